@@ -1,5 +1,5 @@
-// Package platform is the service that knows what holds for every domain: how
-// often clients may call, and what bounds them.
+// Package platform is the service with functions for all domains, such as rates, limits, idempotency, audit
+// log, information access and notifications.
 package platform
 
 import (
@@ -37,34 +37,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
-// Config is what can be set of the service. Every field works at its zero
-// value.
+// Config is the configuration of the service. The zero value of each field is valid.
 type Config struct {
 	Rates       ratelimit.Defaults `embed:""`
 	Idempotency idempotency.Config `embed:""`
 	Data        dataaccess.Config  `embed:"" prefix:"data-" envprefix:"DATA_"`
-	// Delivery says how messages are brought to people and programs: by SMTP, and to
-	// Webhook.
+	// Delivery configures the delivery of messages, by SMTP and to webhooks.
 	Delivery delivery.Config `embed:"" prefix:"delivery-" envprefix:"DELIVERY_"`
 	SMTP     mailer.Config   `embed:"" prefix:"smtp-" envprefix:"SMTP_"`
 	Webhook  webhook.Config  `embed:"" prefix:"webhook-" envprefix:"WEBHOOK_"`
-	// DefaultTimeZone is where the day of tenants begins.
-	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, by whose days target thresholds expire and repetitions of messages are recognised."`
-	// BodyBytes is the largest request body that the edge accepts; it is shown
-	// to callers.
+	// DefaultTimeZone determines the beginning of the day for tenants.
+	DefaultTimeZone string `name:"default-time-zone" default:"UTC" help:"IANA time zone whose days determine when target thresholds expire and which messages are repetitions."`
+	// BodyBytes is the largest request body that the edge accepts. It is shown to callers.
 	BodyBytes int64 `kong:"-"`
 }
 
-// Deps are what the service works with.
+// Deps are the dependencies of the service.
 type Deps struct {
-	// Pool is on the service's own database, whose schema is that of
-	// Migrations.
+	// Pool is a pool on the service's own database, with the schema of Migrations.
 	Pool     *pg.Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Registry prometheus.Registerer
-	// Auth, Commons, Timekeeping and Scheduling lead to those services, which
-	// trust this one.
+	// Auth, Commons, Timekeeping and Scheduling are connections to these services, which trust this one.
 	Auth, Commons, Timekeeping, Scheduling grpc.ClientConnInterface
 }
 
@@ -75,7 +70,7 @@ type Service struct {
 	limits *limit.Handler
 	keys   *idempotency.Handler
 	data   *dataaccess.Handler
-	trails *auditevent.Handler
+	audit  *auditevent.Handler
 
 	notifications *genericnotification.Handler
 	webhooks      *webhook.Handler
@@ -84,12 +79,12 @@ type Service struct {
 	thresholds    *targetthreshold.Handler
 }
 
-// Migrations returns the schema that the service needs.
+// Migrations returns the migrations of the service's schema.
 func Migrations() []pg.Migrations {
 	return []pg.Migrations{restore.Migrations(), audit.Migrations(), setup.Migrations(), {Table: "platform_version", FS: migrations.FS}}
 }
 
-// New makes the service. It does not touch the database.
+// New returns the service. It does not access the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	store := rates.NewStore(deps.Pool, cfg.Rates, deps.Clock)
 	limits, err := limit.New(store, cfg.BodyBytes)
@@ -118,7 +113,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
 			Rules: rules, Log: deps.Log, Clock: deps.Clock,
 		}),
-		trails: auditevent.New(deps.Pool, []auditevent.Source{
+		audit: auditevent.New(deps.Pool, []auditevent.Source{
 			{Name: "auth", Conn: deps.Auth},
 			{Name: "commons", Conn: deps.Commons},
 			{Name: "timekeeping", Conn: deps.Timekeeping},
@@ -132,7 +127,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}, nil
 }
 
-// newSender makes what brings messages to people and programs.
+// newSender returns the sender of messages.
 func newSender(cfg Config, deps Deps) (*delivery.Sender, error) {
 	mails, err := mailer.New(cfg.SMTP)
 	if err != nil {
@@ -148,12 +143,12 @@ func newSender(cfg Config, deps Deps) (*delivery.Sender, error) {
 	})
 }
 
-// Register adds the service's operations to a server.
+// Register registers the service's operations with a server.
 func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterRateLimitServiceServer(server, s.rates)
 	platformv1.RegisterLimitServiceServer(server, s.limits)
 	platformv1.RegisterIdempotencyServiceServer(server, s.keys)
-	platformv1.RegisterAuditEventServiceServer(server, s.trails)
+	platformv1.RegisterAuditEventServiceServer(server, s.audit)
 	platformv1.RegisterDataServiceServer(server, s.data)
 	platformv1.RegisterDataDictionaryServiceServer(server, s.data.Dictionary())
 	platformv1.RegisterGenericNotificationServiceServer(server, s.notifications)
@@ -162,7 +157,7 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	platformv1.RegisterTargetThresholdServiceServer(server, s.thresholds)
 }
 
-// Run does the work that no request asks for, until ctx ends.
+// Run does the background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.rates.Run(ctx) })
@@ -171,7 +166,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Check says why the service cannot do its work, or nil.
+// Check returns the reason why the service is not ready, or nil.
 func (s *Service) Check(ctx context.Context) error {
 	return pg.CheckSchema(ctx, s.pool, Migrations()...)
 }

@@ -1,9 +1,9 @@
-// Package migrations holds the schema of the platform database.
+// Package migrations contains the schema of the platform database.
 package migrations
 
 import "embed"
 
-// FS holds the migrations, applied in the order of their names.
+// FS contains the migrations, which are applied in the order of their names.
 //
 //go:embed *.sql
 var FS embed.FS

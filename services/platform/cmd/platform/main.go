@@ -1,4 +1,4 @@
-// Command platform is the platform service as a program of its own.
+// Command platform runs the platform service as a separate program.
 package main
 
 import (
@@ -21,7 +21,7 @@ type settings struct {
 	serve.Commands
 	platform.Config `envprefix:"ROTALOOM_"`
 
-	// Body is set as that of the edge, and shown to callers.
+	// Body must have the same value as in the edge. It is shown to callers.
 	sizes.Body
 
 	targets.Commons

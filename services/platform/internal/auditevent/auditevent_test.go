@@ -154,7 +154,7 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 		{Count: proto.Int32(-1)},
 		{After: "?"},
 		{After: "MTIz"},
-		{After: place(position{trail: 3})},
+		{After: place(position{log: 3})},
 		{After: place(position{at: end + 1})},
 		{Where: &platformv1.AuditEventFilter{StartDateTime: "yesterday"}},
 		{Where: &platformv1.AuditEventFilter{Service: "payroll"}},

@@ -1,5 +1,4 @@
-// Package auditevent puts the audit trails of all services together, and keeps
-// what the edge refused.
+// Package auditevent combines the audit logs of all services, and stores the denials of the edge.
 package auditevent
 
 import (
@@ -24,15 +23,14 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Source is a service with a trail.
+// Source is a service with an audit log.
 type Source struct {
 	Name string
 	Conn grpc.ClientConnInterface
 }
 
-// trail is where the events of one service come from. Its place among the trails
-// orders events of one moment.
-type trail struct {
+// auditLog reads the events of one service. Its index orders events with the same time.
+type auditLog struct {
 	name string
 	read func(context.Context, *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error)
 }
@@ -40,41 +38,39 @@ type trail struct {
 // Handler serves AuditEventService.
 type Handler struct {
 	platformv1.UnsafeAuditEventServiceServer
-	trails       []trail
+	logs         []auditLog
 	storeDenials denial.Store
 }
 
 var _ platformv1.AuditEventServiceServer = (*Handler)(nil)
 
-// New makes a Handler that reads the trails of the sources, and the one of
-// this service in pool.
+// New returns a Handler that reads the audit logs of the sources and of this service, which is in pool.
 func New(pool *pg.Pool, sources []Source) *Handler {
 	h := &Handler{storeDenials: audit.RecordDenials(pool)}
 	for _, n := range sources {
 		client := auditv1.NewAuditTrailServiceClient(n.Conn)
-		h.trails = append(h.trails, trail{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
+		h.logs = append(h.logs, auditLog{n.Name, func(ctx context.Context, req *auditv1.ReadAuditTrailRequest) (*auditv1.ReadAuditTrailResponse, error) {
 			return client.ReadAuditTrail(ctx, req)
 		}})
 	}
-	h.trails = append(h.trails, trail{"platform", audit.NewTrail(pool).ReadAuditTrail})
+	h.logs = append(h.logs, auditLog{"platform", audit.NewTrail(pool).ReadAuditTrail})
 	return h
 }
 
-// entry is an event with its place.
+// entry is an event with its position.
 type entry struct {
 	position
 	event *auditv1.AuditTrailEvent
 }
 
-// ReadAuditEvents returns the tenant's events, the newest first, to callers who
-// see everybody: the events name users and objects of all. When one of the
-// services cannot be asked, so does this one fail: a trail with a gap looks as if
-// nothing had happened.
+// ReadAuditEvents returns the tenant's events, the newest first. The caller must see all employees, because
+// events name users and objects of all groups. It fails if one of the services is unreachable, because an
+// incomplete log would suggest that nothing happened.
 func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAuditEventsRequest) (*platformv1.ReadAuditEventsResponse, error) {
 	if p, ok := authn.From(ctx); ok && !p.IsService() && rowvisibility.Scope(p.Rows) != rowvisibility.All {
-		return nil, fault.Forbidden(fault.CodeNoAccess, "The audit trail is read by who sees everybody: it names persons of all groups.")
+		return nil, fault.Forbidden(fault.CodeNoAccess, "You need to see all employees to read the audit log, because it names persons of all groups.")
 	}
-	q, err := h.queryOf(req)
+	q, err := h.parseQuery(req)
 	if err != nil {
 		return nil, err
 	}
@@ -88,41 +84,41 @@ func (h *Handler) ReadAuditEvents(ctx context.Context, req *platformv1.ReadAudit
 		out.Next = found[q.count-1].text()
 	}
 	for _, e := range found {
-		out.Events.Events = append(out.Events.Events, eventToProto(h.trails[e.trail].name, e.event))
+		out.Events.Events = append(out.Events.Events, eventToProto(h.logs[e.log].name, e.event))
 	}
 	return out, nil
 }
 
-// collect asks for one event more than is wanted, of each trail that is asked
-// for, all at the same time, and returns them in their order.
+// collect reads one event more than requested from each selected log, all at the same time, and returns the
+// events in order.
 func (h *Handler) collect(ctx context.Context, q query) ([]entry, error) {
 	group, ctx := errgroup.WithContext(ctx)
-	responses := make([]*auditv1.ReadAuditTrailResponse, len(h.trails))
-	for i, t := range h.trails {
+	responses := make([]*auditv1.ReadAuditTrailResponse, len(h.logs))
+	for i, t := range h.logs {
 		if q.service != "" && q.service != t.name {
 			continue
 		}
 		group.Go(func() (err error) {
-			responses[i], err = t.read(ctx, q.of(i))
+			responses[i], err = t.read(ctx, q.request(i))
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("read audit trails: %w", err)
+		return nil, fmt.Errorf("read audit logs: %w", err)
 	}
 	var all []entry
 	for i, response := range responses {
 		for _, e := range response.GetEvents() {
-			all = append(all, entry{position{at: e.GetAt(), trail: i, id: e.GetId()}, e})
+			all = append(all, entry{position{at: e.GetAt(), log: i, id: e.GetId()}, e})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.trail, b.trail), cmp.Compare(b.id, a.id))
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(a.log, b.log), cmp.Compare(b.id, a.id))
 	})
 	return all, nil
 }
 
-// wireTime is how events say when they were; UTC.
+// wireTime is the format of event times, in UTC.
 const wireTime = "2006-01-02T15:04:05.000000"
 
 func eventToProto(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditEvent {
@@ -139,12 +135,12 @@ func eventToProto(service string, e *auditv1.AuditTrailEvent) *platformv1.AuditE
 
 func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(wireTime) }
 
-// RecordDenials keeps what the edge refused.
+// RecordDenials stores denials of the edge.
 func (h *Handler) RecordDenials(ctx context.Context, req *platformv1.RecordDenialsRequest) (*emptypb.Empty, error) {
 	id := tenant.Of(ctx)
-	refusals := make([]*denial.Denial, 0, len(req.GetDenials()))
+	denials := make([]*denial.Denial, 0, len(req.GetDenials()))
 	for _, r := range req.GetDenials() {
-		refusals = append(refusals, &denial.Denial{
+		denials = append(denials, &denial.Denial{
 			Kind: denial.Kind{
 				Tenant: id, User: r.GetUserName(), Client: r.GetClientId(), Operation: r.GetOperation(), Outcome: r.GetOutcome(),
 			},
@@ -152,5 +148,5 @@ func (h *Handler) RecordDenials(ctx context.Context, req *platformv1.RecordDenia
 			First: time.UnixMicro(r.GetFirstAt()), Last: time.UnixMicro(r.GetLastAt()),
 		})
 	}
-	return &emptypb.Empty{}, h.storeDenials(ctx, refusals)
+	return &emptypb.Empty{}, h.storeDenials(ctx, denials)
 }

@@ -16,20 +16,20 @@ import (
 
 const defaultCount = 100
 
-// end is later than every event, in microseconds.
+// end is later than any event, in microseconds.
 var end = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
-// query is what a request asks for. Times are microseconds since 1970-01-01 UTC.
+// query is a parsed request. Times are microseconds since 1970-01-01 UTC.
 type query struct {
 	from, to                 int64
 	after                    position
 	count                    int
 	user, operation, outcome string
-	// service is whose trail is asked for; "" for all.
+	// service selects the log of one service; "" means all.
 	service string
 }
 
-func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err error) {
+func (h *Handler) parseQuery(req *platformv1.ReadAuditEventsRequest) (q query, err error) {
 	where := req.GetWhere()
 	q = query{
 		to: end, after: position{at: end}, count: defaultCount,
@@ -39,9 +39,9 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 		q.count = int(req.GetCount())
 	}
 	if strings.ContainsRune(q.user+q.operation+q.outcome, 0) {
-		return q, fault.Invalid(fault.CodeInput, "A text in where holds a character that no text has.")
+		return q, fault.Invalid(fault.CodeInput, "A text in where contains the character U+0000.")
 	}
-	if q.service != "" && !slices.ContainsFunc(h.trails, func(t trail) bool { return t.name == q.service }) {
+	if q.service != "" && !slices.ContainsFunc(h.logs, func(t auditLog) bool { return t.name == q.service }) {
 		return q, fault.Invalid(fault.CodeInput, fmt.Sprintf("There is no service %.40q. Use auth, commons, timekeeping, scheduling or platform.", q.service))
 	}
 	if q.from, err = instant(where.GetStartDateTime(), 0); err != nil {
@@ -54,18 +54,17 @@ func (h *Handler) queryOf(req *platformv1.ReadAuditEventsRequest) (q query, err 
 		return q, fault.Invalid(fault.CodeInput, "where.endDateTime must be after where.startDateTime.")
 	}
 	if req.GetAfter() != "" {
-		if q.after, err = positionOf(req.GetAfter(), len(h.trails)); err != nil {
-			return q, fault.Invalid(fault.CodeInput, "after must be the next of a response before.").WithCause(err)
+		if q.after, err = parsePosition(req.GetAfter(), len(h.logs)); err != nil {
+			return q, fault.Invalid(fault.CodeInput, "after must be the value of next in an earlier response.").WithCause(err)
 		}
 	}
 	return q, nil
 }
 
-// instant reads a time in UTC, whose form the contract has checked; otherwise is
-// for none.
-func instant(text string, otherwise int64) (int64, error) {
+// instant parses a time in UTC, whose format the contract has checked. An empty text yields fallback.
+func instant(text string, fallback int64) (int64, error) {
 	if text == "" {
-		return otherwise, nil
+		return fallback, nil
 	}
 	at, err := time.Parse("2006-01-02T15:04:05", text)
 	if err != nil {
@@ -74,45 +73,44 @@ func instant(text string, otherwise int64) (int64, error) {
 	return at.UnixMicro(), nil
 }
 
-// of is the query as one of the trails is asked.
-func (q query) of(trail int) *auditv1.ReadAuditTrailRequest {
+// request returns the query for one of the logs.
+func (q query) request(log int) *auditv1.ReadAuditTrailRequest {
 	req := &auditv1.ReadAuditTrailRequest{
 		From: q.from, To: q.to, Before: q.after.at, Count: int32(q.count) + 1,
 		UserName: q.user, Operation: q.operation, Outcome: q.outcome,
 	}
 	switch {
-	case trail > q.after.trail:
-		req.BeforeId = math.MaxInt64 // All of that moment.
-	case trail == q.after.trail:
+	case log > q.after.log:
+		req.BeforeId = math.MaxInt64 // all events of that time
+	case log == q.after.log:
 		req.BeforeId = q.after.id
 	}
 	return req
 }
 
-// position is a place in the order of events: the newest first; of those of one
-// moment by trail, and of one trail the highest id first. Events that are stored
-// later than what they are about never change the order of others, so pages that
-// follow each other show each event once.
+// position is a position in the order of events: the newest first; at the same time by log, and within a log
+// the highest id first. Events that are stored after later ones do not change the order of others, so
+// consecutive pages show each event once.
 type position struct {
-	at    int64
-	trail int
-	id    int64
+	at  int64
+	log int
+	id  int64
 }
 
 func (p position) text() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%d.%d", p.at, p.trail, p.id))
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d.%d.%d", p.at, p.log, p.id))
 }
 
-func positionOf(text string, trails int) (p position, err error) {
+func parsePosition(text string, logs int) (p position, err error) {
 	decoded, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return p, err
 	}
-	if _, err = fmt.Sscanf(string(decoded), "%d.%d.%d", &p.at, &p.trail, &p.id); err != nil {
+	if _, err = fmt.Sscanf(string(decoded), "%d.%d.%d", &p.at, &p.log, &p.id); err != nil {
 		return p, err
 	}
-	if p.at < 0 || p.at > end || p.trail < 0 || p.trail >= trails || p.id < 0 {
-		return p, errors.New("no event is there")
+	if p.at < 0 || p.at > end || p.log < 0 || p.log >= logs || p.id < 0 {
+		return p, errors.New("the position is out of range")
 	}
 	return p, nil
 }

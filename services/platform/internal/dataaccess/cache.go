@@ -8,8 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/encoding"
 )
 
-// cacheKey is a tag of a caller. What the caller may do, and whom they see, is
-// part of it: a result is not shown to the same user with fewer rights.
+// cacheKey identifies a cached result of a caller. It includes the caller's permissions and visible employees,
+// so that the same user does not get an earlier result after losing rights.
 type cacheKey struct {
 	tenant             int64
 	subject            string
@@ -17,13 +17,12 @@ type cacheKey struct {
 	tag, further       string
 }
 
-// results keeps results for a while, within a number of bytes. It is of this
-// process: another replica reads anew.
+// results caches results for a limited time, within a number of bytes. Each replica has its own cache.
 type results struct {
 	*cache.Cache[cacheKey, *encoding.Result]
 }
 
-// No result may push out most of the others.
+// maxShare prevents one result from evicting most of the others.
 const maxShare = 4
 
 func newResults(clk clock.Clock, maxBytes int) results {
@@ -32,7 +31,7 @@ func newResults(clk clock.Clock, maxBytes int) results {
 	})}
 }
 
-// get returns the result of the same request; nil when there is none any more.
+// get returns the cached result of the same request, or nil.
 func (r results) get(key cacheKey, digest [32]byte) *encoding.Result {
 	if found, ok := r.Get(key); ok && found.Digest == digest {
 		return found
@@ -40,8 +39,7 @@ func (r results) get(key cacheKey, digest [32]byte) *encoding.Result {
 	return nil
 }
 
-// put keeps a result, in place of what had its key, and reports whether it is
-// not too large for that.
+// put caches a result, replacing an earlier one with the same key. It returns false if the result is too large.
 func (r results) put(key cacheKey, found *encoding.Result) bool {
 	return r.Put(key, found, found.Expires)
 }

@@ -29,18 +29,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// Config is what can be set. Every field works at its zero value.
+// Config is the configuration of information access. The zero value of each field is valid.
 type Config struct {
-	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it responds without it."`
-	CacheFor        time.Duration `default:"5m" help:"How long information access keeps a result."`
-	CacheBytes      int           `default:"67108864" help:"Memory that kept results of information access may take, about, in bytes."`
+	ProviderTimeout time.Duration `default:"20s" help:"How long information access waits for a data provider before it responds without that provider."`
+	CacheFor        time.Duration `default:"5m" help:"How long information access caches a result."`
+	CacheBytes      int           `default:"67108864" help:"Approximate memory for cached results of information access, in bytes."`
 }
 
-// Deps are what information access works with.
+// Deps are the dependencies of the handler.
 type Deps struct {
-	// Commons, Timekeeping and Scheduling lead to the services with providers.
+	// Commons, Timekeeping and Scheduling are connections to the services with providers.
 	Commons, Timekeeping, Scheduling grpc.ClientConnInterface
-	// Rules say whom callers see.
+	// Rules determine the visible employees of callers.
 	Rules *rowvisibility.Rules
 	Log   *slog.Logger
 	Clock clock.Clock
@@ -62,7 +62,7 @@ type Handler struct {
 
 var _ platformv1.DataServiceServer = (*Handler)(nil)
 
-// New makes the service. It calls nobody.
+// New returns the handler. It makes no calls.
 func New(cfg Config, deps Deps) *Handler {
 	cfg = defaults.Fill(cfg)
 	return &Handler{
@@ -80,18 +80,18 @@ func New(cfg Config, deps Deps) *Handler {
 	}
 }
 
-// Dictionary makes the service that describes the elements.
+// Dictionary returns the service that describes the elements.
 func (h *Handler) Dictionary() *catalogue.Dictionary {
 	return &catalogue.Dictionary{Catalogue: h.catalogue, Types: h.types}
 }
 
-// MultiReadData reads data elements. The response carries its nodes as bytes.
+// MultiReadData reads data elements. It returns the nodes of the response in encoded form.
 func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDataRequest) (*platformv1.MultiReadDataResponse, error) {
 	q, err := query.Parse(req)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(q.Digestible())
+	digest, err := computeDigest(q.Digestible())
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +105,12 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	if err != nil {
 		return nil, err
 	}
-	key, err := keyOf(ctx, visible, tag, options.GetSecondaryRequestTag())
+	key, err := newCacheKey(ctx, visible, tag, options.GetSecondaryRequestTag())
 	if err != nil {
 		return nil, err
 	}
 	var r *encoding.Result
-	kept := true
+	cached := true
 	if tagged && !options.GetRefresh() {
 		r = h.results.get(key, digest)
 	}
@@ -119,15 +119,15 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 			return nil, err
 		}
 		r.Digest = digest
-		// What is incomplete is read anew the next time.
-		kept = r.ErrorsOf() == nil && fits(r, visible) && h.results.put(key, r)
+		// An incomplete result must be read again next time.
+		cached = r.Errors() == nil && fits(r, visible) && h.results.put(key, r)
 	}
-	return h.response(ctx, q, r, tag, kept)
+	return h.response(ctx, q, r, tag, cached)
 }
 
-// fits reports whether a result shows nothing but what a caller sees. Each service
-// knows by itself whom that is, some seconds late, so what they found may be of an
-// older set. Of sums over locations nobody can know afterwards whom they count.
+// fits reports whether a result contains only rows that the caller sees. Each service determines these rows by
+// itself, with some seconds of delay, so its rows may come from an earlier set. Sums over locations cannot be
+// checked afterwards.
 func fits(r *encoding.Result, visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true
@@ -136,7 +136,7 @@ func fits(r *encoding.Result, visible rowvisibility.Set) bool {
 	return r.View.OfEmployees() && !slices.ContainsFunc(r.Rows, hidden)
 }
 
-// read does what a request asks for.
+// read reads the data of a request.
 func (h *Handler) read(ctx context.Context, q *query.Query) (*encoding.Result, error) {
 	if err := h.finder.resolve(ctx, q); err != nil {
 		return nil, err
@@ -173,9 +173,8 @@ func (h *Handler) read(ctx context.Context, q *query.Query) (*encoding.Result, e
 	return r, nil
 }
 
-// rows finds the rows of a request and reads them. Rows that are named by their
-// ids are read while they are still looked for: what was read is of use only
-// when each of them is there for the caller, and otherwise dropped.
+// rows finds the rows of a request and reads their data. If the request lists ids, it reads while it still
+// checks them. It drops the data unless the caller may see all of the rows.
 func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx context.Context, ids []int64) error) ([]*datav1.DataRow, error) {
 	ids := q.PlainIDs()
 	if ids == nil {
@@ -201,18 +200,18 @@ func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx contex
 	return rows, <-done
 }
 
-// response writes a page of a result, or sends most of it ahead.
-func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, kept bool) (*platformv1.MultiReadDataResponse, error) {
-	page, err := pageOf(r.Table.Nodes, q)
+// response writes a page of a result, or sends most of it in parts.
+func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, cached bool) (*platformv1.MultiReadDataResponse, error) {
+	page, err := selectPage(r.Table.Nodes, q)
 	if err != nil {
 		return nil, err
 	}
 	total := strconv.Itoa(len(r.Table.Nodes))
 	out := &platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{
 		LastRefreshed: timeText(r.ReadAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.MetadataKey, CacheKey: tag,
-		TotalNodes: total, TotalElements: total, Errors: r.ErrorsOf(),
+		TotalNodes: total, TotalElements: total, Errors: r.Errors(),
 	}}
-	if kept {
+	if cached {
 		out.Metadata.CacheExpirationTime = timeText(r.Expires)
 	} else {
 		out.Metadata.NotCached = proto.Bool(true)
@@ -227,7 +226,7 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 	var fields []byte
 	if parts.Requested(ctx) {
 		w.Send = func(fields []byte) ([]byte, error) { return parts.Send(ctx, fields) }
-		// What comes first is sent first.
+		// Send the leading fields first.
 		if fields, err = proto.Marshal(out); err != nil {
 			return nil, err
 		}
@@ -240,12 +239,11 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 	return out, nil
 }
 
-// pageOf returns the nodes of the page that is asked for. The first page is
-// there even when it is empty.
-func pageOf(nodes []int32, q *query.Query) ([]int32, error) {
+// selectPage returns the nodes of the requested page. The first page exists even if it is empty.
+func selectPage(nodes []int32, q *query.Query) ([]int32, error) {
 	if q.Count == nil {
 		if q.GetIndex() > 0 {
-			return nil, errcode.Invalid(errcode.CodePage, "index: there is one page, because count is missing.")
+			return nil, errcode.Invalid(errcode.CodePage, "index: there is only page 0, because count is missing.")
 		}
 		return nodes, nil
 	}
@@ -260,13 +258,13 @@ func pageOf(nodes []int32, q *query.Query) ([]int32, error) {
 
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-func digestOf(m proto.Message) ([32]byte, error) {
+func computeDigest(m proto.Message) ([32]byte, error) {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	return sha256.Sum256(text), err
 }
 
-// keyOf is the key of a tag of the caller, who sees some persons.
-func keyOf(ctx context.Context, visible rowvisibility.Set, tag, further string) (cacheKey, error) {
+// newCacheKey returns the cache key of a caller's tag. visible are the employees that the caller sees.
+func newCacheKey(ctx context.Context, visible rowvisibility.Set, tag, further string) (cacheKey, error) {
 	tenantID := tenant.Of(ctx)
 	key := cacheKey{tenant: tenantID, visibility: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {

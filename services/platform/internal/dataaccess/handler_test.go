@@ -27,8 +27,8 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 		reason string
 	}{
 		"its limit":   {func(context.Context) error { return fault.TooLarge("WRL-1", "Too much for B.") }, "Too much for B."},
-		"its failure": {func(context.Context) error { return fault.Internal(nil) }, "The data provider B cannot be reached at the moment."},
-		"its panic":   {func(context.Context) error { panic("b") }, "The data provider B cannot be reached at the moment."},
+		"its failure": {func(context.Context) error { return fault.Internal(nil) }, "The data provider B is unreachable at the moment."},
+		"its panic":   {func(context.Context) error { panic("b") }, "The data provider B is unreachable at the moment."},
 		"its delay": {
 			func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 			"The data provider B did not respond in time.",

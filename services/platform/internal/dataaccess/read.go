@@ -16,36 +16,36 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// reader asks providers.
+// reader calls the providers.
 type reader struct {
 	// within bounds the wait for a provider.
 	within time.Duration
 	log    *slog.Logger
 }
 
-// read fills columns for rows and periods. All providers are asked at the same
-// time; the columns of one that fails say why.
+// read fills the columns for rows and periods. It calls all providers concurrently. If a provider fails, its
+// columns get the reason.
 func (r reader) read(ctx context.Context, columns []*table.Column, ids []int64, bounds []int32) error {
-	asked := map[*catalogue.Provider][]*table.Column{}
+	columnsByProvider := map[*catalogue.Provider][]*table.Column{}
 	for _, c := range columns {
-		asked[c.Element.Provider] = append(asked[c.Element.Provider], c)
+		columnsByProvider[c.Element.Provider] = append(columnsByProvider[c.Element.Provider], c)
 	}
 	var running sync.WaitGroup
-	for p, own := range asked {
+	for p, ownColumns := range columnsByProvider {
 		running.Go(func() {
-			if err := r.readProvider(ctx, p, own, ids, bounds); err != nil {
-				r.fail(ctx, p, own, err)
+			if err := r.readProvider(ctx, p, ownColumns, ids, bounds); err != nil {
+				r.fail(ctx, p, ownColumns, err)
 			}
 		})
 	}
 	running.Wait()
-	// Who asked went away: that is no failure of the providers.
+	// The caller may have disconnected. That is not a failure of the providers.
 	return ctx.Err()
 }
 
 func (r reader) readProvider(ctx context.Context, p *catalogue.Provider, columns []*table.Column, ids []int64, bounds []int32) (err error) {
 	defer panics.ToError(&err)
-	if err := permitted(ctx, p); err != nil {
+	if err := checkPermission(ctx, p); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.within)
@@ -54,7 +54,7 @@ func (r reader) readProvider(ctx context.Context, p *catalogue.Provider, columns
 	places, at := make([]int, len(columns)), map[string]int{}
 	for i, c := range columns {
 		name := c.Name()
-		if _, there := at[name]; !there {
+		if _, found := at[name]; !found {
 			at[name] = len(req.Elements)
 			req.Elements = append(req.Elements, &datav1.DataSelection{Key: c.Key, Properties: c.Properties})
 		}
@@ -77,9 +77,8 @@ func (r reader) readProvider(ctx context.Context, p *catalogue.Provider, columns
 	return nil
 }
 
-// permitted refuses callers who may not read what the provider has, by its own
-// domain's permission.
-func permitted(ctx context.Context, p *catalogue.Provider) error {
+// checkPermission refuses callers without the permission that the provider's domain requires.
+func checkPermission(ctx context.Context, p *catalogue.Provider) error {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.IsService() || p.GetPermission() == "" || caller.Has(p.GetPermission()) {
 		return nil
@@ -88,7 +87,7 @@ func permitted(ctx context.Context, p *catalogue.Provider) error {
 	return fault.Forbidden(fault.CodeNotPermitted, fmt.Sprintf("You need the permission %s.", p.GetPermission()))
 }
 
-// fail makes columns say why they have no values.
+// fail sets the reason why columns have no values.
 func (r reader) fail(ctx context.Context, p *catalogue.Provider, columns []*table.Column, err error) {
 	f := fault.FromError(err)
 	reason := f.Message
@@ -96,7 +95,7 @@ func (r reader) fail(ctx context.Context, p *catalogue.Provider, columns []*tabl
 	case errors.Is(err, context.DeadlineExceeded) || f.Code == fault.CodeDeadline:
 		reason = fmt.Sprintf("The data provider %s did not respond in time.", p.GetName())
 	case f.Status >= 500:
-		reason = fmt.Sprintf("The data provider %s cannot be reached at the moment.", p.GetName())
+		reason = fmt.Sprintf("The data provider %s is unreachable at the moment.", p.GetName())
 		if ctx.Err() == nil {
 			r.log.WarnContext(ctx, "a data provider failed", "provider", p.GetName(), "error", err)
 		}

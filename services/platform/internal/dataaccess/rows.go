@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
-// maxHyperfind is the most persons that an execution of a hyperfind may find:
-// enough to say how many too many they are.
+// maxHyperfind is the largest number of persons that an executed hyperfind may find. It is high enough to
+// report by how many the limit is exceeded.
 var maxHyperfind = int64(policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response"))
 
 // finder finds the rows of a request in commons.
@@ -28,8 +28,8 @@ type finder struct {
 	sets       commonsv1.LocationSetServiceClient
 }
 
-// resolve finds what the words of a request stand for: the days of a symbolic
-// period, the first days of periods, and the locations of a set.
+// resolve resolves the names in a request: the days of a symbolic period, the beginning of weeks and pay
+// periods, and the locations of a set.
 func (f finder) resolve(ctx context.Context, q *query.Query) error {
 	if err := f.resolveDays(ctx, q); err != nil {
 		return err
@@ -40,8 +40,7 @@ func (f finder) resolve(ctx context.Context, q *query.Query) error {
 	return f.resolveSet(ctx, q)
 }
 
-// resolvePeriods learns where weeks and pay periods begin: as the symbolic ones
-// do.
+// resolvePeriods determines where weeks and pay periods begin, from the symbolic periods.
 func (f finder) resolvePeriods(ctx context.Context, q *query.Query) error {
 	name := q.Periods.Symbolic()
 	if name == "" || !q.View.Series {
@@ -55,7 +54,7 @@ func (f finder) resolvePeriods(ctx context.Context, q *query.Query) error {
 	return nil
 }
 
-// resolveSet finds the locations of a set, on the last day.
+// resolveSet resolves the locations of a set, on the last day.
 func (f finder) resolveSet(ctx context.Context, q *query.Query) error {
 	if q.SavedLocations == nil {
 		return nil
@@ -65,7 +64,7 @@ func (f finder) resolveSet(ctx context.Context, q *query.Query) error {
 		AllDetails: proto.Bool(true), Context: "ORG", Date: (q.Days.To - 1).String(), LocationSets: sets,
 	}})
 	if err != nil {
-		return refused(err, errcode.CodeBadSet, "The saved locations cannot be used: ")
+		return replaceCode(err, errcode.CodeBadSet, "The saved locations cannot be used: ")
 	}
 	if failure := response.GetFailure(); failure != nil {
 		return errcode.Invalid(errcode.CodeBadSet, "The saved locations cannot be used: %s", failure.GetMessage())
@@ -81,7 +80,7 @@ func (f finder) resolveSet(ctx context.Context, q *query.Query) error {
 	return nil
 }
 
-// resolveDays finds the days of a symbolic period.
+// resolveDays resolves the days of a symbolic period.
 func (f finder) resolveDays(ctx context.Context, q *query.Query) error {
 	if q.Period == nil {
 		return nil
@@ -92,7 +91,7 @@ func (f finder) resolveDays(ctx context.Context, q *query.Query) error {
 	}
 	first, last, err := f.span(ctx, name)
 	if err != nil {
-		return refused(err, errcode.CodeNoPeriod, "The symbolic period cannot be used: ")
+		return replaceCode(err, errcode.CodeNoPeriod, "The symbolic period cannot be used: ")
 	}
 	q.Days, err = query.CheckedDays(first, last)
 	return err
@@ -113,7 +112,7 @@ func (f finder) span(ctx context.Context, name string) (first, last civil.Date, 
 	return first, last, err
 }
 
-// find returns the rows of a request, each once, in the order asked for.
+// find returns the distinct rows of a request, in the requested order.
 func (f finder) find(ctx context.Context, q *query.Query) ([]*datav1.DataRow, error) {
 	if q.Hyperfind != nil {
 		rows, err := f.execute(ctx, q)
@@ -142,8 +141,7 @@ func (f finder) find(ctx context.Context, q *query.Query) ([]*datav1.DataRow, er
 	return f.rollUp(ctx, q, rows)
 }
 
-// workplaces returns the locations at which employees have their primary jobs on the
-// last day, rolled up when that is asked for.
+// workplaces returns the locations of the employees' primary jobs on the last day, rolled up if requested.
 func (f finder) workplaces(ctx context.Context, q *query.Query, employees []*datav1.DataRow) ([]*datav1.DataRow, error) {
 	found, err := f.rows.FindEmployeeLocations(ctx, &datav1.FindEmployeeLocationsRequest{EmployeeIds: rowIDs(employees), Day: (q.Days.To - 1).String()})
 	switch {
@@ -163,16 +161,16 @@ func rowIDs(rows []*datav1.DataRow) []int64 {
 	return ids
 }
 
-// rollUp returns the locations of the types that locations stand for.
+// rollUp returns the locations of the requested types above the given locations.
 func (f finder) rollUp(ctx context.Context, q *query.Query, rows []*datav1.DataRow) ([]*datav1.DataRow, error) {
 	found, err := f.rows.RollUpDataRows(ctx, &datav1.RollUpDataRowsRequest{LocationIds: rowIDs(rows), Types: q.Rollup, Day: (q.Days.To - 1).String()})
 	if err != nil {
-		return nil, refused(err, errcode.CodeBadRequest, "from.locationSet.rollupBy: ")
+		return nil, replaceCode(err, errcode.CodeBadRequest, "from.locationSet.rollupBy: ")
 	}
 	return found.GetRows(), q.CheckCount(len(found.GetRows()))
 }
 
-// row is what distinguishes rows.
+// row identifies a row.
 type row struct {
 	id        int64
 	qualifier string
@@ -190,7 +188,7 @@ func distinct(list []*datav1.DataRow, key func(*datav1.DataRow) row) []*datav1.D
 	return out
 }
 
-// execute returns the persons of a hyperfind, whom the caller may see.
+// execute returns the persons of a hyperfind that the caller may see.
 func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow, error) {
 	response, err := f.hyperfinds.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: q.Hyperfind, Threshold: proto.Int64(maxHyperfind),
@@ -199,14 +197,14 @@ func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow,
 	if err != nil {
 		f := fault.FromError(err)
 		if limits := f.Details.GetLimits(); f.Code == errcode.CodeHyperfindMost && len(limits) > 0 && q.View.OfEmployees() {
-			// What the request passes is the limit of information access.
+			// Report the limit of information access instead.
 			return nil, errcode.TooManyEmployees(int(limits[0].GetActual()))
 		}
 		code := errcode.CodeHyperfind
 		if q.Hyperfind.Id != nil {
 			code = errcode.CodeBadSet
 		}
-		return nil, refused(err, code, "The hyperfind cannot be used: ")
+		return nil, replaceCode(err, code, "The hyperfind cannot be used: ")
 	}
 	refs := response.GetResult().GetRefs().GetRefs()
 	if q.View.OfEmployees() {
@@ -221,9 +219,9 @@ func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow,
 	return out, nil
 }
 
-// refused gives a refusal of another service a code of this one. Whatever is no
-// refusal of the request stays what it is.
-func refused(err error, code, text string) error {
+// replaceCode gives an error of another service a code of information access if the request caused it. Other
+// errors stay unchanged.
+func replaceCode(err error, code, text string) error {
 	f := fault.FromError(err)
 	if f.Status != 400 && f.Status != 404 {
 		return err

@@ -3,43 +3,43 @@ package delivery
 import "time"
 
 const (
-	// slowAfter is how long a failed attempt may take before its webhook is tried less.
+	// slowAfter is the duration after which a failed attempt makes its webhook pause.
 	slowAfter = 2 * time.Second
-	// firstPause is how long a webhook is left alone after one such failure. It doubles with
-	// each, up to the pause after a delivery's first attempt.
+	// firstPause is the pause of a webhook after one such failure. It doubles with each further one, up to the
+	// pause after a delivery's first attempt.
 	firstPause = time.Second
 )
 
-// endpoint is where deliveries go: a webhook of a tenant, or with 0 the mail server.
+// endpoint is a webhook of a tenant, or the mail server if webhook is 0.
 type endpoint struct{ tenant, webhook int64 }
 
-// load is what a process does at an endpoint.
+// load is the current use of an endpoint by a process.
 type load struct {
 	running int
-	// slow counts the failures in a row that took long or reached nobody, and until is how long the endpoint
-	// is left alone.
+	// slow counts the consecutive failures that were slow or could not connect, and until is the end of the
+	// endpoint's pause.
 	slow  int
 	until time.Time
 }
 
-// shares bound the attempts of a process at the same time.
+// shares bound the concurrent attempts of a process.
 type shares struct {
-	// tenant is the share of a tenant, and mail and webhooks are the shares of a channel in
-	// it: neither takes all places from the other.
+	// tenant is the share of a tenant. mail and webhooks are the shares of the channels within it, so that
+	// neither channel uses all slots.
 	tenant, mail, webhooks int
 	// webhook is the share of one webhook.
 	webhook int
 }
 
-func sharesOf(concurrency int) shares {
+func computeShares(concurrency int) shares {
 	tenant := max(concurrency/2, 1)
 	return shares{
 		tenant: tenant, mail: tenant - tenant/4, webhooks: max(tenant-max(tenant/4, 1), 1), webhook: max(tenant/4, 1),
 	}
 }
 
-// room is how many attempts may begin, in columns as the database takes them. Tenants and
-// endpoints at which nothing happens are absent.
+// room contains the numbers of attempts that may begin, as columns for the query. It omits idle tenants and
+// endpoints.
 type room struct {
 	total                         int
 	tenants                       []int64
@@ -48,7 +48,7 @@ type room struct {
 	endpointFree                  []int32
 }
 
-// room returns how many attempts may begin now.
+// room returns the numbers of attempts that may begin now.
 func (s *Sender) room(now time.Time) room {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Sender) room(now time.Time) room {
 		case now.Before(l.until):
 			free = 0
 		case l.slow > 0:
-			free = 1 - l.running // One attempt shows whether it is back.
+			free = 1 - l.running // One attempt tests whether it works again.
 		}
 		r.endpointTenants, r.endpointHook = append(r.endpointTenants, at.tenant), append(r.endpointHook, at.webhook)
 		r.endpointFree = append(r.endpointFree, int32(max(free, 0)))
@@ -79,7 +79,7 @@ func (s *Sender) room(now time.Time) room {
 	return r
 }
 
-// note counts an attempt that begins or ends.
+// note counts an attempt that begins (1) or ends (-1).
 func (s *Sender) note(d *Delivery, by int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +93,8 @@ func (s *Sender) note(d *Delivery, by int) {
 	s.keep(at, l)
 }
 
-// judge leaves a webhook alone for a while after a failure that took long, because such
-// attempts take the places of others, and when it could not be reached.
+// judge pauses a webhook after an attempt that failed slowly, because such attempts block the slots of others,
+// or that could not connect.
 func (s *Sender) judge(d *Delivery, o outcome) {
 	if d.WebhookID == 0 {
 		return
@@ -112,7 +112,7 @@ func (s *Sender) judge(d *Delivery, o outcome) {
 	s.keep(at, l)
 }
 
-// keep remembers an endpoint that is more than idle. The caller holds the mutex.
+// keep stores the state of an endpoint, and removes idle ones. The caller holds the mutex.
 func (s *Sender) keep(at endpoint, l load) {
 	if l == (load{}) {
 		delete(s.endpoints, at)

@@ -13,18 +13,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Query says which deliveries of the log are meant. Zero values mean all.
+// Query selects deliveries of the log. Zero values select all.
 type Query struct {
 	IDs            []int64
 	State          string
 	Message        *uuid.UUID
 	NotificationID *int64
 	PersonNumber   *string
-	// Before is the id of the delivery behind which the page begins.
+	// Before is the id of the last delivery of the preceding page.
 	Before *int64
 	Limit  int
-	// Visible are those whose deliveries are shown. What is for no person is shown to
-	// who sees everybody.
+	// Visible are the persons whose deliveries are returned. Deliveries that are not for a person are returned
+	// only to callers who see all employees.
 	Visible rowvisibility.Set
 }
 
@@ -68,7 +68,7 @@ func Read(ctx context.Context, db pg.Querier, tenantID int64, q Query, lock bool
 	return list, nil
 }
 
-// Attempt is an attempt that ended.
+// Attempt is a finished attempt.
 type Attempt struct {
 	Number         int
 	Started, Ended time.Time
@@ -76,7 +76,7 @@ type Attempt struct {
 	Result         string
 }
 
-// Attempts returns what was tried, the oldest first.
+// Attempts returns the attempts of a delivery, the oldest first.
 func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt, error) {
 	list, err := pg.Collect(ctx, db, pgx.RowToStructByPos[Attempt], `SELECT number, started_at, ended_at, delivered, result FROM notification_attempt
 		WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at, number`, tenantID, id)
@@ -86,8 +86,8 @@ func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt
 	return list, nil
 }
 
-// Replay makes deliveries pending again, under the ids that they had, and has them
-// tried as long as new ones. What waits of a tenant is bounded as with Append: 429.
+// Replay makes deliveries pending again under their existing ids, with the full retry time. It limits the
+// pending deliveries of a tenant like Append: 429.
 func Replay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, now, giveUpAt time.Time) error {
 	var settled int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM notification_delivery WHERE tenant_id = $1 AND id = ANY($2) AND state <> 'PENDING'`,

@@ -22,30 +22,30 @@ import (
 const (
 	sweepEvery = time.Minute
 	sweepBatch = 10_000
-	// stopAfter is how long attempts that run may take when the process stops.
+	// stopAfter is the time for running attempts to end when the process stops.
 	stopAfter = 5 * time.Second
-	// settleTimeout bounds storing what became of an attempt.
+	// settleTimeout bounds storing the result of an attempt.
 	settleTimeout = 10 * time.Second
 )
 
-// Deps are what a Sender works with.
+// Deps are the dependencies of a Sender.
 type Deps struct {
 	Pool *pg.Pool
-	// Transports are by channel.
+	// Transports maps channels to transports.
 	Transports map[string]Transport
 	Clock      clock.Clock
 	Log        *slog.Logger
 	Registry   prometheus.Registerer
 }
 
-// Sender tries deliveries until they are settled.
+// Sender attempts deliveries until they are settled.
 type Sender struct {
 	cfg  Config
 	deps Deps
 	wake chan struct{}
 
 	mu sync.Mutex
-	// running counts attempts by tenant, and endpoints has what is known of single ones.
+	// running counts attempts by tenant, and endpoints contains the state of endpoints.
 	running   map[int64]int
 	endpoints map[endpoint]load
 	total     int
@@ -53,21 +53,21 @@ type Sender struct {
 	metrics   *metrics
 }
 
-// NewSender makes a Sender. It does not touch the database.
+// NewSender returns a Sender. It does not access the database.
 func NewSender(cfg Config, deps Deps) (*Sender, error) {
 	s := &Sender{
 		cfg: defaults.Fill(cfg), deps: deps, wake: make(chan struct{}, 1), running: map[int64]int{}, endpoints: map[endpoint]load{},
 	}
-	s.shares = sharesOf(s.cfg.Concurrency)
+	s.shares = computeShares(s.cfg.Concurrency)
 	var err error
 	s.metrics, err = newMetrics(deps.Registry)
 	return s, err
 }
 
-// GiveUpAt is until when a delivery that is stored now is tried.
+// GiveUpAt returns the end of the retry time of a delivery that is stored now.
 func (s *Sender) GiveUpAt() time.Time { return s.deps.Clock.Now().Add(s.cfg.GiveUpAfter) }
 
-// Wake notifies the Sender that there is something to send.
+// Wake tells the Sender that there may be due deliveries.
 func (s *Sender) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -75,8 +75,8 @@ func (s *Sender) Wake() {
 	}
 }
 
-// Run sends, and forgets what is settled for long, until ctx ends. Attempts that run
-// then have some seconds to end.
+// Run sends deliveries, and removes old settled ones, until ctx ends. Running attempts then get some seconds to
+// finish.
 func (s *Sender) Run(ctx context.Context) error {
 	ctx = tenant.All(ctx)
 	attempting, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -105,7 +105,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	}
 }
 
-// begin begins attempts of what is due, and returns whether there may be more.
+// begin begins attempts of due deliveries, and reports whether there may be more.
 func (s *Sender) begin(ctx, attempting context.Context, group *sync.WaitGroup) bool {
 	now := s.deps.Clock.Now()
 	free := s.room(now)
@@ -128,30 +128,30 @@ func (s *Sender) begin(ctx, attempting context.Context, group *sync.WaitGroup) b
 	return len(list) > 0
 }
 
-// attempt tries a delivery once, and stores what became of it.
+// attempt attempts a delivery once, and stores the result.
 func (s *Sender) attempt(ctx context.Context, d *Delivery) {
 	o := s.send(ctx, d)
 	s.judge(d, o)
 	s.note(d, -1)
 	s.Wake()
 	if wait := o.started.Add(o.conceal).Sub(o.ended); wait > 0 {
-		o = s.concealed(ctx, o, wait)
+		o = s.delay(ctx, o, wait)
 	}
 	s.metrics.attempts.WithLabelValues(strings.ToLower(d.Channel), strings.ToLower(o.state)).Inc()
 	if o.state != Delivered {
 		s.deps.Log.InfoContext(ctx, "a delivery failed", "delivery", d.UID, "channel", d.Channel, "attempt", d.Attempts, "state", o.state, "result", o.result)
 	}
-	// What was sent was sent, whether the process stops or not.
+	// Store the result even if the process stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if err := settle(ctx, s.deps.Pool, d, o); err != nil {
-		s.deps.Log.WarnContext(ctx, "what became of a delivery could not be stored; it will be tried again", "delivery", d.UID, "error", err)
+		s.deps.Log.WarnContext(ctx, "the result of a delivery could not be stored; the attempt will be repeated", "delivery", d.UID, "error", err)
 	}
 }
 
-// concealed returns an outcome as if the attempt had taken longer, when it would have, or
-// the process stops.
-func (s *Sender) concealed(ctx context.Context, o outcome, wait time.Duration) outcome {
+// delay waits, unless the process stops, and returns the outcome with later times, as if the attempt had taken
+// longer.
+func (s *Sender) delay(ctx context.Context, o outcome, wait time.Duration) outcome {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -165,7 +165,7 @@ func (s *Sender) concealed(ctx context.Context, o outcome, wait time.Duration) o
 	return o
 }
 
-// send hands a delivery to its transport, and returns what becomes of it.
+// send passes a delivery to its transport, and returns the outcome.
 func (s *Sender) send(ctx context.Context, d *Delivery) (o outcome) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Lease/2)
 	defer cancel()
@@ -187,7 +187,7 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (o outcome) {
 	if errors.As(err, &known) {
 		wait, o.conceal = max(wait, min(known.RetryAfter, s.cfg.RetryMax)), known.Conceal
 		if known.Cause != nil {
-			s.deps.Log.InfoContext(ctx, "why a delivery failed", "delivery", d.UID, "cause", known.Cause)
+			s.deps.Log.InfoContext(ctx, "cause of a failed delivery", "delivery", d.UID, "cause", known.Cause)
 		}
 	}
 	o.result, o.state = truncateError(err.Error()), Failed
@@ -197,21 +197,21 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (o outcome) {
 	return o
 }
 
-// try hands a delivery to its transport. A panic there is the end of this delivery, which
-// would panic again, and not of the process.
+// try calls the transport. A panic ends only this delivery, permanently, because it would repeat; it does not
+// end the process.
 func (s *Sender) try(ctx context.Context, transport Transport, d *Delivery) (result string, err error) {
 	defer func() {
 		var panicked *panics.Error
 		if errors.As(err, &panicked) {
 			s.deps.Log.ErrorContext(ctx, "a transport panicked", "delivery", d.UID, "channel", d.Channel, "error", panicked)
-			err = Refused("The server failed to send this. Its operator finds the reason in the log.")
+			err = Refused("The server failed to send this. Its operator can find the reason in the log.")
 		}
 	}()
 	defer panics.ToError(&err)
 	return transport.Send(ctx, d)
 }
 
-// truncateError is as much of what another side said as is kept.
+// truncateError returns the part of the other side's response that is stored.
 func truncateError(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 	if len(text) > maxError {
@@ -220,13 +220,13 @@ func truncateError(text string) string {
 	return text
 }
 
-// purge removes what is settled for long.
+// purge removes old settled deliveries, and counts the pending ones.
 func (s *Sender) purge(ctx context.Context) {
 	for {
 		now := s.deps.Clock.Now()
 		n, err := sweep(ctx, s.deps.Pool, now.Add(-s.cfg.Keep), now, sweepBatch)
 		if err != nil && ctx.Err() == nil {
-			s.deps.Log.WarnContext(ctx, "old deliveries could not be forgotten", "error", err)
+			s.deps.Log.WarnContext(ctx, "old deliveries could not be removed", "error", err)
 		}
 		if err != nil || n < sweepBatch {
 			break

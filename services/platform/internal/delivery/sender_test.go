@@ -206,7 +206,7 @@ func TestAnAttemptThatDiedIsFollowedByAnother(t *testing.T) {
 	d := b.mail(t, "ada@example.com")
 	b.store(t, 1, d)
 	ctx := tenant.All(t.Context())
-	dead, err := claimDue(ctx, b.pool, b.clock.Now(), b.cfg.Lease, sharesOf(16), room{total: 10})
+	dead, err := claimDue(ctx, b.pool, b.clock.Now(), b.cfg.Lease, computeShares(16), room{total: 10})
 	require.NoError(t, err)
 	require.Len(t, dead, 1)
 	b.round(t)

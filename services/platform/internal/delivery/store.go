@@ -16,22 +16,21 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// attempts are what a process does by itself.
-const attempts pg.Unaudited = "that a message was sent is in the log of deliveries; who asked for it, in the audit trail"
+// attempts marks writes that a process makes on its own.
+const attempts pg.Unaudited = "the log of deliveries contains the attempts, and the audit log the request"
 
 const (
-	// maxPending bounds what waits for one tenant, and maxAtWebhook for one webhook.
+	// maxPending is the largest number of pending deliveries of a tenant, and maxAtWebhook of one webhook.
 	maxPending   = 100_000
 	maxAtWebhook = 10_000
-	// busy is when a tenant with so much waiting should ask again.
+	// busy is the Retry-After for a tenant that has reached the limit.
 	busy = time.Minute
-	// maxError bounds what is kept of what another side said, in bytes.
+	// maxError is the largest part of the other side's response that is stored, in bytes.
 	maxError = 500
 )
 
-// Append stores deliveries within a transaction, and sets their ids and states: those
-// that would send somebody the same thing again are suppressed. What waits of a
-// tenant is bounded: 429.
+// Append stores deliveries within a transaction, and sets their ids and states. It suppresses deliveries that
+// would send the same message to a recipient again. It limits the pending deliveries of a tenant: 429.
 func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
 	if err := checkPending(ctx, tx, tenantID, len(list)); err != nil {
 		return err
@@ -68,7 +67,7 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list 
 	return nil
 }
 
-// checkPending refuses more deliveries than a tenant may have waiting: 429.
+// checkPending refuses more pending deliveries than permitted for a tenant: 429.
 func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) error {
 	var pending int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
@@ -76,13 +75,13 @@ func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) erro
 		return fmt.Errorf("count deliveries: %w", err)
 	}
 	if pending+more > maxPending {
-		return fault.TooMany(fmt.Sprintf("%d deliveries wait already, and at most %d may. Try again later.", pending, maxPending), busy)
+		return fault.TooMany(fmt.Sprintf("%d deliveries are pending already; the limit is %d. Try again later.", pending, maxPending), busy)
 	}
 	return nil
 }
 
-// boundWebhooks marks deliveries to webhooks as failed for which too many wait already, so
-// that one that does not respond takes no room from others.
+// boundWebhooks marks deliveries as failed if too many are pending for their webhook, so that a webhook that
+// does not respond leaves space for others.
 func boundWebhooks(ctx context.Context, tx pgx.Tx, tenantID int64, list []*Delivery) error {
 	waiting := map[int64]int{}
 	for _, d := range list {
@@ -98,16 +97,16 @@ func boundWebhooks(ctx context.Context, tx pgx.Tx, tenantID int64, list []*Deliv
 		}
 		if waiting[d.WebhookID] = n + 1; n >= maxAtWebhook {
 			d.State = Failed
-			d.Error = fmt.Sprintf("%d deliveries wait for the webhook, and no more may. Replay this one when the webhook responds.", maxAtWebhook)
+			d.Error = fmt.Sprintf("%d deliveries are pending for the webhook, which is the limit. Replay this one when the webhook responds again.", maxAtWebhook)
 		}
 	}
 	return nil
 }
 
-// suppress marks the deliveries that repeat one of late. Two messages that are sent
-// at the same time meet at the row: one of them is the repetition.
+// suppress marks deliveries that repeat a recent one. If two messages are sent at the same time, the second one
+// waits for the row and becomes the repetition.
 func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
-	// In one order, so that two messages cannot wait for each other in a circle.
+	// A fixed order prevents deadlocks between messages.
 	for _, d := range slices.SortedFunc(slices.Values(list), func(a, b *Delivery) int { return bytes.Compare(a.Fingerprint, b.Fingerprint) }) {
 		if d.State != Pending || d.Until.IsZero() {
 			continue
@@ -120,7 +119,7 @@ func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, lis
 			return fmt.Errorf("note a message: %w", err)
 		}
 		if done.RowsAffected() == 0 {
-			d.State, d.Error = Suppressed, "The recipient got the same message not long ago."
+			d.State, d.Error = Suppressed, "The recipient got the same message recently."
 		}
 	}
 	return nil
@@ -139,10 +138,10 @@ func scan(row pgx.CollectableRow) (*Delivery, error) {
 	return d, proto.Unmarshal(content, d.Content)
 }
 
-// claim begins attempts of deliveries that are due: at most as many as there is room for,
-// in the process ($2), in each tenant, in each channel of a tenant ($3 to $5 where nothing
-// runs, $8 to $11 elsewhere), and at each webhook ($6, and $12 to $14). Whoever else claims
-// gets others. An attempt that is not settled by the end of its lease is followed by another.
+// claim begins attempts of due deliveries: at most as many as there are slots for in the process ($2), in each
+// tenant and in each channel of a tenant ($3 to $5 for idle ones, $8 to $11 for the others), and at each
+// webhook ($6, and $12 to $14). Concurrent claims get different deliveries. If an attempt is not settled by the
+// end of its lease, another one follows.
 const claim = `
 WITH RECURSIVE waiting AS (
     (SELECT tenant_id, webhook_id FROM notification_delivery WHERE state = 'PENDING' ORDER BY tenant_id, webhook_id LIMIT 1)
@@ -190,17 +189,17 @@ func claimDue(ctx context.Context, pool *pg.Pool, now time.Time, lease time.Dura
 	return list, nil
 }
 
-// outcome is what became of an attempt.
+// outcome is the result of an attempt.
 type outcome struct {
 	started, ended time.Time
 	state, result  string
-	// next is when the next attempt is due, of a delivery that stays pending.
+	// next is the time of the next attempt if the delivery stays pending.
 	next time.Time
 	// conceal is how long after the beginning the outcome is stored.
 	conceal time.Duration
 }
 
-// settle stores what became of an attempt, unless another one was begun since.
+// settle stores the outcome of an attempt, unless another attempt has begun since.
 func settle(ctx context.Context, pool *pg.Pool, d *Delivery, o outcome) error {
 	problem, settled := o.result, &o.ended
 	if o.state == Delivered {
@@ -222,15 +221,14 @@ func settle(ctx context.Context, pool *pg.Pool, d *Delivery, o outcome) error {
 		batch.Queue(`DELETE FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 AND started_at < (
 			SELECT started_at FROM notification_attempt WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at DESC OFFSET 99 LIMIT 1)`, d.Tenant, d.ID)
 		if o.state == Failed {
-			// Nothing was sent, so the next message is no repetition.
+			// Nothing was sent, so the next message is not a repetition.
 			batch.Queue(`DELETE FROM notification_repetition WHERE tenant_id = $1 AND fingerprint = $2 AND delivery_id = $3`, d.Tenant, d.Fingerprint, d.UID)
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }
 
-// sweep forgets at most limit deliveries that were settled before a time, and returns
-// how many.
+// sweep removes at most limit deliveries that were settled before a time, and returns their number.
 func sweep(ctx context.Context, pool *pg.Pool, before, now time.Time, limit int) (int64, error) {
 	done, err := attempts.Exec(ctx, pool, `DELETE FROM notification_delivery WHERE (tenant_id, id) IN (
 		SELECT tenant_id, id FROM notification_delivery WHERE settled_at < $1 LIMIT $2)`, before, limit)
@@ -245,5 +243,5 @@ func sweep(ctx context.Context, pool *pg.Pool, before, now time.Time, limit int)
 	return max(done.RowsAffected(), ended.RowsAffected()), nil
 }
 
-// NewUID makes the name of a message or a delivery. Later ones sort behind.
+// NewUID returns an id for a message or delivery. Ids sort by time.
 func NewUID() (uuid.UUID, error) { return uuid.NewV7() }

@@ -1,5 +1,5 @@
-// Package idempotency remembers what was returned to requests with an
-// Idempotency-Key, so that a request that comes again is not carried out again.
+// Package idempotency stores the responses to requests with an Idempotency-Key, so that a repeated request is
+// not carried out again.
 package idempotency
 
 import (
@@ -26,16 +26,15 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Config bounds what is remembered. Zero values mean the defaults.
+// Config contains the limits of stored responses. Zero values mean the defaults.
 type Config struct {
-	// Keep is how long a response is remembered; 24 h.
-	Keep time.Duration `name:"idempotency-keep" default:"24h" help:"Time for which the response to a request with an Idempotency-Key is remembered."`
-	// KeysPerClient is how many keys of one client are remembered; 100,000.
-	// The oldest go first.
-	KeysPerClient int `name:"idempotency-keys" default:"100000" help:"Number of idempotency keys of one client that are remembered."`
+	// Keep is how long a response is stored; 24 h.
+	Keep time.Duration `name:"idempotency-keep" default:"24h" help:"How long the response to a request with an Idempotency-Key is stored."`
+	// KeysPerClient is the number of stored keys of one client; 100,000. The oldest are removed first.
+	KeysPerClient int `name:"idempotency-keys" default:"100000" help:"Number of idempotency keys that are stored for one client."`
 }
 
-// Handler returns the calls of IdempotencyService.
+// Handler serves IdempotencyService.
 type Handler struct {
 	platformv1.UnsafeIdempotencyServiceServer
 
@@ -47,10 +46,10 @@ type Handler struct {
 	log      *slog.Logger
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool *pg.Pool
-	// Rules say whom callers see; Policies say what operations need.
+	// Rules determine the visible employees of callers; Policies contain the permissions of operations.
 	Rules    *rowvisibility.Rules
 	Policies *policy.Table
 	Clock    clock.Clock
@@ -59,19 +58,19 @@ type Deps struct {
 
 var _ platformv1.IdempotencyServiceServer = (*Handler)(nil)
 
-// New makes a Handler.
+// New returns a Handler.
 func New(cfg Config, deps Deps) *Handler {
 	return &Handler{
 		cfg: defaults.Fill(cfg), store: store{deps.Pool}, rules: deps.Rules, policies: deps.Policies, clock: deps.Clock, log: deps.Log,
 	}
 }
 
-// ClaimIdempotencyKey returns what was returned before, or gives the key to the
-// request. It fails with 409 while the first request runs, and with 422 when
-// the key was used for another request. What was returned is for who may still
-// ask for it, 403, and sees whom they saw then, 409.
+// ClaimIdempotencyKey returns the stored response, or assigns the key to the request. It fails with 409 while
+// the first request runs, and with 422 if the key was used for another request. A stored response is returned
+// only to callers who still have the permission (otherwise 403) and see the same employees as then (otherwise
+// 409).
 func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.ClaimIdempotencyKeyRequest) (*platformv1.ClaimIdempotencyKeyResponse, error) {
-	k, err := keyOf(ctx, req.GetOperation(), req.GetKey())
+	k, err := newKey(ctx, req.GetOperation(), req.GetKey())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +78,7 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 	if err != nil {
 		return nil, fmt.Errorf("claim a key: %w", err)
 	}
-	// Whom the caller sees in the operation, which what is delegated to them widens.
+	// The visible employees in this operation, which delegations may extend.
 	visible, err := h.rules.Visible(authn.WithPermission(ctx, m.Permission))
 	if err != nil {
 		return nil, err
@@ -101,29 +100,29 @@ func (h *Handler) ClaimIdempotencyKey(ctx context.Context, req *platformv1.Claim
 		return &platformv1.ClaimIdempotencyKeyResponse{Attempt: c.attempt}, nil
 	case !found.sameRequest:
 		return nil, fault.New(fault.CodeKeyReused, http.StatusUnprocessableEntity,
-			"The Idempotency-Key was used for another request. Send each request with a key of its own.")
+			"The Idempotency-Key was used for another request. Use a new key for each request.")
 	case found.response == nil:
 		return nil, fault.Conflict(fault.CodeKeyRunning, "The first request with this Idempotency-Key still runs. Try again in a moment.")
 	}
-	if err := permitted(ctx, m); err != nil {
+	if err := checkPermission(ctx, m); err != nil {
 		return nil, err
 	}
 	if !found.sameVisibility {
 		return nil, fault.Conflict(fault.CodeResponseNotStored, fmt.Sprintf("The request with this Idempotency-Key was carried out with status %d. "+
-			"You do not see the same persons as then, so its response is not given again: read what it changed.", found.response.GetStatus()))
+			"You do not see the same persons as then, so its response cannot be returned again. Read the objects that it changed.", found.response.GetStatus()))
 	}
 	return &platformv1.ClaimIdempotencyKeyResponse{Response: found.response}, nil
 }
 
-// mayReadWages reports whether the caller gets wages in responses.
+// mayReadWages reports whether responses to the caller contain wages.
 func mayReadWages(ctx context.Context) bool {
 	p, ok := authn.From(ctx)
 	return ok && p.Has(policy.WagesRead)
 }
 
-// permitted refuses callers who may not call the operation by now. Who does not
-// get a kept response is refused by the service itself.
-func permitted(ctx context.Context, m *policy.Method) error {
+// checkPermission refuses callers who may no longer call the operation. A request without a stored response is
+// checked by the service itself.
+func checkPermission(ctx context.Context, m *policy.Method) error {
 	if m.Wages.Needed && !mayReadWages(ctx) {
 		return authn.NeedsPermission(policy.WagesRead, m.AccessPoint, m.ForbiddenCode)
 	}
@@ -133,10 +132,10 @@ func permitted(ctx context.Context, m *policy.Method) error {
 	return nil
 }
 
-// SettleIdempotencyKey keeps a response or gives the key back. A claim that is
-// over, because another one followed it, changes nothing.
+// SettleIdempotencyKey stores a response or releases the key. A claim that another one has replaced changes
+// nothing.
 func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.SettleIdempotencyKeyRequest) (*emptypb.Empty, error) {
-	k, err := keyOf(ctx, req.GetOperation(), req.GetKey())
+	k, err := newKey(ctx, req.GetOperation(), req.GetKey())
 	if err != nil {
 		return nil, err
 	}
@@ -151,17 +150,17 @@ func (h *Handler) SettleIdempotencyKey(ctx context.Context, req *platformv1.Sett
 	return &emptypb.Empty{}, nil
 }
 
-// key names an idempotency key among all.
+// key identifies an idempotency key.
 type key struct {
 	tenantID int64
 	id       []byte
 	client   string
 }
 
-var errNoUser = errors.New("an idempotency key is one of a user")
+var errNoUser = errors.New("an idempotency key needs a user")
 
-// keyOf returns the key of the caller with that text for an operation.
-func keyOf(ctx context.Context, operation, text string) (key, error) {
+// newKey returns the caller's key for an operation.
+func newKey(ctx context.Context, operation, text string) (key, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.IsService() || p.Tenant < 1 {
 		return key{}, fault.Internal(errNoUser)
@@ -179,12 +178,11 @@ func keyOf(ctx context.Context, operation, text string) (key, error) {
 const (
 	sweepEvery = time.Minute
 	sweepBatch = 10_000
-	// trimEvery is how many sweeps pass before the keys of each client are
-	// counted.
+	// trimEvery is the number of sweeps between counts of the clients' keys.
 	trimEvery = 10
 )
 
-// Run removes what is no longer needed, until ctx ends.
+// Run removes expired and surplus keys until ctx ends.
 func (h *Handler) Run(ctx context.Context) error {
 	ctx = tenant.All(ctx)
 	ticker := time.NewTicker(sweepEvery)

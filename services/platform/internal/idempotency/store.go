@@ -15,34 +15,33 @@ import (
 
 type store struct{ pool *pg.Pool }
 
-// claim is a request that wants a key.
+// claim is a request for a key.
 type claim struct {
 	key
 	fingerprint []byte
-	// visibility is whom the caller sees.
+	// visibility is the digest of the employees that the caller sees.
 	visibility                 []byte
 	attempt                    int64
 	now, leaseUntil, expiresAt time.Time
 }
 
-// claimed is what stands against a claim.
-type claimed struct {
+// conflict is an existing key that conflicts with a claim.
+type conflict struct {
 	sameRequest bool
-	// sameVisibility says that the caller sees the same persons as then.
+	// sameVisibility means that the caller sees the same employees as then.
 	sameVisibility bool
 	// response is nil while the request runs.
 	response *platformv1.StoredResponse
 }
 
-// claimAttempts bounds how often a key is given back between the two looks of
-// a claim.
+// claimAttempts bounds the repetitions of a claim whose conflicting key disappears.
 const claimAttempts = 3
 
-const notes pg.Unaudited = "a key belongs to the edge; the request itself is written where it is carried out"
+const notes pg.Unaudited = "the service that carries out the request writes the audit row"
 
-// claim takes the key for a request, or returns what stands against it. A key
-// that has expired is free; one whose request died is free for the same request.
-func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
+// claim assigns the key to a request, or returns the conflict. An expired key is free. A key whose request died
+// is free for the same request.
+func (s store) claim(ctx context.Context, c claim) (*conflict, error) {
 	for range claimAttempts {
 		tag, err := notes.Exec(ctx, s.pool, `
 			INSERT INTO idempotency_key AS k (tenant_id, id, client_id, fingerprint, attempt, lease_until, expires_at, sight)
@@ -64,10 +63,10 @@ func (s store) claim(ctx context.Context, c claim) (*claimed, error) {
 			return found, err
 		}
 	}
-	return &claimed{sameRequest: true}, nil
+	return &conflict{sameRequest: true}, nil
 }
 
-func (s store) find(ctx context.Context, c claim) (*claimed, error) {
+func (s store) find(ctx context.Context, c claim) (*conflict, error) {
 	var (
 		fingerprint, sight []byte
 		status             *int32
@@ -80,7 +79,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find an idempotency key: %w", err)
 	}
-	found := &claimed{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameVisibility: bytes.Equal(sight, c.visibility)}
+	found := &conflict{sameRequest: bytes.Equal(fingerprint, c.fingerprint), sameVisibility: bytes.Equal(sight, c.visibility)}
 	if status != nil {
 		response.Status = *status
 		found.response = &response
@@ -88,7 +87,7 @@ func (s store) find(ctx context.Context, c claim) (*claimed, error) {
 	return found, nil
 }
 
-// keep keeps the response to the request of a claim.
+// storeResponse stores the response to the request of a claim.
 func (s store) storeResponse(ctx context.Context, k key, attempt int64, a *platformv1.StoredResponse, expiresAt time.Time) error {
 	body := a.GetBody()
 	if body == nil {
@@ -99,24 +98,23 @@ func (s store) storeResponse(ctx context.Context, k key, attempt int64, a *platf
 		WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt, a.GetStatus(), a.GetContentLocation(), body, a.GetBodyOmitted(), expiresAt)
 	if err != nil {
-		return fmt.Errorf("keep a response: %w", err)
+		return fmt.Errorf("store a response: %w", err)
 	}
 	return nil
 }
 
-// release frees the key of a claim.
+// release removes the key of a claim.
 func (s store) release(ctx context.Context, k key, attempt int64) error {
 	_, err := notes.Exec(ctx, s.pool, `
 		DELETE FROM idempotency_key WHERE tenant_id = $1 AND id = $2 AND attempt = $3 AND status IS NULL`,
 		k.tenantID, k.id, attempt)
 	if err != nil {
-		return fmt.Errorf("give an idempotency key back: %w", err)
+		return fmt.Errorf("release an idempotency key: %w", err)
 	}
 	return nil
 }
 
-// sweep removes at most limit keys of all tenants that have expired, and
-// returns how many.
+// sweep removes at most limit expired keys of all tenants, and returns their number.
 func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, error) {
 	tag, err := notes.Exec(ctx, s.pool, `DELETE FROM idempotency_key WHERE (tenant_id, id) IN (
 		SELECT tenant_id, id FROM idempotency_key WHERE expires_at <= $1 LIMIT $2)`, now, limit)
@@ -126,9 +124,9 @@ func (s store) sweep(ctx context.Context, now time.Time, limit int) (int64, erro
 	return tag.RowsAffected(), nil
 }
 
-// trim removes the oldest responses of clients that have more keys than most, of
-// all tenants. Requests that run keep theirs.
-func (s store) trim(ctx context.Context, most int) error {
+// trim removes the oldest responses of all clients that have more than limit keys. Running requests keep their
+// keys.
+func (s store) trim(ctx context.Context, limit int) error {
 	_, err := notes.Exec(ctx, s.pool, `
 		DELETE FROM idempotency_key d USING (
 			SELECT tenant_id, client_id FROM idempotency_key GROUP BY tenant_id, client_id HAVING count(*) > $1
@@ -137,7 +135,7 @@ func (s store) trim(ctx context.Context, most int) error {
 			WHERE k.tenant_id = crowded.tenant_id AND k.client_id = crowded.client_id
 			ORDER BY expires_at DESC OFFSET $1
 		) old
-		WHERE d.tenant_id = crowded.tenant_id AND d.id = old.id AND d.status IS NOT NULL`, most)
+		WHERE d.tenant_id = crowded.tenant_id AND d.id = old.id AND d.status IS NOT NULL`, limit)
 	if err != nil {
 		return fmt.Errorf("remove the idempotency keys of clients that have too many: %w", err)
 	}

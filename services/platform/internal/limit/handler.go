@@ -1,5 +1,5 @@
-// Package limit returns to callers every limit that applies to them. The limits of
-// the operations are read from the contracts, where they are enforced from.
+// Package limit returns all limits that apply to a caller. It reads the limits of operations from the
+// contracts, which are also the source of their enforcement.
 package limit
 
 import (
@@ -16,10 +16,10 @@ import (
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
 )
 
-// headerBytes is what the edge accepts of headers; it is no setting.
+// headerBytes is the edge's limit for headers, which is not configurable.
 const headerBytes = 32 << 10
 
-// Handler returns the calls of LimitService.
+// Handler serves LimitService.
 type Handler struct {
 	platformv1.UnsafeLimitServiceServer
 
@@ -31,8 +31,8 @@ type Handler struct {
 
 var _ platformv1.LimitServiceServer = (*Handler)(nil)
 
-// New makes a Handler. It knows the operations of the contracts that are linked
-// into the program. bodyBytes is the largest body that the edge accepts.
+// New returns a Handler for the operations of the contracts in the program. bodyBytes is the largest body that
+// the edge accepts.
 func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
 	operations, err := policy.NewTable(nil).Operations()
 	if err != nil {
@@ -54,7 +54,7 @@ func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
 	return h, nil
 }
 
-// GetLimits returns every limit that applies to the caller.
+// GetLimits returns all limits that apply to the caller.
 func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest) (*platformv1.Limits, error) {
 	var client string
 	if p, ok := authn.From(ctx); ok {

@@ -19,30 +19,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
 )
 
-// Config says which server takes e-mails. Without a host they wait until there is one,
-// as long as deliveries are tried.
+// Config configures the mail server. Without a host, e-mails wait for one as long as deliveries are retried.
 type Config struct {
-	Host     string     `help:"Mail server. Without one, e-mails wait, and fail when their time is over."`
+	Host     string     `help:"Mail server. Without one, e-mails wait, and fail at the end of their retry time."`
 	Port     int        `default:"587" help:"Port of the mail server."`
-	TLS      string     `name:"tls" default:"starttls" enum:"starttls,implicit,none" help:"How the connection to the mail server is encrypted: starttls, implicit, or none, which needs a server on this machine."`
-	CAFile   string     `name:"ca-file" type:"path" help:"Certificate authority of the mail server, as PEM; those of the web when empty."`
-	Username string     `help:"User at the mail server; nobody when empty."`
-	Password obs.Secret `help:"Password of that user, best as a variable or a file."`
-	From     string     `default:"rotaloom@localhost" help:"Address that e-mails come from."`
+	TLS      string     `name:"tls" default:"starttls" enum:"starttls,implicit,none" help:"Encryption of the connection to the mail server: starttls, implicit, or none, which needs a server on this machine."`
+	CAFile   string     `name:"ca-file" type:"path" help:"File with the CA certificate of the mail server (PEM); when empty, the CA certificates of the machine."`
+	Username string     `help:"User name for the mail server; when empty, there is no log-in."`
+	Password obs.Secret `help:"Password for the mail server; prefer an environment variable or a file to the flag."`
+	From     string     `default:"rotaloom@localhost" help:"Sender address of e-mails."`
 }
 
-// timeout bounds each step of a conversation with the server.
+// timeout bounds each step of an SMTP session.
 const timeout = 20 * time.Second
 
-// Mailer is the transport of e-mails.
+// Mailer is the transport for e-mails.
 type Mailer struct {
 	cfg    Config
 	tls    *tls.Config
 	domain string
 }
 
-// New makes a Mailer. It connects to nobody. An encryption that is no setting, or a
-// server elsewhere without encryption, is an error.
+// New returns a Mailer. It does not connect. It returns an error for an unknown encryption, or for a remote
+// server without encryption.
 func New(cfg Config) (*Mailer, error) {
 	if cfg.Port == 0 {
 		cfg.Port = 587
@@ -54,15 +53,15 @@ func New(cfg Config) (*Mailer, error) {
 		cfg.From = "rotaloom@localhost"
 	}
 	if !emailaddress.Valid(cfg.From) {
-		return nil, fmt.Errorf("smtp-from %q is no e-mail address", cfg.From)
+		return nil, fmt.Errorf("smtp-from %q is not an e-mail address", cfg.From)
 	}
 	at := strings.LastIndexByte(cfg.From, '@')
 	m := &Mailer{cfg: cfg, domain: cfg.From[at+1:], tls: &tls.Config{ServerName: cfg.Host, MinVersion: tls.VersionTLS12}}
 	switch {
 	case cfg.TLS != "starttls" && cfg.TLS != "implicit" && cfg.TLS != "none":
-		return nil, fmt.Errorf("smtp-tls is %q, and must be starttls, implicit or none", cfg.TLS)
+		return nil, fmt.Errorf("smtp-tls is %q; it must be starttls, implicit or none", cfg.TLS)
 	case cfg.TLS == "none" && cfg.Host != "" && !local(cfg.Host):
-		return nil, fmt.Errorf("smtp-tls none needs a mail server on this machine, and smtp-host is %q: use starttls or implicit", cfg.Host)
+		return nil, fmt.Errorf("smtp-tls none needs a mail server on this machine, but smtp-host is %q: use starttls or implicit", cfg.Host)
 	case cfg.CAFile != "":
 		pem, err := os.ReadFile(cfg.CAFile)
 		if err != nil {
@@ -70,7 +69,7 @@ func New(cfg Config) (*Mailer, error) {
 		}
 		m.tls.RootCAs = x509.NewCertPool()
 		if !m.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("smtp-ca-file: %s holds no certificate", cfg.CAFile)
+			return nil, fmt.Errorf("smtp-ca-file: %s contains no certificate", cfg.CAFile)
 		}
 	}
 	return m, nil
@@ -81,14 +80,14 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// unavailable is what tenants read when e-mails cannot be sent. The address of the mail
-// server, and why it lets nobody in, is for the operator alone.
-const unavailable = "The mail server takes no e-mails now."
+// unavailable is the message for tenants if e-mails cannot be sent. The address of the mail server and the
+// reason are only for the operator.
+const unavailable = "The mail server does not accept e-mails at the moment."
 
 var errNoServer = errors.New("no mail server is set (--smtp-host)")
 
-// Send sends an e-mail. Its Message-ID is the same each time. An address that the
-// server refuses for good is not tried again.
+// Send sends an e-mail. All attempts have the same Message-ID. A permanent rejection of an address is a
+// permanent error.
 func (m *Mailer) Send(ctx context.Context, d *delivery.Delivery) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,17 +110,16 @@ func (m *Mailer) Send(ctx context.Context, d *delivery.Delivery) (string, error)
 		return "", &delivery.Error{Message: unavailable, Cause: fmt.Errorf("mail server: %w", err)}
 	}
 	err = client.SendWithSMTPClient(session, message)
-	// The server has taken the message or not; how it says goodbye changes nothing.
+	// The server has accepted the message or not. The end of the session does not change that.
 	_ = client.CloseWithSMTPClient(session)
 	if err != nil {
-		return "", refusal(err)
+		return "", classify(err)
 	}
-	return "The mail server took it.", nil
+	return "The mail server accepted the e-mail.", nil
 }
 
-// dial connects to the mail server. The connection is closed when the attempt is over:
-// each step of a conversation has a time of its own, and all of them together could
-// outlast the lease, by whose end another process begins an attempt.
+// dial connects to the mail server. The connection closes when the attempt is over: each step of a session has
+// its own timeout, and together they could outlast the lease, after which another process begins an attempt.
 func (m *Mailer) dial(ctx, attempt context.Context, network, address string) (net.Conn, error) {
 	dialed, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
@@ -144,8 +142,8 @@ func (m *Mailer) options() []mail.Option {
 	}
 	switch m.cfg.TLS {
 	case "implicit":
-		// The connection is encrypted before the library sees it (dial), which finds that
-		// out by itself when it may, and need not, ask for STARTTLS.
+		// dial has encrypted the connection already. With this policy, the library detects that and does not
+		// require STARTTLS.
 		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	case "none":
 		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
@@ -169,7 +167,7 @@ func (m *Mailer) message(d *delivery.Delivery) (*mail.Msg, error) {
 	message.SetMessageIDWithValue(d.UID.String() + "@" + m.domain)
 	message.SetDateWithValue(d.CreatedAt)
 	message.Subject(d.Content.GetSubject())
-	// Nobody's mailbox is to answer by itself.
+	// Prevents automatic replies.
 	message.SetGenHeader("Auto-Submitted", "auto-generated")
 	switch d.Content.GetPriority() {
 	case "High":
@@ -181,10 +179,9 @@ func (m *Mailer) message(d *delivery.Delivery) (*mail.Msg, error) {
 	return message, nil
 }
 
-// refusal distinguishes what the server refused for good from what it may take later. What it
-// says of the address or the text is for the tenant. Who may send, and how, is between
-// the server and the operator.
-func refusal(err error) error {
+// classify distinguishes permanent rejections from temporary ones. The server's statements about the address or
+// the text are for the tenant. Rejections of the sender or the log-in are only for the operator.
+func classify(err error) error {
 	var sent *mail.SendError
 	if errors.As(err, &sent) && sent.ErrorCode() != 0 {
 		switch sent.Reason {

@@ -1,4 +1,4 @@
-// Package pooltest gives tests the database of platform.
+// Package pooltest provides tests with the database of platform.
 package pooltest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
 )
 
-// New returns a pool on a database of the test's own, with the schema of the service.
+// New returns a pool on a new database for the test, with the schema of the service.
 func New(t testing.TB) *pg.Pool {
 	t.Helper()
 	return pgtest.New(t, audit.Migrations(), setup.Migrations(), pg.Migrations{Table: "platform_version", FS: migrations.FS})

@@ -1,6 +1,5 @@
-// Package ratelimit keeps the rates at which clients may call, and is the one
-// place that counts what they use: the edges lease parts of each allowance from
-// it.
+// Package ratelimit stores the call rates of clients, and counts their use for the whole installation: the
+// edges lease parts of each allowance from it.
 package ratelimit
 
 import (
@@ -22,10 +21,10 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// maxRates bounds how many rates a tenant sets.
+// maxRates is the largest number of rates that a tenant may set.
 const maxRates = 10_000
 
-// Handler returns the calls of RateLimitService.
+// Handler serves RateLimitService.
 type Handler struct {
 	platformv1.UnsafeRateLimitServiceServer
 
@@ -35,10 +34,10 @@ type Handler struct {
 
 var _ platformv1.RateLimitServiceServer = (*Handler)(nil)
 
-// New makes a Handler.
+// New returns a Handler.
 func New(store *Store, log *slog.Logger) *Handler { return &Handler{store: store, log: log} }
 
-// Run removes what is no longer needed, until ctx ends.
+// Run removes unused allowances until ctx ends.
 func (h *Handler) Run(ctx context.Context) error {
 	ctx = tenant.All(ctx)
 	ticker := time.NewTicker(sweepEvery)
@@ -55,7 +54,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 }
 
-// LeaseRate settles what an edge has let through, and gives it more.
+// LeaseRate settles the requests that an edge has admitted, and grants more.
 func (h *Handler) LeaseRate(ctx context.Context, req *platformv1.LeaseRateRequest) (*platformv1.LeaseRateResponse, error) {
 	l := lease{
 		caller: req.GetCaller(), class: req.GetThrottle(),
@@ -67,7 +66,7 @@ func (h *Handler) LeaseRate(ctx context.Context, req *platformv1.LeaseRateReques
 	}
 	tenantID, known := tenant.From(ctx)
 	if l.tenantID = tenantID; !known {
-		ctx = tenant.All(ctx) // The rows of callers who are not known yet.
+		ctx = tenant.All(ctx) // the rows of unknown callers
 	}
 	tokens, granted, err := h.store.take(ctx, l, policy)
 	if err != nil {
@@ -82,17 +81,17 @@ func (h *Handler) LeaseRate(ctx context.Context, req *platformv1.LeaseRateReques
 	return response, nil
 }
 
-// pause is for how long an edge that was given less than it wanted does not ask
-// again, so that many refused requests make few questions.
+// pause is the shortest time before an edge that got less than it wanted asks again, so that many refused
+// requests cause few calls.
 const pause = 25 * time.Millisecond
 
-// waitFor is how many milliseconds an allowance takes to hold a request.
+// waitFor returns the milliseconds until the allowance suffices for a request.
 func waitFor(tokens, rate float64) int64 {
 	wait := math.Ceil(1000 * (1 - tokens) / rate)
 	return max(int64(wait), pause.Milliseconds())
 }
 
-// ListRateLimits returns what the tenant has set.
+// ListRateLimits returns the rates that the tenant has set.
 func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimitsRequest) (*platformv1.RateLimitList, error) {
 	tenantID := tenant.Of(ctx)
 	rows, err := h.store.list(ctx, tenantID)
@@ -111,9 +110,9 @@ func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimi
 	return list, nil
 }
 
-// GetRateLimit returns the rate that holds for a class, or for a client of it.
+// GetRateLimit returns the rate of a class, or of a client in it.
 func (h *Handler) GetRateLimit(ctx context.Context, req *platformv1.GetRateLimitRequest) (*platformv1.RateLimit, error) {
-	k, err := keyOf(req.GetThrottleClass(), req.GetClientId())
+	k, err := parseKey(req.GetThrottleClass(), req.GetClientId())
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +131,10 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	}
 	policy := ratelimit.Policy{Rate: req.GetRateLimit().GetRate(), Burst: req.GetRateLimit().GetBurst()}
 	if err := policy.Check(); err != nil {
-		return nil, fault.Invalid(codeRate, "The rate limit does not fit: "+err.Error()+".")
+		return nil, fault.Invalid(codeRate, "The rate limit is invalid: "+err.Error()+".")
 	}
 	if most := h.store.defaults.Max(k.class); policy.Within(most) != policy {
-		return nil, fault.Invalid(codeCeiling, fmt.Sprintf("The rate limit is above what the installation allows for the class %s: "+
+		return nil, fault.Invalid(codeCeiling, fmt.Sprintf("The rate limit exceeds the installation's ceiling for the class %s: "+
 			"%s requests per second, and a burst of %d. An operator can raise it: --rate-ceiling of platform, --platform-rate-ceiling of rotaloom.",
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
@@ -146,7 +145,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	}
 	if !set {
 		return nil, fault.Newf(codeTooMany, http.StatusConflict,
-			"There are %d rate limits already. Remove those of clients that are gone.", maxRates)
+			"There are %d rate limits already, which is the limit. Remove those of former clients.", maxRates)
 	}
 	origin := Client
 	if k.client == "" {
@@ -155,7 +154,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	return rateLimitToProto(k, policy, origin), nil
 }
 
-// DeleteRateLimit takes a rate back.
+// DeleteRateLimit removes a rate.
 func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRateLimitRequest) (*emptypb.Empty, error) {
 	k, err := settableKey(req.GetThrottleClass(), req.GetClientId())
 	if err != nil {
@@ -167,26 +166,25 @@ func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRat
 		return nil, err
 	}
 	if !removed {
-		return nil, fault.NotFound(fault.CodeNotFound, "No rate limit is set there.")
+		return nil, fault.NotFound(fault.CodeNotFound, "No rate limit is set for this class and client.")
 	}
 	return &emptypb.Empty{}, nil
 }
 
-// Codes of our own.
+// Error codes.
 const (
 	// codeRate (400): a rate or burst is out of bounds.
 	codeRate = "WRL-60001"
-	// codeTooMany (409): the tenant has as many rate limits as it may.
+	// codeTooMany (409): the tenant has reached the largest number of rate limits.
 	codeTooMany = "WRL-60002"
-	// codeByAddress (400): the class is counted by address, before the tenant is
-	// known, so only the installation sets its rate.
+	// codeByAddress (400): the class is counted by address, before the tenant is known, so only the
+	// installation can set its rate.
 	codeByAddress = "WRL-60003"
-	// codeCeiling (400): the rate or the burst is above what the installation
-	// allows tenants to set.
+	// codeCeiling (400): the rate or the burst exceeds the installation's ceiling for tenants.
 	codeCeiling = "WRL-60004"
 )
 
-func keyOf(class, client string) (key, error) {
+func parseKey(class, client string) (key, error) {
 	found, ok := ratelimit.Class(class)
 	if !ok {
 		return key{}, fault.NotFound(fault.CodeNotFound,
@@ -196,7 +194,7 @@ func keyOf(class, client string) (key, error) {
 }
 
 func settableKey(class, client string) (key, error) {
-	k, err := keyOf(class, client)
+	k, err := parseKey(class, client)
 	if err == nil && k.class == optionsv1.Throttle_THROTTLE_LOGIN {
 		return k, fault.Invalid(codeByAddress, "The class login is counted by address, before the tenant is known. "+
 			"Its rate is a setting of the installation: --rate-login of platform, --platform-rate-login of rotaloom.")

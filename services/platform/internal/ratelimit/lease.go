@@ -10,23 +10,22 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// lease is what an edge settles and asks for.
+// lease is a lease request of an edge.
 type lease struct {
-	tenantID int64 // 0 for callers who are not known yet
+	tenantID int64 // 0 for unknown callers
 	caller   string
 	class    optionsv1.Throttle
-	// spent was let through without a lease, returned was leased and not used.
+	// spent was admitted without a lease; returned was leased and not used.
 	spent, returned, wanted int64
 }
 
-// takeTokens settles a lease in one statement, which the database repeats by
-// itself behind a competitor: the row is locked while it is computed. All time
-// is that of the database, so the clocks of the edges do not matter.
+// takeTokens settles a lease in one statement: it locks the row while it computes, and concurrent statements
+// wait. It only uses the time of the database, so the clocks of the edges do not matter.
 //
-// What was let through without a lease may push the allowance below zero, down
-// to a burst: it is paid back by the requests that are refused later.
+// Requests that were admitted without a lease can push the allowance below zero, down to minus one burst. The
+// requests that are refused later compensate for that.
 //
-// A time far ahead was written while the clock was ahead: tokens grow from now on.
+// A time in the far future was written while the clock was ahead. Then tokens grow from now on.
 //
 //nolint:gosec // The tokens are those of a bucket, and no credentials.
 const takeTokens = `
@@ -43,7 +42,7 @@ const takeTokens = `
 			LATERAL (SELECT greatest(0, least($8, floor(settled.tokens))) AS n) AS given)
 	RETURNING tokens, granted`
 
-// take settles a lease, and returns what is left and what is granted.
+// take settles a lease, and returns the remaining tokens and the granted ones.
 func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens float64, granted int64, err error) {
 	err = leases.QueryRow(ctx, s.pool, takeTokens, l.tenantID, l.caller, int16(l.class), p.Rate,
 		float64(p.Burst), float64(l.spent), float64(l.returned), float64(l.wanted)).Scan(&tokens, &granted)
@@ -55,15 +54,14 @@ func (s *Store) take(ctx context.Context, l lease, p ratelimit.Policy) (tokens f
 
 const (
 	sweepEvery = time.Minute
-	// evictAfter is how long an allowance that nobody uses is kept; by then the
-	// slowest that is reasonable is full again.
+	// evictAfter is how long an unused allowance is stored. By then, even slow rates have filled it again.
 	evictAfter = time.Hour
 	sweepBatch = 50_000
 )
 
-const leases pg.Unaudited = "an allowance is no act of anybody; the request that takes from it may be one"
+const leases pg.Unaudited = "counting requests is not an action of a user; the requests have audit rows of their own"
 
-// Sweep removes allowances that nobody has used for long.
+// Sweep removes allowances that have been unused for long.
 func (s *Store) Sweep(ctx context.Context) error {
 	for {
 		tag, err := leases.Exec(ctx, s.pool, `DELETE FROM rate_bucket WHERE (tenant_id, caller, throttle) IN

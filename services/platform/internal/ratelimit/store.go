@@ -17,14 +17,13 @@ import (
 )
 
 const (
-	// cacheTTL is how long what a tenant has set is used without asking the
-	// database.
+	// cacheTTL is how long the rates of a tenant are cached.
 	cacheTTL = time.Second
-	// maxCachedTenants bounds for how many tenants that is done.
+	// maxCachedTenants is the number of tenants in the cache.
 	maxCachedTenants = 4096
 )
 
-// Origin says for whom a rate was set.
+// Origin tells at which level a rate is set.
 type Origin string
 
 // The origins, from the narrowest to the widest.
@@ -34,24 +33,24 @@ const (
 	Installation Origin = "INSTALLATION"
 )
 
-// Store keeps rates and allowances. It is safe for concurrent use.
+// Store stores rates and allowances. It is safe for concurrent use.
 type Store struct {
 	pool     *pg.Pool
 	defaults ratelimit.Defaults
 	clock    clock.Clock
 
 	mu     sync.Mutex
-	cached map[int64]cached
+	cached map[int64]cachedRates
 	// changes counts the rates that this process has set.
 	changes int64
 }
 
-type cached struct {
+type cachedRates struct {
 	at    time.Time
 	rates map[key]ratelimit.Policy
 }
 
-// key names a rate of a tenant; the client is "" for that of all others.
+// key identifies a rate of a tenant. client is "" for the rate of all other clients.
 type key struct {
 	class  optionsv1.Throttle
 	client string
@@ -63,19 +62,19 @@ type setRate struct {
 	policy ratelimit.Policy
 }
 
-// NewStore makes a Store.
+// NewStore returns a Store.
 func NewStore(pool *pg.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Store {
-	return &Store{pool: pool, clock: clk, defaults: defaults, cached: map[int64]cached{}}
+	return &Store{pool: pool, clock: clk, defaults: defaults, cached: map[int64]cachedRates{}}
 }
 
-// Rate returns the rate of a client, and who it was set for. Without a tenant
-// it is that of the installation.
+// Rate returns the rate of a client, and the level at which it is set. Without a tenant, it returns the rate of
+// the installation.
 func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client string) (ratelimit.Policy, Origin, error) {
 	tenantID, ok := tenant.From(ctx)
 	if !ok {
 		return s.defaults.Of(class), Installation, nil
 	}
-	rates, err := s.ratesOf(ctx, tenantID)
+	rates, err := s.tenantRates(ctx, tenantID)
 	if err != nil {
 		return ratelimit.Policy{}, "", err
 	}
@@ -88,31 +87,31 @@ func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client strin
 	return s.defaults.Of(class), Installation, nil
 }
 
-// ratesOf returns what a tenant has set, as it was at most a second ago.
-func (s *Store) ratesOf(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
+// tenantRates returns the rates that a tenant has set, at most a second old.
+func (s *Store) tenantRates(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
 	s.mu.Lock()
-	known, ok := s.cached[tenantID]
+	entry, ok := s.cached[tenantID]
 	changes := s.changes
 	s.mu.Unlock()
-	if ok && s.clock.Now().Sub(known.at) < cacheTTL {
-		return known.rates, nil
+	if ok && s.clock.Now().Sub(entry.at) < cacheTTL {
+		return entry.rates, nil
 	}
-	known = cached{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
+	entry = cachedRates{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
 	rows, err := s.list(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
-		// It may have been set when the installation allowed more.
-		known.rates[row.key] = row.policy.Within(s.defaults.Max(row.class))
+		// The rate may have been set under a higher ceiling.
+		entry.rates[row.key] = row.policy.Within(s.defaults.Max(row.class))
 	}
-	s.putCache(tenantID, known, changes)
-	return known.rates, nil
+	s.putCache(tenantID, entry, changes)
+	return entry.rates, nil
 }
 
-// putCache keeps what was read when so many changes had been made. When there are more
-// by now, it may be what one of them has replaced.
-func (s *Store) putCache(tenantID int64, read cached, changes int64) {
+// putCache caches rates that were read after the given number of changes. It drops them if there have been
+// further changes, because they may be outdated.
+func (s *Store) putCache(tenantID int64, read cachedRates, changes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes != changes {
@@ -124,7 +123,7 @@ func (s *Store) putCache(tenantID int64, read cached, changes int64) {
 	s.cached[tenantID] = read
 }
 
-// invalidate makes this process see a change of its own at once.
+// invalidate makes a change of this process visible at once.
 func (s *Store) invalidate(tenantID int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +144,7 @@ func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
 	})
 }
 
-// put sets a rate, unless the tenant has as many as it may.
+// put sets a rate. It returns false if the tenant has reached the limit.
 func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
 	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `INSERT INTO rate_limit (tenant_id, throttle, client_id, rate, burst)
@@ -163,7 +162,7 @@ func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Poli
 	return true, nil
 }
 
-// remove takes a rate back, and reports whether there was one.
+// remove removes a rate, and reports whether it existed.
 func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error) {
 	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `DELETE FROM rate_limit WHERE tenant_id = $1 AND throttle = $2 AND client_id = $3`,
@@ -177,14 +176,14 @@ func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error)
 	return true, nil
 }
 
-// Remaining returns how many requests a caller has left of each class.
+// Remaining returns the remaining requests of a caller, by class.
 func (s *Store) Remaining(ctx context.Context, caller string, policies map[optionsv1.Throttle]ratelimit.Policy) (map[optionsv1.Throttle]int64, error) {
 	tenantID := tenant.Of(ctx)
 	classes := make([]int16, 0, len(policies))
 	left := make(map[optionsv1.Throttle]int64, len(policies))
 	for class, p := range policies {
 		classes = append(classes, int16(class))
-		left[class] = p.Burst // Who has taken nothing has no row.
+		left[class] = p.Burst // Unused allowances have no row.
 	}
 	var class int16
 	var tokens, seconds float64

@@ -44,7 +44,7 @@ func TestAllowancesGrowAfterTheClockWasAhead(t *testing.T) {
 func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	s := NewStore(nil, ratelimit.Defaults{}, clock.System{})
-	read := cached{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
+	read := cachedRates{at: time.Now(), rates: map[key]ratelimit.Policy{{optionsv1.Throttle_THROTTLE_READ, ""}: {Rate: 1}}}
 
 	s.putCache(7, read, s.changes)
 	assert.Contains(t, s.cached, int64(7))

@@ -1,5 +1,4 @@
-// Package catalogue knows which data elements there are, and serves the dictionary that
-// describes them.
+// Package catalogue knows the data elements of all services, and serves the dictionary that describes them.
 package catalogue
 
 import (
@@ -17,16 +16,16 @@ import (
 )
 
 const (
-	// describedFor is how long what a service said of its providers is believed.
+	// describedFor is how long a service's description of its providers is cached.
 	describedFor = time.Minute
-	// describeWithin bounds the wait for that.
+	// describeWithin bounds the wait for a description.
 	describeWithin = 5 * time.Second
-	// describeAgain is when a service that did not respond is asked again, so that
-	// not every request waits for it.
+	// describeAgain is the pause before a service that did not respond is asked again, so that not all requests
+	// wait for it.
 	describeAgain = 2 * time.Second
 )
 
-// Provider is a provider with the service that has it.
+// Provider is a provider with the client of its service.
 type Provider struct {
 	*datav1.DataProvider
 	Client datav1.DataProviderServiceClient
@@ -38,14 +37,14 @@ type Element struct {
 	Provider *Provider
 }
 
-// Catalogue knows the elements of all services. It asks each of them now and
-// then; a service that does not respond keeps the elements it had.
+// Catalogue caches the elements of all services. It refreshes them periodically; for a service that does not
+// respond, it keeps the earlier elements.
 type Catalogue struct {
 	clients []datav1.DataProviderServiceClient
 	clock   clock.Clock
 
 	mu     sync.Mutex
-	known  []described // of each client
+	known  []described // by client
 	merged *Elements
 }
 
@@ -54,10 +53,10 @@ type described struct {
 	until     time.Time
 }
 
-// byKind is an element, as the provider of each kind of rows has it.
+// byKind is an element with one entry for each kind of rows.
 type byKind []*Element
 
-// Of returns the element of a kind of rows; nil when there is none.
+// Of returns the element for a kind of rows, or nil.
 func (b byKind) Of(kind datav1.RowKind) *Element {
 	i := slices.IndexFunc(b, func(e *Element) bool { return e.Provider.GetRowKind() == kind })
 	if i < 0 {
@@ -66,21 +65,21 @@ func (b byKind) Of(kind datav1.RowKind) *Element {
 	return b[i]
 }
 
-// Elements are all that are known. It is never changed.
+// Elements are all known elements. They are immutable.
 type Elements struct {
-	// byKey has the element of each kind of rows that has one.
+	// byKey contains the elements by key.
 	byKey     map[string]byKind
 	providers []*Provider
-	// missing says that a service has never said what it has.
+	// missing means that a service has never returned its elements.
 	missing bool
 }
 
-// New returns the catalogue of the elements that services have. It asks none of them yet.
+// New returns the catalogue of the services' elements. It makes no calls.
 func New(clk clock.Clock, clients ...datav1.DataProviderServiceClient) *Catalogue {
 	return &Catalogue{clients: clients, clock: clk, known: make([]described, len(clients))}
 }
 
-// Elements returns what is known now.
+// Elements returns the current elements.
 func (c *Catalogue) Elements(ctx context.Context) *Elements {
 	c.mu.Lock()
 	now, stale := c.clock.Now(), []int(nil)
@@ -97,7 +96,7 @@ func (c *Catalogue) Elements(ctx context.Context) *Elements {
 	return c.refresh(ctx, stale)
 }
 
-// refresh asks the services again, side by side.
+// refresh asks the services concurrently.
 func (c *Catalogue) refresh(ctx context.Context, stale []int) *Elements {
 	ctx, cancel := context.WithTimeout(ctx, describeWithin)
 	defer cancel()
@@ -129,11 +128,11 @@ func (c *Catalogue) merge() *Elements {
 	for i, d := range c.known {
 		out.missing = out.missing || d.providers == nil
 		for _, p := range d.providers {
-			of := &Provider{DataProvider: p, Client: c.clients[i]}
-			out.providers = append(out.providers, of)
+			provider := &Provider{DataProvider: p, Client: c.clients[i]}
+			out.providers = append(out.providers, provider)
 			for _, e := range p.GetElements() {
 				if out.byKey[e.GetKey()].Of(p.GetRowKind()) == nil {
-					out.byKey[e.GetKey()] = append(out.byKey[e.GetKey()], &Element{DataElement: e, Provider: of})
+					out.byKey[e.GetKey()] = append(out.byKey[e.GetKey()], &Element{DataElement: e, Provider: provider})
 				}
 			}
 		}
@@ -147,12 +146,12 @@ func (e *Elements) Find(key string) (byKind, error) {
 		return found, nil
 	}
 	if e.missing {
-		return nil, fault.Unavailable("Not all data providers can be reached at the moment, so that it cannot be known which data elements there are.", 5*time.Second)
+		return nil, fault.Unavailable("Not all data providers are reachable at the moment, so the list of data elements is incomplete. Try again.", 5*time.Second)
 	}
-	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shortened(key))
+	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shorten(key))
 }
 
-// all returns the elements by key.
+// all returns the elements, sorted by key.
 func (e *Elements) all() []byKind {
 	return slices.SortedFunc(maps.Values(e.byKey), func(a, b byKind) int { return strings.Compare(a[0].GetKey(), b[0].GetKey()) })
 }

@@ -26,7 +26,7 @@ type Dictionary struct {
 
 var _ platformv1.DataDictionaryServiceServer = (*Dictionary)(nil)
 
-// ListDataElements returns all elements, by key.
+// ListDataElements returns all elements, sorted by key.
 func (d *Dictionary) ListDataElements(ctx context.Context, _ *platformv1.ListDataElementsRequest) (*platformv1.DataElementDefinitionList, error) {
 	out := &platformv1.DataElementDefinitionList{}
 	for _, e := range d.Catalogue.Elements(ctx).all() {
@@ -49,8 +49,7 @@ func (d *Dictionary) MultiReadDataElements(ctx context.Context, req *platformv1.
 	return out, nil
 }
 
-// MultiUpsertDataElements confirms definitions, and refuses those that are not
-// what is known.
+// MultiUpsertDataElements confirms definitions, and refuses those that differ from the built-in ones.
 func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv1.DataElementDefinitionList) (*platformv1.DataElementDefinitionList, error) {
 	known := d.Catalogue.Elements(ctx)
 	out := &platformv1.DataElementDefinitionList{}
@@ -60,7 +59,7 @@ func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv
 			return nil, err
 		}
 		definition := e.definition()
-		// What is not sent stays.
+		// Properties that are not sent stay unchanged.
 		same := proto.CloneOf(definition)
 		if proto.Merge(same, withoutLists(asked)); !proto.Equal(same, definition) || !sameLists(asked, definition) {
 			return nil, errcode.Invalid(errcode.CodeBadRequest, "The definition of %s is part of the product and cannot be changed.", asked.GetKey())
@@ -70,7 +69,7 @@ func (d *Dictionary) MultiUpsertDataElements(ctx context.Context, req *platformv
 	return out, nil
 }
 
-// withoutLists is a definition without its lists, which a merge would lengthen.
+// withoutLists returns a definition without its lists, because a merge would append to them.
 func withoutLists(d *platformv1.DataElementDefinition) *platformv1.DataElementDefinition {
 	out := proto.CloneOf(d)
 	out.Categories, out.CellLevelActions, out.Properties = nil, nil, nil
@@ -80,7 +79,7 @@ func withoutLists(d *platformv1.DataElementDefinition) *platformv1.DataElementDe
 	return out
 }
 
-// sameLists reports whether the lists that are sent are those of a definition.
+// sameLists reports whether the lists that were sent equal those in the definition.
 func sameLists(asked, known *platformv1.DataElementDefinition) bool {
 	sent := proto.CloneOf(asked)
 	if sent.Metadata == nil {
@@ -93,8 +92,8 @@ func sameLists(asked, known *platformv1.DataElementDefinition) bool {
 		(len(sent.Properties) == 0 || slices.EqualFunc(sent.Properties, known.Properties, func(a, b *platformv1.DataProperty) bool { return proto.Equal(a, b) }))
 }
 
-// ListDataLocationTypes returns the types of locations, as rollupBy takes them:
-// the id, the name and the persistent id of each.
+// ListDataLocationTypes returns the location types that rollupBy accepts, each with its id, name and persistent
+// id.
 func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.ListDataLocationTypesRequest) (*platformv1.DataLocationTypeList, error) {
 	known, err := d.Types.ListLocationTypes(ctx, &commonsv1.ListLocationTypesRequest{})
 	if err != nil {
@@ -113,41 +112,40 @@ func (d *Dictionary) ListDataLocationTypes(ctx context.Context, _ *platformv1.Li
 func (d *Dictionary) ListDataTimeIncrements(context.Context, *platformv1.ListDataTimeIncrementsRequest) (*platformv1.DataTimeIncrementList, error) {
 	out := &platformv1.DataTimeIncrementList{}
 	for i, name := range query.IncrementNames {
-		made := &platformv1.DataTimeIncrement{TimeIncrement: name}
+		increment := &platformv1.DataTimeIncrement{TimeIncrement: name}
 		forms := query.LabelForms()
 		for _, form := range slices.Sorted(maps.Keys(forms)) {
 			if slices.Contains(forms[form], query.Increment(i)) {
-				made.Formatters = append(made.Formatters, string(form))
+				increment.Formatters = append(increment.Formatters, string(form))
 			}
 		}
-		out.TimeIncrements = append(out.TimeIncrements, made)
+		out.TimeIncrements = append(out.TimeIncrements, increment)
 	}
 	return out, nil
 }
 
-// GetDataDictionaryMetadata returns what elements are made of.
+// GetDataDictionaryMetadata returns the possible values of the parts of definitions.
 func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platformv1.GetDataDictionaryMetadataRequest) (*platformv1.DataDictionaryMetadata, error) {
 	if req.GetSelect() == "" {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "select is missing.")
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "select is missing. Name the parts to return.")
 	}
 	known := d.Catalogue.Elements(ctx)
 	out := &platformv1.DataDictionaryMetadata{}
 	for name := range strings.SplitSeq(req.GetSelect(), ",") {
 		if !known.describe(out, strings.ToLower(strings.TrimSpace(name))) {
-			return nil, errcode.Invalid(errcode.CodeBadRequest, "select: %q is none of dataTypes, views, sortingPolicies, roundingpolicies, "+
-				"formattingPolicies, categories, dataProviders, entityDefinitions.", errcode.Shortened(name))
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "select: %q must be one of dataTypes, views, sortingPolicies, roundingpolicies, "+
+				"formattingPolicies, categories, dataProviders, entityDefinitions.", errcode.Shorten(name))
 		}
 	}
 	return out, nil
 }
 
-// describe adds a part to the response, and reports whether there is one of the
-// name.
+// describe adds a part to the response. It returns false for an unknown name.
 func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string) bool {
-	collect := func(of func(*platformv1.DataElementDefinition) []string) *platformv1.DataNames {
+	collect := func(values func(*platformv1.DataElementDefinition) []string) *platformv1.DataNames {
 		names := map[string]bool{}
 		for _, one := range e.byKey {
-			for _, n := range of(one.definition()) {
+			for _, n := range values(one.definition()) {
 				names[n] = true
 			}
 		}
@@ -183,15 +181,15 @@ func (e *Elements) describe(out *platformv1.DataDictionaryMetadata, name string)
 
 const (
 	formatDefault = "DEFAULT"
-	// roundHalfUp is a way to round as clients read it, by its number.
+	// roundHalfUp is the number of a rounding policy.
 	roundHalfUp = "4"
 )
 
-// numeral returns a number as clients of the dictionary read it.
+// numeral returns a number in the dictionary's text form.
 func numeral(n int32) string { return strconv.FormatInt(int64(n), 10) }
 
-// sortOf names how values of a type are sorted.
-func sortOf(t dataelement.Type) string {
+// sortPolicy returns the sorting policy for a type.
+func sortPolicy(t dataelement.Type) string {
 	switch t {
 	case dataelement.String:
 		return "STRING_SORT"
@@ -201,12 +199,11 @@ func sortOf(t dataelement.Type) string {
 	return "DEFAULT"
 }
 
-// definition says what there is to say of an element. One of employees and of
-// locations is an element of PEOPLE.
+// definition returns the definition of an element. An element of employees and of locations belongs to PEOPLE.
 func (b byKind) definition() *platformv1.DataElementDefinition {
 	e := b[0]
-	of := e.GetType()
-	kind := strings.TrimPrefix(of.String(), "DATA_TYPE_")
+	dataType := e.GetType()
+	kind := strings.TrimPrefix(dataType.String(), "DATA_TYPE_")
 	entity := "LOCATION"
 	var numbers []string
 	for _, v := range query.Views() {
@@ -219,12 +216,12 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	}
 	meta := &platformv1.DataElementMetadata{
 		DataType: kind, Views: numbers, Entity: entity,
-		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: sortOf(of), Format: formatDefault},
+		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: sortPolicy(dataType), Format: formatDefault},
 	}
-	if of == dataelement.Number {
+	if dataType == dataelement.Number {
 		meta.DisplayPolicy.Round, meta.DisplayPolicy.Scale = roundHalfUp, proto.Int32(2)
 	}
-	if of == dataelement.Number || of == dataelement.Long {
+	if dataType == dataelement.Number || dataType == dataelement.Long {
 		meta.Summarizable = proto.Bool(true)
 	}
 	out := &platformv1.DataElementDefinition{

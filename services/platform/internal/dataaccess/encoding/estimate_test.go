@@ -24,10 +24,10 @@ func TestNoNodeIsLongerThanEstimated(t *testing.T) {
 	r := &Result{View: query.Views()[2], Shown: 3, Read: []*table.Column{number, text, day}}
 	for i := range rows {
 		r.Rows = append(r.Rows, &datav1.DataRow{Id: int64(i) << 50, Qualifier: strings.Repeat("q", 10*i)})
-		number.There, number.Numbers = append(number.There, i%3 != 0), append(number.Numbers, -1/float64(i+1))
-		text.There, text.Texts = append(text.There, true), append(text.Texts, strings.Repeat("t", 200*i))
+		number.Present, number.Numbers = append(number.Present, i%3 != 0), append(number.Numbers, -1/float64(i+1))
+		text.Present, text.Texts = append(text.Present, true), append(text.Texts, strings.Repeat("t", 200*i))
 		for p := range periods {
-			day.There, day.Integers = append(day.There, true), append(day.Integers, int64(i*p))
+			day.Present, day.Integers = append(day.Present, true), append(day.Integers, int64(i*p))
 		}
 	}
 	for p := range periods + 1 {

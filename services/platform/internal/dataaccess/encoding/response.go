@@ -1,4 +1,4 @@
-// Package encoding writes results of information access as the bytes of their messages.
+// Package encoding writes results of information access as encoded messages.
 package encoding
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// Numbers of the fields that are written as bytes: a large response is as many
-// attributes as a thousand rows have columns, and no message is built for one.
+// Numbers of fields that are written as bytes. A large response has as many attributes as a thousand rows have
+// columns, so building messages would be too slow.
 var (
 	responseData = protofield.MustShort(&platformv1.MultiReadDataResponse{}, "data")
 
@@ -39,26 +39,26 @@ var (
 	attributeValue = protofield.MustShort(&platformv1.DataAttribute{}, "value")
 )
 
-// maxResponseBytes bounds the nodes of a response. It is what a service may return, but
-// for what else is in a response.
+// maxResponseBytes bounds the nodes of a response: the limit for responses of services, minus a reserve for the
+// other fields.
 var maxResponseBytes = client.DefaultSizes().MaxResponse - 1<<20
 
-// Writer appends nodes as bytes.
+// Writer appends nodes in encoded form.
 type Writer struct {
 	*Result
 	Grid bool
-	// Send sends a part ahead; nil when the caller takes no parts.
+	// Send sends a part of the response; nil if the caller does not accept parts.
 	Send func(fields []byte) (next []byte, err error)
-	// Where parts are made before their lengths are known: a node, its
-	// attributes, its keys, and a value in its two forms.
+	// Buffers for parts whose lengths are not yet known: a node, its attributes, its keys, and a value in its
+	// two forms.
 	scratch, list, key, core, ref, id, raw, value []byte
 }
 
-// chunkBytes is how much is written before a part is sent, about.
+// chunkBytes is the approximate number of bytes in a part.
 const chunkBytes = 64 << 10
 
-// Root appends the field data of the response: the nodes of a page, and what is
-// said of all. Whoever takes parts gets a few nodes at a time; all parts merge.
+// Root appends the field data of the response: the nodes of a page and the totals. If the caller accepts parts,
+// it sends a few nodes at a time; the parts merge.
 func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	if w.NoneReadable() {
 		return appendLength(dst, responseData, 0), nil
@@ -86,7 +86,7 @@ func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	return appendBytes(dst, responseData, appendLength(body, nodeCustom, 0)), nil
 }
 
-// children appends the nodes of a page, and sends them when they are many.
+// children appends the nodes of a page, and sends parts if there are many.
 func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 	var nodes []byte
 	for i, node := range page {
@@ -94,7 +94,7 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 		if len(nodes) < chunkBytes && i < len(page)-1 {
 			continue
 		}
-		dst = appendBytes(appendLength(dst, responseData, sizeOf(len(nodes))), nodeChildren, nodes)
+		dst = appendBytes(appendLength(dst, responseData, fieldSize(len(nodes))), nodeChildren, nodes)
 		nodes = nodes[:0]
 		if w.Send == nil {
 			continue
@@ -107,9 +107,8 @@ func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
 	return dst, nil
 }
 
-// CheckSize refuses a response that the edge would not take. Whether it does is
-// found out before anything is sent: from the longest values of the columns,
-// and only when these leave it open by writing the nodes to nowhere.
+// CheckSize refuses a response that exceeds the limit of the edge, before anything is sent. It first estimates
+// the size from the longest values of the columns, and encodes the nodes only if that is inconclusive.
 func (w *Writer) CheckSize(page []int32) error {
 	if w.Table.Groups == nil && int64(len(page))*w.maxNode() <= int64(maxResponseBytes) {
 		return nil
@@ -151,7 +150,7 @@ func (w *Writer) child(dst []byte, t *table.Table, node int32) []byte {
 	return appendBytes(dst, nodeItems, body)
 }
 
-// rowKey appends which row and which period a node is.
+// rowKey appends the keys of the row and the period of a node.
 func (w *Writer) rowKey(dst []byte, node int32) ([]byte, string) {
 	periods := int32(len(w.Bounds) - 1)
 	if !w.View.Series {
@@ -175,13 +174,13 @@ func (w *Writer) rowKey(dst []byte, node int32) ([]byte, string) {
 	return appendBytes(appendBytes(dst, nodeKey, w.key), nodeCoreKey, w.core), entity
 }
 
-// groupKey appends what distinguishes a group from others: its number.
+// groupKey appends the key of a group: its number.
 func (w *Writer) groupKey(dst []byte, node int32) []byte {
 	w.key = appendTextEntry(w.key[:0], "GROUP", strconv.Itoa(int(node)))
 	return appendLength(appendBytes(dst, nodeKey, w.key), nodeCoreKey, 0)
 }
 
-// refEntry appends an entry of a Struct that is {id, qualifier}.
+// refEntry appends a Struct entry with a reference {id, qualifier}.
 func (w *Writer) refEntry(dst []byte, name string, id []byte, qualifier string) []byte {
 	w.ref = appendTextEntry(w.ref[:0], "id", id)
 	if qualifier != "" {
@@ -190,8 +189,8 @@ func (w *Writer) refEntry(dst []byte, name string, id []byte, qualifier string) 
 	return appendTree(dst, name, w.ref)
 }
 
-// headOf returns how the attributes of a column begin: with its key and its alias.
-func headOf(c *table.Column) []byte {
+// attributeHead returns the leading bytes of the attributes of a column: its key and its alias.
+func attributeHead(c *table.Column) []byte {
 	head := appendBytes(nil, attributeKey, c.Key)
 	if c.Alias != nil {
 		head = appendBytes(head, attributeAlias, *c.Alias)
@@ -208,19 +207,19 @@ func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
 	list := w.list[:0]
 	for _, c := range columns {
 		size, cell := len(c.Head), t.Cell(c, node)
-		there := c.Failed == "" && c.There[cell]
-		if there && c.Kind == dataelement.String {
-			text := c.Texts[cell] // The same in both forms.
-			list = append(appendLength(list, attributeItems, size+2*sizeOf(len(text))), c.Head...)
+		present := c.Failed == "" && c.Present[cell]
+		if present && c.Kind == dataelement.String {
+			text := c.Texts[cell] // identical in both forms
+			list = append(appendLength(list, attributeItems, size+2*fieldSize(len(text))), c.Head...)
 			list = appendBytes(appendBytes(list, attributeRaw, text), attributeValue, text)
 			continue
 		}
-		if there {
+		if present {
 			w.raw, w.value = c.AppendRaw(w.raw[:0], cell), c.AppendValue(w.value[:0], cell)
-			size += sizeOf(len(w.raw)) + sizeOf(len(w.value))
+			size += fieldSize(len(w.raw)) + fieldSize(len(w.value))
 		}
 		list = append(appendLength(list, attributeItems, size), c.Head...)
-		if there {
+		if present {
 			list = appendBytes(appendBytes(list, attributeRaw, w.raw), attributeValue, w.value)
 		}
 	}
@@ -228,7 +227,7 @@ func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
 	return appendBytes(dst, nodeAttributes, list)
 }
 
-// shownTotals are the totals of what is shown.
+// shownTotals returns the totals of the shown columns.
 func (w *Writer) shownTotals() []*platformv1.DataSummary {
 	if w.Table.Groups != nil {
 		return w.Table.Totals(w.Table.Columns)

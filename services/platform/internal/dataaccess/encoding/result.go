@@ -12,15 +12,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// Result is what a request found, ready for any page of it. It is never changed
-// after it was made.
+// Result contains the data for all pages of a request. It is immutable after Prepare.
 type Result struct {
 	View   query.View
 	Label  query.LabelForm
 	Rows   []*datav1.DataRow
 	Bounds []int32
 	Table  *table.Table
-	// Read are all columns that were read; the first of them are shown.
+	// Read contains all columns that were read. The first ones are shown.
 	Read  []*table.Column
 	Shown int
 
@@ -31,7 +30,7 @@ type Result struct {
 	Bytes       int
 }
 
-// NoneReadable reports whether no element that is shown could be read.
+// NoneReadable reports whether none of the shown elements could be read.
 func (r *Result) NoneReadable() bool {
 	shown := r.Table.Columns
 	if r.Table.Groups == nil {
@@ -45,8 +44,8 @@ func (r *Result) NoneReadable() bool {
 	return true
 }
 
-// ErrorsOf names the elements that could not be read, with the reason of each.
-func (r *Result) ErrorsOf() []*platformv1.DataError {
+// Errors returns the elements that could not be read, with the reasons.
+func (r *Result) Errors() []*platformv1.DataError {
 	var detail []*platformv1.DataErrorDetail
 	seen := map[string]bool{}
 	for _, c := range r.Read {
@@ -63,16 +62,15 @@ func (r *Result) ErrorsOf() []*platformv1.DataError {
 	}}
 }
 
-// Prepare makes what all pages of the result have in common. It is called once, when
-// the result is complete.
+// Prepare computes what all pages of the result share. Call it once, when the result is complete.
 func (r *Result) Prepare() {
 	for _, c := range slices.Concat(r.Read, r.Table.Columns) {
-		c.Head = headOf(c)
+		c.Head = attributeHead(c)
 	}
 	r.Bytes = r.size()
 }
 
-// size estimates how many bytes the result takes in memory.
+// size estimates the memory of the result, in bytes.
 func (r *Result) size() int {
 	n := 1024 + 64*len(r.Rows)
 	tables := []*table.Table{r.Table}
@@ -85,7 +83,7 @@ func (r *Result) size() int {
 			n += 32 + 4*len(g.Members)
 		}
 		for _, c := range t.Columns {
-			n += len(c.There) + 16*len(c.Texts) + 8*len(c.Numbers) + 8*len(c.Integers)
+			n += len(c.Present) + 16*len(c.Texts) + 8*len(c.Numbers) + 8*len(c.Integers)
 			if c.Kind == dataelement.String {
 				for _, text := range c.Texts {
 					n += len(text)

@@ -8,8 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/protofield"
 )
 
-// Fields of google.protobuf.Struct and Value. An entry of a map has its key and its value
-// under the numbers that the format of protobuf gives them.
+// Fields of google.protobuf.Struct and Value. Map entries have the key and value numbers of the protobuf
+// format.
 var (
 	structFields = protofield.MustShort(&structpb.Struct{}, "fields")
 	entry        = (&structpb.Struct{}).ProtoReflect().Descriptor().Fields().ByNumber(structFields)
@@ -19,8 +19,7 @@ var (
 	treeValue    = protofield.MustShort(&structpb.Value{}, "struct_value")
 )
 
-// appendLength appends how a field of some bytes begins. Numbers of fields are
-// below 16, so that a tag is one byte.
+// appendLength appends the tag and the length of a field. Field numbers are below 16, so a tag is one byte.
 func appendLength(dst []byte, field protowire.Number, size int) []byte {
 	dst = append(dst, byte(field)<<3|byte(protowire.BytesType))
 	if size < 0x80 {
@@ -33,36 +32,35 @@ func appendBytes[T string | []byte](dst []byte, field protowire.Number, value T)
 	return append(appendLength(dst, field, len(value)), value...)
 }
 
-// sizeOf is how many bytes a field of some bytes takes.
-func sizeOf(size int) int { return 1 + protowire.SizeBytes(size) }
+// fieldSize returns the size of a length-delimited field with a value of size bytes.
+func fieldSize(size int) int { return 1 + protowire.SizeBytes(size) }
 
-// appendTextEntry appends an entry of a Struct that is a text.
+// appendTextEntry appends a Struct entry with a text.
 func appendTextEntry[T string | []byte](dst []byte, name string, text T) []byte {
-	dst = appendEntry(dst, name, sizeOf(len(text)))
+	dst = appendEntry(dst, name, fieldSize(len(text)))
 	return appendBytes(dst, textValue, text)
 }
 
-// appendTree appends an entry of a Struct that is another Struct.
+// appendTree appends a Struct entry with another Struct.
 func appendTree(dst []byte, name string, fields []byte) []byte {
-	dst = appendEntry(dst, name, sizeOf(len(fields)))
+	dst = appendEntry(dst, name, fieldSize(len(fields)))
 	return appendBytes(dst, treeValue, fields)
 }
 
-// appendEntry appends how an entry with a value of some bytes begins.
+// appendEntry appends the beginning of an entry with a value of size bytes.
 func appendEntry(dst []byte, name string, size int) []byte {
-	dst = appendLength(dst, structFields, sizeOf(len(name))+sizeOf(size))
+	dst = appendLength(dst, structFields, fieldSize(len(name))+fieldSize(size))
 	return appendLength(appendBytes(dst, entryKey, name), entryValue, size)
 }
 
 const (
-	// maxNumber is more than any value but a text takes, in either form.
+	// maxNumber is larger than any value except a text, in both forms.
 	maxNumber = 330
-	// maxKeys is more than what distinguishes a node from others takes, but for the
-	// qualifier of its row.
+	// maxKeys is larger than the keys of a node, without the qualifier of its row.
 	maxKeys = 512
 )
 
-// maxNode is how many bytes the nodes of rows do not pass.
+// maxNode returns an upper bound for the size of the nodes of rows.
 func (w *Writer) maxNode() int64 {
 	size := int64(maxKeys)
 	var qualifier int64
@@ -77,7 +75,7 @@ func (w *Writer) maxNode() int64 {
 				longest = max(longest, len(text))
 			}
 		}
-		size += int64(sizeOf(len(c.Head) + 2*sizeOf(longest)))
+		size += int64(fieldSize(len(c.Head) + 2*fieldSize(longest)))
 	}
 	return size + qualifier
 }

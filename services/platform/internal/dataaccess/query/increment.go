@@ -1,4 +1,4 @@
-// Package query reads requests for data, and checks what can be known of them alone.
+// Package query parses requests for data, and validates them as far as possible without other data.
 package query
 
 import (
@@ -21,11 +21,11 @@ const (
 	byPayPeriod
 )
 
-// IncrementNames are what requests call the increments.
+// IncrementNames are the names of the increments in requests.
 var IncrementNames = [...]string{byDay: "DAY", byWeek: "WEEK", byMonth: "MONTH", byQuarter: "QUARTER", byPayPeriod: "PAYPERIOD"}
 
-// Symbolic names the symbolic period that says where periods of the increment
-// begin, and how long they are; "" for one that the calendar decides.
+// Symbolic returns the name of the symbolic period that determines the beginning and length of the increment's
+// periods, or "" if the calendar determines them.
 func (i Increment) Symbolic() string {
 	switch i {
 	case byWeek:
@@ -36,10 +36,10 @@ func (i Increment) Symbolic() string {
 	return ""
 }
 
-// periods are what days are cut into.
+// periods divides days into periods.
 type periods struct {
 	Increment
-	// One is a week or a pay period: all have its length, before and after it.
+	// One is a week or a pay period. All others have the same length and follow or precede it.
 	One civil.Range
 }
 
@@ -52,11 +52,10 @@ func parseIncrement(text string) (Increment, error) {
 			return Increment(i), nil
 		}
 	}
-	return 0, errcode.Invalid(errcode.CodeIncrement, "timeIncrement: %q is none of %s.", errcode.Shortened(text), strings.Join(IncrementNames[:], ", "))
+	return 0, errcode.Invalid(errcode.CodeIncrement, "timeIncrement: %q must be one of %s.", errcode.Shorten(text), strings.Join(IncrementNames[:], ", "))
 }
 
-// Bounds cuts days into periods: the first days of all, and the day after the
-// last.
+// Bounds divides days into periods. It returns the first day of each period, and the day after the last one.
 func (p periods) Bounds(days civil.Range) []int32 {
 	out := []int32{int32(days.From)}
 	for at := p.next(days.From); at < days.To; at = p.next(at) {
@@ -65,7 +64,7 @@ func (p periods) Bounds(days civil.Range) []int32 {
 	return append(out, int32(days.To))
 }
 
-// next returns the first day of the period after that of a day.
+// next returns the first day of the next period after a day.
 func (p periods) next(d civil.Date) civil.Date {
 	year, month, _ := d.Civil()
 	switch p.Increment {
@@ -82,10 +81,10 @@ func (p periods) next(d civil.Date) civil.Date {
 	}
 }
 
-// LabelForm is how a period is written for people.
+// LabelForm is a format of period labels.
 type LabelForm string
 
-// LabelForms are all forms, with the increments that they fit best.
+// LabelForms returns all formats, with the increments that they fit best.
 func LabelForms() map[LabelForm][]Increment {
 	all := []Increment{byDay, byWeek, byMonth, byQuarter, byPayPeriod}
 	return map[LabelForm][]Increment{
@@ -98,12 +97,12 @@ func LabelForms() map[LabelForm][]Increment {
 func parseLabelForm(text string) (LabelForm, error) {
 	form := LabelForm(strings.ToUpper(text))
 	if _, known := LabelForms()[form]; form != "" && !known {
-		return "", errcode.Invalid(errcode.CodeBadRequest, "options.timeIncrementFormat: %q is not known.", errcode.Shortened(text))
+		return "", errcode.Invalid(errcode.CodeBadRequest, "options.timeIncrementFormat: %q is unknown. GET /v1/commons/data_dictionary/time_increments lists the formats.", errcode.Shorten(text))
 	}
 	return form, nil
 }
 
-// Label writes a period.
+// Label returns the label of a period.
 func (f LabelForm) Label(days civil.Range) string {
 	first, last := days.From.Time(), (days.To - 1).Time()
 	_, week := first.ISOWeek()
@@ -131,6 +130,5 @@ func (f LabelForm) Label(days civil.Range) string {
 	return longDate(first)
 }
 
-// longDate is a date as people of the reference product's first locale write
-// it.
+// longDate formats a date in the reference product's first locale.
 func longDate(t time.Time) string { return t.Format("1/02/2006") }

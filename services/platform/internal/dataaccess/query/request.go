@@ -15,16 +15,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
-// View is what the rows of a response are.
+// View determines the rows of a response.
 type View struct {
 	Number int32
 	Name   string
 	Kind   datav1.RowKind
-	// Series says that there is a row for each period.
+	// Series means that there is a row for each period.
 	Series bool
 }
 
-// Views are those that are served.
+// Views returns the supported views.
 func Views() []View {
 	const employees, locations = datav1.RowKind_ROW_KIND_EMPLOYEE, datav1.RowKind_ROW_KIND_LOCATION
 	return []View{
@@ -35,32 +35,30 @@ func Views() []View {
 	}
 }
 
-// OfEmployees reports whether the rows of the view are employees; they are locations
-// otherwise.
+// OfEmployees reports whether the rows of the view are employees. Otherwise they are locations.
 func (v View) OfEmployees() bool { return v.Kind == datav1.RowKind_ROW_KIND_EMPLOYEE }
 
-// Query is a request of which all is known but the rows and the elements.
+// Query is a parsed request. Rows and elements are not resolved yet.
 type Query struct {
 	*platformv1.MultiReadDataRequest
 	View View
-	// Refs name the rows; hyperfind does instead when it is not nil. Of a view of
-	// locations they are those of the employees whom it finds.
+	// Refs name the rows, unless Hyperfind is set. In a view of locations, the hyperfind selects the employees
+	// whose locations are the rows.
 	Refs      []*datav1.DataRow
 	Hyperfind *commonv1.Ref
-	// SavedLocations is a location set that names the rows.
+	// SavedLocations is a location set with the rows.
 	SavedLocations *commonv1.Ref
-	// Rollup names the types that locations are rolled up to.
+	// Rollup contains the location types to which locations are rolled up.
 	Rollup []string
 	dates  *platformv1.DataDateRange
 	Period *commonv1.Ref
-	// Days are known when there is no symbolic period.
+	// Days is set unless there is a symbolic period.
 	Days    civil.Range
 	Periods periods
 	Label   LabelForm
 }
 
-// Parse reads a request. It checks what can be known of it alone, in the order
-// in which it is said.
+// Parse parses a request. It makes all checks that need no other data, in the specified order.
 func Parse(req *platformv1.MultiReadDataRequest) (*Query, error) {
 	q := &Query{MultiReadDataRequest: req}
 	for _, check := range []func() error{q.parseView, q.parseSet, q.parseDates, q.parsePage} {
@@ -71,9 +69,9 @@ func Parse(req *platformv1.MultiReadDataRequest) (*Query, error) {
 	return q, nil
 }
 
-// Named returns the key and the alias of a column that a request names: by these, or, when
-// it gives neither, by columnName, which is the alias of what is selected or else a key.
-func (q *Query) Named(key string, alias *string, columnName string) (ofKey string, ofAlias *string) {
+// ResolveColumn returns the key and the alias of a column in a request: the given ones or, without them, those
+// that columnName means: the alias of a selected column or else a key.
+func (q *Query) ResolveColumn(key string, alias *string, columnName string) (resolvedKey string, resolvedAlias *string) {
 	if key != "" || alias != nil {
 		return key, alias
 	}
@@ -88,10 +86,10 @@ func (q *Query) Named(key string, alias *string, columnName string) (ofKey strin
 func (q *Query) parseView() error {
 	from := q.GetFrom()
 	if from == nil {
-		return errcode.Invalid(errcode.CodeNoFrom, "from is missing.")
+		return errcode.Invalid(errcode.CodeNoFrom, "from is missing. Select a view and its rows.")
 	}
 	if from.GetView() == "" {
-		return errcode.Invalid(errcode.CodeNoView, "from.view is missing.")
+		return errcode.Invalid(errcode.CodeNoView, "from.view is missing. Use one of 0 to 3.")
 	}
 	for _, v := range Views() {
 		if from.GetView() == string('0'+v.Number) || strings.EqualFold(from.GetView(), v.Name) {
@@ -101,17 +99,17 @@ func (q *Query) parseView() error {
 	}
 	for _, work := range []string{"4", "5", "WORKUNIT", "WORKUNIT_TIMESERIES"} {
 		if strings.EqualFold(from.GetView(), work) {
-			return errcode.Invalid(errcode.CodeWorkUnits, "from.view: %s shows work units, and there are none here. Use the views 0 to 3.", work)
+			return errcode.Invalid(errcode.CodeWorkUnits, "from.view: %s shows work units, which are not supported. Use the views 0 to 3.", work)
 		}
 	}
-	return errcode.Invalid(errcode.CodeBadRequest, "from.view: %q is none of 0 to 3.", errcode.Shortened(from.GetView()))
+	return errcode.Invalid(errcode.CodeBadRequest, "from.view: %q must be one of 0 to 3.", errcode.Shorten(from.GetView()))
 }
 
 func (q *Query) parseSet() error {
 	from := q.GetFrom()
 	if q.View.OfEmployees() {
 		set := from.GetEmployeeSet()
-		refs, err := refsOf("from.employeeSet.employees", set.GetEmployees())
+		refs, err := parseRefs("from.employeeSet.employees", set.GetEmployees())
 		if err != nil {
 			return err
 		}
@@ -127,16 +125,16 @@ func (q *Query) parseSet() error {
 }
 
 func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
-	refs, err := refsOf("from.locationSet.locations", set.GetLocations())
+	refs, err := parseRefs("from.locationSet.locations", set.GetLocations())
 	if err != nil {
 		return err
 	}
 	q.Refs, q.SavedLocations, q.Hyperfind, q.dates = refs, set.GetSavedLocations(), set.GetHyperfind(), set.GetDateRange()
-	given := reflist.CountTrue(len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil)
+	kinds := reflist.CountTrue(len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil)
 	switch saved := q.SavedLocations; {
-	case given == 0:
+	case kinds == 0:
 		return errcode.Invalid(errcode.CodeNoSet, "from.locationSet needs locations, savedLocations or hyperfind.")
-	case given > 1:
+	case kinds > 1:
 		return errcode.Invalid(errcode.CodeBadRequest, "from.locationSet: give one of locations, savedLocations and hyperfind.")
 	case saved != nil && saved.Id == nil && saved.GetQualifier() == "":
 		return errcode.Invalid(errcode.CodeBadSet, "from.locationSet.savedLocations needs an id or a qualifier.")
@@ -151,8 +149,8 @@ func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
 	return nil
 }
 
-// refsOf returns the names of a list, of which exactly one kind may be given.
-func refsOf(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
+// parseRefs returns the references in a list, which may use one of its kinds only.
+func parseRefs(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
 	if reflist.CountKinds(list) > 1 {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: give one of ids, qualifiers and refs.", path)
 	}
@@ -175,7 +173,7 @@ func refsOf(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
 	}
 	for _, row := range out {
 		if row.GetId() == 0 && row.GetQualifier() == "" {
-			// An id of 0 would be taken for a qualifier; nothing has it.
+			// An id of 0 would be read as a qualifier. -1 matches no row.
 			row.Id = -1
 		}
 	}
@@ -211,7 +209,7 @@ func (q *Query) parseDates() error {
 	return err
 }
 
-// parseDay reads a date, or the date of a date-time.
+// parseDay parses a date, or the date of a date-time.
 func parseDay(path, text string) (civil.Date, error) {
 	if at, err := civil.ParseDateTime(text); err == nil {
 		return at.Date.Clamp(), nil
@@ -223,14 +221,14 @@ func parseDay(path, text string) (civil.Date, error) {
 	return day.Clamp(), nil
 }
 
-// CheckedDays returns a range of which both ends are included, and no longer than
-// allowed: the limit is on the difference of the dates.
+// CheckedDays returns the range from first to last. It refuses ranges that are too long: the limit applies to
+// the difference of the dates.
 func CheckedDays(first, last civil.Date) (civil.Range, error) {
 	if last < first {
 		return civil.Range{}, errcode.Invalid(errcode.CodeDateOrder, "dateRange: endDate %s is before startDate %s.", last, first)
 	}
 	days := civil.Through(first, last)
-	// A year from one new year to the next passes, as in the reference product.
+	// A range from one New Year's Day to the next is permitted, as in the reference product.
 	if n := days.Days() - 1; n > errcode.MaxDays {
 		return civil.Range{}, errcode.TooManyDays(n)
 	}
@@ -239,18 +237,17 @@ func CheckedDays(first, last civil.Date) (civil.Range, error) {
 
 func (q *Query) parsePage() error {
 	if len(q.GetSelect()) == 0 {
-		return errcode.Invalid(errcode.CodeBadRequest, "select is missing.")
+		return errcode.Invalid(errcode.CodeBadRequest, "select is missing. Name the data elements to read.")
 	}
 	switch strings.ToUpper(q.GetOptions().GetResponseType()) {
 	case "", "TREE", "GRID":
 	default:
-		return errcode.Invalid(errcode.CodeBadRequest, "options.responseType: %q is neither TREE nor GRID.", errcode.Shortened(q.GetOptions().GetResponseType()))
+		return errcode.Invalid(errcode.CodeBadRequest, "options.responseType: %q must be TREE or GRID.", errcode.Shorten(q.GetOptions().GetResponseType()))
 	}
 	return nil
 }
 
-// Digestible is the part of the request that decides what the result is: all
-// but the page and how the result is kept.
+// Digestible returns the part of the request that determines the result: everything except paging and caching.
 func (q *Query) Digestible() *platformv1.MultiReadDataRequest {
 	out := proto.CloneOf(q.MultiReadDataRequest)
 	out.Index, out.Count = nil, nil
@@ -263,8 +260,7 @@ func (q *Query) Digestible() *platformv1.MultiReadDataRequest {
 	return out
 }
 
-// PlainIDs returns the ids of a request that names its rows by nothing else,
-// each once; nil when it names them in another way.
+// PlainIDs returns the distinct ids of a request that names its rows by ids only, or nil for other requests.
 func (q *Query) PlainIDs() []int64 {
 	if q.Hyperfind != nil || len(q.Rollup) > 0 || len(q.Refs) > errcode.MaxEmployees || !q.View.OfEmployees() && len(q.Refs) > errcode.MaxLocations {
 		return nil
@@ -283,7 +279,7 @@ func (q *Query) PlainIDs() []int64 {
 	return ids
 }
 
-// CheckCount refuses more rows than a request may have.
+// CheckCount refuses more rows than permitted.
 func (q *Query) CheckCount(n int) error {
 	switch {
 	case q.View.OfEmployees() && n > errcode.MaxEmployees:
@@ -294,15 +290,15 @@ func (q *Query) CheckCount(n int) error {
 	return nil
 }
 
-// Unknown is the error of a row that is not there for the caller.
+// Unknown returns the error for a row that does not exist for the caller.
 func (q *Query) Unknown(asked *datav1.DataRow) error {
 	switch {
 	case q.View.OfEmployees() && asked.GetId() != 0:
 		return errcode.Invalid(errcode.CodeUnreadable, "There is no employee with the id %d.", max(0, asked.GetId()))
 	case q.View.OfEmployees():
-		return errcode.Invalid(errcode.CodeNoEmployee, "There is no employee with the person number %q.", errcode.Shortened(asked.GetQualifier()))
+		return errcode.Invalid(errcode.CodeNoEmployee, "There is no employee with the person number %q.", errcode.Shorten(asked.GetQualifier()))
 	case asked.GetId() != 0:
 		return errcode.Invalid(errcode.CodeNoStructure, "There is no location with the id %d.", max(0, asked.GetId()))
 	}
-	return errcode.Invalid(errcode.CodeNoLocation, "There is no location with the path %q on the last day.", errcode.Shortened(asked.GetQualifier()))
+	return errcode.Invalid(errcode.CodeNoLocation, "There is no location with the path %q on the last day.", errcode.Shorten(asked.GetQualifier()))
 }

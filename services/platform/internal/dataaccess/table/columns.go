@@ -1,4 +1,4 @@
-// Package table filters, groups and sorts what was read: values by column and cell.
+// Package table filters, groups and sorts the values that were read, by column and cell.
 package table
 
 import (
@@ -23,23 +23,22 @@ type Column struct {
 	Properties map[string]string
 	Element    *catalogue.Element
 
-	// Series says that there is a cell for each period of a row, not one for
-	// the row.
+	// Series means that there is a cell for each period of a row, instead of one for the row.
 	Series bool
-	// Failed says why there are no values, "" when there are.
+	// Failed is the reason why there are no values, or "".
 	Failed   string
-	There    []bool
+	Present  []bool
 	Texts    []string
 	Numbers  []float64
 	Integers []int64
-	// Head begins the attributes of the column.
+	// Head contains the leading bytes of the column's attributes.
 	Head []byte
 }
 
-// numeric reports whether the values can be added up.
+// numeric reports whether the values can be added.
 func (c *Column) numeric() bool { return c.Kind == dataelement.Number || c.Kind == dataelement.Long }
 
-// number returns a value that can be added up.
+// number returns a value of a numeric column.
 func (c *Column) number(cell int32) float64 {
 	if c.Kind == dataelement.Number {
 		return c.Numbers[cell]
@@ -47,35 +46,33 @@ func (c *Column) number(cell int32) float64 {
 	return float64(c.Integers[cell])
 }
 
-// Fill takes over what a provider returned. A column that is not as long as it
-// must be has no further values.
+// Fill stores the values from a provider. If the provider returned too few, the remaining cells are empty.
 func (c *Column) Fill(from *datav1.DataColumn, cells int) {
-	c.There = make([]bool, cells)
+	c.Present = make([]bool, cells)
 	switch c.Kind {
 	case dataelement.String:
-		c.Texts = spread(c.There, from, from.GetTexts())
+		c.Texts = spread(c.Present, from, from.GetTexts())
 	case dataelement.Number:
-		c.Numbers = spread(c.There, from, from.GetNumbers())
+		c.Numbers = spread(c.Present, from, from.GetNumbers())
 	default:
-		c.Integers = spread(c.There, from, from.GetIntegers())
+		c.Integers = spread(c.Present, from, from.GetIntegers())
 	}
 }
 
-// spread gives each value its cell.
-func spread[V any](there []bool, from *datav1.DataColumn, values []V) []V {
-	out := make([]V, len(there))
+// spread assigns the values to the cells that have one.
+func spread[V any](present []bool, from *datav1.DataColumn, values []V) []V {
+	out := make([]V, len(present))
 	next := 0
-	for i := range there {
+	for i := range present {
 		if next < len(values) && dataelement.Present(from, i) {
-			there[i], out[i] = true, values[next]
+			present[i], out[i] = true, values[next]
 			next++
 		}
 	}
 	return out
 }
 
-// Name identifies what the column asks for: the same element with the same
-// properties is read once.
+// Name identifies the data of the column. The same element with the same properties is read once.
 func (c *Column) Name() string {
 	if len(c.Properties) == 0 {
 		return c.Key
@@ -88,7 +85,7 @@ func (c *Column) Name() string {
 	return out.String()
 }
 
-// compare orders two cells that have values.
+// compare orders two cells with values.
 func (c *Column) compare(a, b int32) int {
 	switch c.Kind {
 	case dataelement.String:
@@ -100,8 +97,7 @@ func (c *Column) compare(a, b int32) int {
 	}
 }
 
-// compareText orders texts as people look for them: without regard to case,
-// which decides only between equal ones.
+// compareText orders texts without regard to case. Case decides only between equal texts.
 func compareText(a, b string) int {
 	if c := strings.Compare(strings.ToLower(a), strings.ToLower(b)); c != 0 {
 		return c
@@ -119,8 +115,7 @@ func compareNumber[N int64 | float64](a, b N) int {
 	return 0
 }
 
-// plan is which columns a request needs: those that are shown first, then those
-// that are filtered or sorted by only.
+// plan contains the columns that a request needs: first the shown ones, then those only for filters or sorting.
 type plan struct {
 	Columns []*Column
 	Shown   int
@@ -148,15 +143,15 @@ func newColumn(key string, properties []*platformv1.DataProperty, q *query.Query
 	}
 	e := kinds.Of(q.View.Kind)
 	if e == nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "The data element %s is not one of the view %s.", key, q.View.Name)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "The data element %s does not belong to the view %s.", key, q.View.Name)
 	}
 	c := &Column{Key: key, Kind: e.GetType(), Element: e, Properties: map[string]string{}, Series: e.GetSeries()}
-	for _, given := range properties {
-		at := slices.IndexFunc(e.GetProperties(), func(p *datav1.DataElementProperty) bool { return strings.EqualFold(p.GetKey(), given.GetKey()) })
+	for _, property := range properties {
+		at := slices.IndexFunc(e.GetProperties(), func(p *datav1.DataElementProperty) bool { return strings.EqualFold(p.GetKey(), property.GetKey()) })
 		if at < 0 {
-			return nil, errcode.Invalid(errcode.CodeProperty, "The data element %s has no property %q.", key, errcode.Shortened(given.GetKey()))
+			return nil, errcode.Invalid(errcode.CodeProperty, "The data element %s has no property %q.", key, errcode.Shorten(property.GetKey()))
 		}
-		c.Properties[e.GetProperties()[at].GetKey()] = given.GetValue()
+		c.Properties[e.GetProperties()[at].GetKey()] = property.GetValue()
 	}
 	for _, needed := range e.GetProperties() {
 		if c.Properties[needed.GetKey()] == "" {
@@ -166,8 +161,8 @@ func newColumn(key string, properties []*platformv1.DataProperty, q *query.Query
 	return c, nil
 }
 
-// column returns the column that a filter, a grouping or a sort key names: by
-// its alias, or by its key. One that is not selected is read and not shown.
+// column returns the column that a filter, a grouping or a sort key names, by alias or by key. A column that is
+// not selected is read but not shown.
 func (p *plan) column(path, key string, alias *string, q *query.Query, known *catalogue.Elements) (*Column, error) {
 	for _, c := range p.Columns {
 		if c.Key == key && (alias == nil || c.Alias != nil && *c.Alias == *alias) {
@@ -175,7 +170,7 @@ func (p *plan) column(path, key string, alias *string, q *query.Query, known *ca
 		}
 	}
 	if alias != nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: no column of %q has the alias %q.", path, errcode.Shortened(key), errcode.Shortened(*alias))
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: no column of %q has the alias %q.", path, errcode.Shorten(key), errcode.Shorten(*alias))
 	}
 	c, err := newColumn(key, nil, q, known)
 	if err != nil {

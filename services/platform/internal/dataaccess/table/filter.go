@@ -15,30 +15,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
-// filter keeps the cells of a column that fit.
+// filter selects cells of a column.
 type filter struct {
 	column *Column
-	// fits decides about a value; absent about a cell without one.
+	// fits tests a value; absent is the result for a cell without a value.
 	fits   func(cell int32) bool
 	absent bool
 }
 
 func (f *filter) matches(cell int32) bool {
-	if !f.column.There[cell] {
+	if !f.column.Present[cell] {
 		return f.absent
 	}
 	return f.fits(cell)
 }
 
-// arity is how many values an operator takes: from least to most.
+// arity is the number of values that an operator accepts, from least to most.
 type arity struct{ least, most int }
 
 const manyValues = 1000
 
-// newFilter reads a filter. Whether there is a value, IS_NULL, IS_NOT_NULL and
-// ALL match; a cell without one fits no other operator.
+// newFilter parses a filter. A cell without a value matches only IS_NULL and ALL.
 func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error) {
-	values, err := valuesOf(path, f)
+	values, err := filterValues(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -46,39 +45,39 @@ func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error
 	out := &filter{column: c, absent: operator == "IS_NULL" || operator == "ALL"}
 	takes, make := out.operator(operator)
 	if make == nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: the operator %q is not one of the type of %s.", path, errcode.Shortened(f.GetOperator()), c.Key)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: the operator %q is not supported for the type of %s.", path, errcode.Shorten(f.GetOperator()), c.Key)
 	}
 	if len(values) < takes.least || len(values) > takes.most {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
 	}
 	out.fits, err = make(values)
 	if err != nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s takes no such value: %s.", path, operator, err)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: invalid value for %s: %s.", path, operator, err)
 	}
 	return out, nil
 }
 
-// valuesOf returns the values of a filter, of whichever of its properties has them.
-func valuesOf(path string, f *platformv1.DataFilter) ([]string, error) {
+// filterValues returns the values of a filter, from the property that contains them.
+func filterValues(path string, f *platformv1.DataFilter) ([]string, error) {
 	values := f.GetValues()
 	if len(f.GetRawValues()) > 0 {
 		values = f.GetRawValues()
 	}
-	var given []*structpb.Value
+	var sent []*structpb.Value
 	switch v := f.GetValue().GetKind().(type) {
 	case nil, *structpb.Value_NullValue:
 		return values, nil
 	case *structpb.Value_ListValue:
-		given = v.ListValue.GetValues()
+		sent = v.ListValue.GetValues()
 	default:
-		given = []*structpb.Value{f.GetValue()}
+		sent = []*structpb.Value{f.GetValue()}
 	}
 	if len(values) > 0 {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: give value or values, not both.", path)
 	}
-	for _, one := range given {
+	for _, one := range sent {
 		switch v := one.GetKind().(type) {
-		case *structpb.Value_StringValue: // Numbers, too: they come as they were sent.
+		case *structpb.Value_StringValue: // Numbers are also texts here, in the form in which they were sent.
 			values = append(values, v.StringValue)
 		case *structpb.Value_BoolValue:
 			values = append(values, strconv.FormatBool(v.BoolValue))
@@ -89,14 +88,14 @@ func valuesOf(path string, f *platformv1.DataFilter) ([]string, error) {
 	return values, nil
 }
 
-// making makes the test of an operator from its values.
-type making func(values []string) (func(cell int32) bool, error)
+// testMaker creates the test of an operator from its values.
+type testMaker func(values []string) (func(cell int32) bool, error)
 
-func (f *filter) operator(name string) (arity, making) {
-	always := func(is bool) making {
+func (f *filter) operator(name string) (arity, testMaker) {
+	always := func(is bool) testMaker {
 		return func([]string) (func(int32) bool, error) { return func(int32) bool { return is }, nil }
 	}
-	// The schema of the reference product gives the tests for null a value.
+	// The reference product's schema permits a value for the null tests.
 	switch {
 	case f.column.Kind == dataelement.Boolean:
 		return arity{0, 0}, f.boolean(name)
@@ -113,9 +112,9 @@ func (f *filter) operator(name string) (arity, making) {
 	}
 }
 
-func (f *filter) boolean(name string) making {
+func (f *filter) boolean(name string) testMaker {
 	c := f.column
-	test := func(fits func(int32) bool) making {
+	test := func(fits func(int32) bool) testMaker {
 		return func([]string) (func(int32) bool, error) { return fits, nil }
 	}
 	switch name {
@@ -129,16 +128,16 @@ func (f *filter) boolean(name string) making {
 	return nil
 }
 
-// text makes the operators of texts, which take no notice of case.
-func (f *filter) text(name string) (arity, making) {
+// text returns the operators for texts, which ignore case.
+func (f *filter) text(name string) (arity, testMaker) {
 	c := f.column
-	one := func(fits func(text, value string) bool) (arity, making) {
+	one := func(fits func(text, value string) bool) (arity, testMaker) {
 		return arity{1, 1}, func(values []string) (func(int32) bool, error) {
 			value := strings.ToLower(values[0])
 			return func(cell int32) bool { return fits(strings.ToLower(c.Texts[cell]), value) }, nil
 		}
 	}
-	several := func(takes arity, fits func(text string, values []string) bool) (arity, making) {
+	several := func(takes arity, fits func(text string, values []string) bool) (arity, testMaker) {
 		return takes, func(values []string) (func(int32) bool, error) {
 			lower := make([]string, len(values))
 			for i, v := range values {
@@ -174,8 +173,7 @@ func (f *filter) text(name string) (arity, making) {
 	return arity{}, nil
 }
 
-// like reports whether a text contains a value, whose per cent signs stand for
-// anything.
+// like reports whether a text contains a value. Percent signs in the value match any text.
 func like(text, value string) bool {
 	for part := range strings.SplitSeq(value, "%") {
 		at := strings.Index(text, part)
@@ -187,8 +185,8 @@ func like(text, value string) bool {
 	return true
 }
 
-// ordered makes the operators of numbers, dates and times.
-func (f *filter) ordered(name string) (arity, making) {
+// ordered returns the operators for numbers, dates and times.
+func (f *filter) ordered(name string) (arity, testMaker) {
 	tests := map[string]struct {
 		takes int
 		fits  func(value float64, bounds []float64) bool
@@ -220,7 +218,7 @@ func (f *filter) ordered(name string) (arity, making) {
 	}
 }
 
-// parseOrdered reads a value in its neutral form.
+// parseOrdered parses a value in its neutral form.
 func parseOrdered(kind dataelement.Type, text string) (float64, error) {
 	switch kind {
 	case dataelement.Date:
@@ -235,7 +233,7 @@ func parseOrdered(kind dataelement.Type, text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is no number", errcode.Shortened(text))
+		return 0, fmt.Errorf("%q is not a number", errcode.Shorten(text))
 	}
 	return v, nil
 }

@@ -15,20 +15,20 @@ import (
 
 // The columns of the tests; the last cell of each has no value.
 func numbers() *Column {
-	return &Column{Key: "N", Kind: dataelement.Number, There: []bool{true, true, true, false}, Numbers: []float64{1, 2.5, -3, 0}}
+	return &Column{Key: "N", Kind: dataelement.Number, Present: []bool{true, true, true, false}, Numbers: []float64{1, 2.5, -3, 0}}
 }
 
 func texts() *Column {
-	return &Column{Key: "T", Kind: dataelement.String, There: []bool{true, true, true, false}, Texts: []string{"Alpha", "beta", "Gamma", ""}}
+	return &Column{Key: "T", Kind: dataelement.String, Present: []bool{true, true, true, false}, Texts: []string{"Alpha", "beta", "Gamma", ""}}
 }
 
 func flags() *Column {
-	return &Column{Key: "B", Kind: dataelement.Boolean, There: []bool{true, true, false}, Integers: []int64{1, 0, 0}}
+	return &Column{Key: "B", Kind: dataelement.Boolean, Present: []bool{true, true, false}, Integers: []int64{1, 0, 0}}
 }
 
 func dates() *Column {
 	day := int64(civil.Of(2026, 3, 2))
-	return &Column{Key: "D", Kind: dataelement.Date, There: []bool{true, true, false}, Integers: []int64{day, day + 1, 0}}
+	return &Column{Key: "D", Kind: dataelement.Date, Present: []bool{true, true, false}, Integers: []int64{day, day + 1, 0}}
 }
 
 func TestEveryOperator(t *testing.T) {
@@ -71,7 +71,7 @@ func TestEveryOperator(t *testing.T) {
 		t.Run(c.operator, func(t *testing.T) {
 			made, err := newFilter("where", &platformv1.DataFilter{Key: c.column.Key, Operator: c.operator, RawValues: c.values}, c.column)
 			require.NoError(t, err, c.operator)
-			table := New([]*Column{c.column}, len(c.column.There), 1)
+			table := New([]*Column{c.column}, len(c.column.Present), 1)
 			table.filterNodes([]*filter{made})
 			assert.Equal(t, c.want, table.Nodes, "%s %v", c.operator, c.values)
 		})
@@ -134,7 +134,7 @@ func TestFiltersHaveTheirValuesAtOnePlace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			values, err := valuesOf("where", c.filter)
+			values, err := filterValues("where", c.filter)
 			if c.fails {
 				assert.Error(t, err)
 				return

@@ -20,15 +20,14 @@ func (c *Column) AppendRaw(dst []byte, cell int32) []byte {
 	case dataelement.Date:
 		return civil.Date(c.Integers[cell]).Append(dst)
 	case dataelement.DateTime:
-		return momentOf(c.Integers[cell]).Append(dst)
+		return toDateTime(c.Integers[cell]).Append(dst)
 	case dataelement.Time:
 		return civil.TimeOfDay(c.Integers[cell]).Append(dst)
 	}
 	return strconv.AppendInt(dst, c.Integers[cell], 10)
 }
 
-// AppendValue appends the form for people: that of the reference product's first
-// locale.
+// AppendValue appends the display form of a value, in the reference product's first locale.
 func (c *Column) AppendValue(dst []byte, cell int32) []byte {
 	switch c.Kind {
 	case dataelement.Number:
@@ -36,7 +35,7 @@ func (c *Column) AppendValue(dst []byte, cell int32) []byte {
 	case dataelement.Date:
 		return civil.Date(c.Integers[cell]).Time().AppendFormat(dst, "1/02/2006")
 	case dataelement.DateTime:
-		at := momentOf(c.Integers[cell])
+		at := toDateTime(c.Integers[cell])
 		return appendClock(append(at.Date.Time().AppendFormat(dst, "1/02/2006"), ' '), int64(at.Seconds))
 	case dataelement.Time:
 		return appendClock(dst, c.Integers[cell])
@@ -57,8 +56,8 @@ func appendClock(dst []byte, seconds int64) []byte {
 	return append(dst, "PM"...)
 }
 
-// momentOf is the date and time of clock-face seconds since 1970-01-01.
-func momentOf(seconds int64) civil.DateTime {
+// toDateTime returns the date and time of clock-face seconds since 1970-01-01.
+func toDateTime(seconds int64) civil.DateTime {
 	day := seconds / civil.SecondsPerDay
 	if seconds%civil.SecondsPerDay < 0 {
 		day--

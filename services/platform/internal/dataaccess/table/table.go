@@ -13,23 +13,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
-// Table is a result before it is written: columns, and nodes in their order. A
-// node of rows is a row and a period of it, a number made of both; a node of
-// groups is the number of a group.
+// Table is a result before encoding: columns, and nodes in order. A node of rows is a number that combines a
+// row and a period; a node of groups is the number of a group.
 type Table struct {
 	Columns []*Column
-	// periods is how many there are of each row; 1 without a time series.
+	// periods is the number of periods of each row; 1 without a time series.
 	periods int32
 	Nodes   []int32
-	// Groups are set when the nodes are groups of those of rows.
+	// Groups is set if the nodes are groups of the nodes of Rows.
 	Groups []group
 	Rows   *Table
 }
 
-// group is some nodes of rows.
+// group contains the row nodes of a group.
 type group struct{ Members []int32 }
 
-// Cell is where a column has the value of a node.
+// Cell returns the cell of a node in a column.
 func (t *Table) Cell(c *Column, node int32) int32 {
 	if c.Series {
 		return node
@@ -37,7 +36,7 @@ func (t *Table) Cell(c *Column, node int32) int32 {
 	return node / t.periods
 }
 
-// New makes the table of all rows and periods.
+// New returns the table of all rows and periods.
 func New(columns []*Column, rows, periods int) *Table {
 	t := &Table{Columns: columns, periods: int32(periods), Nodes: make([]int32, rows*periods)}
 	for i := range t.Nodes {
@@ -46,8 +45,8 @@ func New(columns []*Column, rows, periods int) *Table {
 	return t
 }
 
-// filterNodes takes away the nodes that a filter does not keep. Of a column that could
-// not be read nothing is known, so nothing is kept.
+// filterNodes removes the nodes that a filter does not select. A filter on a column that could not be read
+// selects nothing.
 func (t *Table) filterNodes(filters []*filter) {
 	for _, f := range filters {
 		t.Nodes = slices.DeleteFunc(t.Nodes, func(node int32) bool {
@@ -62,8 +61,7 @@ type sortKey struct {
 	ascending bool
 }
 
-// sort orders the nodes; what the keys leave open stays as it was. A node
-// without a value comes last, in either direction.
+// sort sorts the nodes; it is stable. Nodes without a value come last, in both directions.
 func (t *Table) sort(keys []sortKey) {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k sortKey) bool { return k.column.Failed != "" })
 	if len(keys) == 0 {
@@ -73,12 +71,12 @@ func (t *Table) sort(keys []sortKey) {
 		for _, k := range keys {
 			x, y := t.Cell(k.column, a), t.Cell(k.column, b)
 			switch {
-			case k.column.There[x] != k.column.There[y]:
-				if k.column.There[x] {
+			case k.column.Present[x] != k.column.Present[y]:
+				if k.column.Present[x] {
 					return -1
 				}
 				return 1
-			case !k.column.There[x]:
+			case !k.column.Present[x]:
 				continue
 			}
 			if c := k.column.compare(x, y); c != 0 && k.ascending {
@@ -91,8 +89,7 @@ func (t *Table) sort(keys []sortKey) {
 	})
 }
 
-// grouping is a column to group by, or one of the groups when it has an
-// operation.
+// grouping is a column to group by, or an aggregated column if it has an operation.
 type grouping struct {
 	column    *Column
 	operation string
@@ -107,13 +104,12 @@ func parseOperation(path, text string, c *Column) (string, error) {
 		if c.numeric() {
 			return operation, nil
 		}
-		return "", errcode.Invalid(errcode.CodeBadRequest, "%s: %s needs numbers, and %s has none.", path, operation, c.Key)
+		return "", errcode.Invalid(errcode.CodeBadRequest, "%s: %s needs a numeric data element, which %s is not.", path, operation, c.Key)
 	}
-	return "", errcode.Invalid(errcode.CodeBadRequest, "%s: the operation %q is none of SUM, AVG, MIN, MAX, COUNT.", path, errcode.Shortened(text))
+	return "", errcode.Invalid(errcode.CodeBadRequest, "%s: the operation %q must be one of SUM, AVG, MIN, MAX, COUNT.", path, errcode.Shorten(text))
 }
 
-// group puts nodes together that have the same values. The groups come in the
-// order of their first members.
+// group combines nodes with the same values. The groups have the order of their first members.
 func (t *Table) group(by []grouping) *Table {
 	out := &Table{Rows: t, periods: 1}
 	places := map[string]int{}
@@ -135,22 +131,22 @@ func (t *Table) group(by []grouping) *Table {
 		out.Groups[at].Members = append(out.Groups[at].Members, node)
 	}
 	for _, g := range by {
-		out.Columns = append(out.Columns, t.summarized(g, out.Groups))
+		out.Columns = append(out.Columns, t.summaryColumn(g, out.Groups))
 	}
 	return out
 }
 
-// appendName appends what distinguishes the value of a node from others.
+// appendName appends an encoding that identifies the value of a node.
 func (t *Table) appendName(dst []byte, c *Column, node int32) []byte {
 	cell := t.Cell(c, node)
-	if !c.There[cell] {
+	if !c.Present[cell] {
 		return append(dst, 0)
 	}
 	return append(c.AppendRaw(append(dst, 1), cell), 0)
 }
 
-// summarized is a column of groups.
-func (t *Table) summarized(g grouping, groups []group) *Column {
+// summaryColumn returns an aggregated column of groups.
+func (t *Table) summaryColumn(g grouping, groups []group) *Column {
 	c := g.column
 	out := &Column{Key: c.Key, Alias: c.Alias, Kind: c.Kind, Series: true, Failed: c.Failed, Element: c.Element}
 	if g.operation == "COUNT" {
@@ -158,7 +154,7 @@ func (t *Table) summarized(g grouping, groups []group) *Column {
 	} else if g.operation == "AVG" {
 		out.Kind = dataelement.Number
 	}
-	out.There = make([]bool, len(groups))
+	out.Present = make([]bool, len(groups))
 	out.Texts, out.Numbers, out.Integers = make([]string, len(groups)), make([]float64, len(groups)), make([]int64, len(groups))
 	if c.Failed != "" {
 		return out
@@ -174,12 +170,12 @@ func (t *Table) summarize(out *Column, at int32, g grouping, members []int32) {
 	c := g.column
 	var cells []int32
 	for _, node := range members {
-		if cell := t.Cell(c, node); c.There[cell] {
+		if cell := t.Cell(c, node); c.Present[cell] {
 			cells = append(cells, cell)
 		}
 	}
-	out.There[at] = len(cells) > 0 || g.operation == "COUNT"
-	if !out.There[at] {
+	out.Present[at] = len(cells) > 0 || g.operation == "COUNT"
+	if !out.Present[at] {
 		return
 	}
 	var sum float64
@@ -208,7 +204,7 @@ func (t *Table) summarize(out *Column, at int32, g grouping, members []int32) {
 	out.take(at, c, chosen)
 }
 
-// take copies a value of another column of the same kind.
+// take copies a value from another column of the same kind.
 func (c *Column) take(at int32, from *Column, cell int32) {
 	switch c.Kind {
 	case dataelement.String:
@@ -220,14 +216,14 @@ func (c *Column) take(at int32, from *Column, cell int32) {
 	}
 }
 
-// Shape is what a request makes of what was read.
+// Shape contains the filters, groupings and sort keys of a request.
 type Shape struct {
 	filters []*filter
 	groups  []grouping
 	sorts   []*platformv1.DataSort
 }
 
-// Apply makes the table of a response.
+// Apply returns the table of the response.
 func (s *Shape) Apply(t *Table) (*Table, error) {
 	t.filterNodes(s.filters)
 	if len(s.groups) > 0 {
@@ -239,7 +235,7 @@ func (s *Shape) Apply(t *Table) (*Table, error) {
 			return c.Key == k.GetKey() && (k.Alias == nil || c.Alias != nil && *c.Alias == k.GetAlias())
 		})
 		if at < 0 {
-			return nil, errcode.Invalid(errcode.CodeBadRequest, "sortBy: %q is not a column of groupBy.", errcode.Shortened(k.GetKey()))
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "sortBy: %q is not a column of groupBy.", errcode.Shorten(k.GetKey()))
 		}
 		keys = append(keys, sortKey{t.Columns[at], strings.EqualFold(k.GetSortDirection(), "ASC")})
 	}
@@ -247,21 +243,20 @@ func (s *Shape) Apply(t *Table) (*Table, error) {
 	return t, nil
 }
 
-// NewShape reads what is to be done, and adds the columns that it needs to the
-// plan.
+// NewShape parses the operations of a request, and adds the columns that they need to the plan.
 func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error) {
 	s := &Shape{}
 	for _, f := range q.GetWhere() {
-		key, alias := q.Named(f.GetKey(), f.Alias, f.GetColumnName())
+		key, alias := q.ResolveColumn(f.GetKey(), f.Alias, f.GetColumnName())
 		c, err := p.column("where", key, alias, q, known)
 		if err != nil {
 			return nil, err
 		}
-		made, err := newFilter("where", f, c)
+		condition, err := newFilter("where", f, c)
 		if err != nil {
 			return nil, err
 		}
-		s.filters = append(s.filters, made)
+		s.filters = append(s.filters, condition)
 	}
 	for _, g := range q.GetGroupBy() {
 		c, err := p.column("groupBy", g.GetKey(), g.Alias, q, known)
@@ -278,9 +273,9 @@ func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error
 		switch strings.ToUpper(k.GetSortDirection()) {
 		case "", "ASC", "DESC":
 		default:
-			return nil, errcode.Invalid(errcode.CodeBadRequest, "sortBy: the direction %q is neither ASC nor DESC.", errcode.Shortened(k.GetSortDirection()))
+			return nil, errcode.Invalid(errcode.CodeBadRequest, "sortBy: the direction %q must be ASC or DESC.", errcode.Shorten(k.GetSortDirection()))
 		}
-		key, alias := q.Named(k.GetKey(), k.Alias, k.GetColumnName())
+		key, alias := q.ResolveColumn(k.GetKey(), k.Alias, k.GetColumnName())
 		if _, err := p.column("sortBy", key, alias, q, known); err != nil {
 			return nil, err
 		}
@@ -289,7 +284,7 @@ func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error
 	return s, nil
 }
 
-// Totals says of each column how many values it has, and what they add up to.
+// Totals returns the count, sum, average and extremes of each column.
 func (t *Table) Totals(columns []*Column) []*platformv1.DataSummary {
 	var out []*platformv1.DataSummary
 	for _, c := range columns {
@@ -300,7 +295,7 @@ func (t *Table) Totals(columns []*Column) []*platformv1.DataSummary {
 		var sum, least, most float64
 		for _, node := range t.Nodes {
 			cell := t.Cell(c, node)
-			if !c.There[cell] {
+			if !c.Present[cell] {
 				continue
 			}
 			if count++; c.numeric() {
