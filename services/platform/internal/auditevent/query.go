@@ -61,7 +61,7 @@ func (h *Handler) parseQuery(req *platformv1.ReadAuditEventsRequest) (q query, e
 	return q, nil
 }
 
-// instant parses a time in UTC, whose format the contract has checked. An empty text yields fallback.
+// instant parses a time in UTC. The contract has checked the format. An empty text yields fallback.
 func instant(text string, fallback int64) (int64, error) {
 	if text == "" {
 		return fallback, nil

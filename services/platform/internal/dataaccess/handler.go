@@ -125,9 +125,9 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 	return h.response(ctx, q, r, tag, cached)
 }
 
-// fits reports whether a result contains only rows that the caller sees. Each service determines these rows by
-// itself, with some seconds of delay, so its rows may come from an earlier set. Sums over locations cannot be
-// checked afterwards.
+// fits reports whether a result contains only rows that the caller sees. Each service determines these rows
+// with some seconds of delay, so its rows may come from an earlier set. Sums over locations cannot be checked
+// afterwards.
 func fits(r *encoding.Result, visible rowvisibility.Set) bool {
 	if visible.All() {
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// storeEvent stores by which event a generic notification is found.
+// storeEvent stores the event of a generic notification in columns, for lookups.
 func storeEvent(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *notification) error {
 	if _, err := tx.Exec(ctx, `UPDATE generic_notification SET domain = lower($3), event = lower($4) WHERE tenant_id = $1 AND id = $2`,
 		tenantID, stored.GetId(), stored.GetDomain(), stored.GetEvent()); err != nil {
@@ -20,8 +20,8 @@ func storeEvent(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *notif
 	return nil
 }
 
-// OfEvent returns at most so many generic notifications of an event, by name. Domain and
-// event are compared without case.
+// OfEvent returns at most a number of generic notifications of an event, sorted by name. Domain and event are
+// compared without case.
 func OfEvent(ctx context.Context, db pg.Querier, tenantID int64, domain, event string, most int) ([]*notification, error) {
 	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT id FROM generic_notification
 		WHERE tenant_id = $1 AND domain = lower($2) AND event = lower($3) AND event <> '' ORDER BY lower(name) LIMIT $4`, tenantID, domain, event, most)

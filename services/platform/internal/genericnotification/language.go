@@ -10,9 +10,8 @@ import (
 
 type notification = platformv1.GenericNotification
 
-// In returns the texts of a notification in the language that serves the
-// preferences best. What the language leaves out is as in the notification itself;
-// the language is "" when there is none that serves.
+// In returns the texts of a notification in the best language for the preferences. It fills missing texts from
+// the notification itself. If no language matches, the language of the result is "".
 func In(n *notification, preferences acceptlanguage.Preferences) *platformv1.GenericNotificationTranslation {
 	out := &platformv1.GenericNotificationTranslation{}
 	languages := make([]string, 0, len(n.GetTranslations()))
@@ -26,8 +25,8 @@ func In(n *notification, preferences acceptlanguage.Preferences) *platformv1.Gen
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
-		if own := base.Descriptor().Fields().ByName(field.Name()); own != nil && !m.Has(field) && base.Has(own) {
-			m.Set(field, protoreflect.ValueOfString(base.Get(own).String()))
+		if source := base.Descriptor().Fields().ByName(field.Name()); source != nil && !m.Has(field) && base.Has(source) {
+			m.Set(field, protoreflect.ValueOfString(base.Get(source).String()))
 		}
 	}
 	return out

@@ -45,7 +45,7 @@ func namesOf(refs []*commonv1.Ref) (names []string) {
 	return names
 }
 
-// pick returns the notification that a ref names, or nil. The id wins.
+// pick returns the notification of a reference, or nil. The id takes precedence.
 func pick(list []*notification, ref *commonv1.Ref) *notification {
 	for _, n := range list {
 		if ref.Id != nil && n.GetId() == ref.GetId() || ref.Id == nil && strings.EqualFold(n.GetName(), ref.GetQualifier()) {
@@ -55,8 +55,7 @@ func pick(list []*notification, ref *commonv1.Ref) *notification {
 	return nil
 }
 
-// localize sets the texts that the caller reads, and says in which language they
-// are.
+// localize sets the localized texts, and the language in the response header.
 func localize(ctx context.Context, list ...*notification) error {
 	preferences, language := acceptlanguage.From(ctx), ""
 	for _, n := range list {

@@ -9,8 +9,8 @@ import (
 // placeholder is "{{name}}", with spaces or without.
 var placeholder = regexp.MustCompile(`\{\{ *([A-Za-z][A-Za-z0-9_.]{0,99}) *\}\}`)
 
-// checkTemplate refuses a text with braces that are no placeholder: they would be
-// sent to people as they stand.
+// checkTemplate refuses a text with double braces that are not a placeholder, because they would appear in
+// messages.
 func checkTemplate(path, text string) error {
 	if rest := placeholder.ReplaceAllString(text, ""); strings.Contains(rest, "{{") || strings.Contains(rest, "}}") {
 		return invalid(path, "has double braces that hold no name; write a placeholder as {{name}}, with letters, digits, '_' and '.'")
@@ -18,8 +18,8 @@ func checkTemplate(path, text string) error {
 	return nil
 }
 
-// Render puts values in the place of a text's placeholders. A value is put in as it
-// is: placeholders in it are text. A name without a value is an error.
+// Render replaces the placeholders in a text by values. It does not expand placeholders in values. A
+// placeholder without a value is an error.
 func Render(text string, values map[string]string) (string, error) {
 	var missing string
 	out := placeholder.ReplaceAllStringFunc(text, func(found string) string {

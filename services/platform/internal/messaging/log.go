@@ -23,11 +23,11 @@ const defaultPage = 100
 
 var states = []string{delivery.Pending, delivery.Delivered, delivery.Failed, delivery.Suppressed}
 
-// MultiReadDeliveries returns a page of the log: of persons whom the caller sees, and
-// for who sees everybody also what went to addresses and webhooks.
+// MultiReadDeliveries returns a page of the log: deliveries to persons that the caller sees and, for callers
+// who see all employees, also deliveries to addresses and webhooks.
 func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.MultiReadDeliveriesRequest) (*platformv1.DeliveryPage, error) {
 	tenantID := tenant.Of(ctx)
-	q, err := queryOf(req)
+	q, err := parseQuery(req)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.Multi
 	return out, nil
 }
 
-func queryOf(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, error) {
+func parseQuery(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, error) {
 	where := req.GetWhere()
 	q := delivery.Query{State: strings.ToUpper(where.GetState()), Before: req.After, Limit: defaultPage}
 	if where != nil {
@@ -61,7 +61,7 @@ func queryOf(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, error)
 	if text := where.GetMessageId(); text != "" {
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return q, fault.Invalid(CodeInvalid, "where.messageId is not the id of a message.")
+			return q, fault.Invalid(CodeInvalid, "where.messageId must be the UUID of a message.")
 		}
 		q.Message = &id
 	}
@@ -104,12 +104,12 @@ func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRe
 	return out, nil
 }
 
-// ReplayDeliveries sends deliveries again: all or none. Those that wait are tried at
-// once by themselves, and stay as they are.
+// ReplayDeliveries sends all of the deliveries again, or none. Pending deliveries stay unchanged; the Sender
+// attempts them soon.
 func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDeliveriesRequest) (*platformv1.DeliveryPage, error) {
 	tenantID := tenant.Of(ctx)
 	if len(req.GetIds()) == 0 {
-		return nil, fault.Invalid(CodeMissing, "ids is missing: the deliveries to send again.")
+		return nil, fault.Invalid(CodeMissing, "ids is missing. Name the deliveries to send again.")
 	}
 	visible, err := h.deps.Rules.Visible(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDe
 				return fault.Invalid(CodeUnknownDelivery, fmt.Sprintf("There is no delivery with the id %d.", id))
 			}
 			if d := found[i]; d.Channel == delivery.Email && d.Address == "" {
-				return fault.Invalid(CodeInvalid, fmt.Sprintf("The delivery %d has no address. Give the person one, and send the generic notification again.", id))
+				return fault.Invalid(CodeInvalid, fmt.Sprintf("The delivery %d has no address. Add an address to the person, and send the generic notification again.", id))
 			}
 		}
 		if err := delivery.Replay(ctx, tx, tenantID, req.GetIds(), h.deps.Clock.Now(), h.deps.Sender.GiveUpAt()); err != nil {
@@ -171,5 +171,5 @@ func deliveryToProto(d *delivery.Delivery) *platformv1.Delivery {
 	return out
 }
 
-// wireTime is how the log says when something was; UTC.
+// wireTime formats a time for the log, in UTC.
 func wireTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000") }

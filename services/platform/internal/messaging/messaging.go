@@ -1,5 +1,5 @@
-// Package messaging sends messages to people: it finds out who is meant, writes what
-// they get, and leaves the rest to package delivery.
+// Package messaging sends messages to people: it determines the recipients, renders the texts, and passes the
+// messages to package delivery.
 package messaging
 
 import (
@@ -21,36 +21,37 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
-// Codes of the reference product, which does not say what the last two mean.
+// Codes of the reference product, which does not document the last two.
 const (
-	// CodeUnknown (400): there is no such generic notification, or none of the event.
+	// CodeUnknown (400): there is no such generic notification, or the event has none.
 	CodeUnknown = "CONTROL_CENTER-10001"
-	// CodeNoRecipients (400): nobody is named, and nobody gets it anyway.
+	// CodeNoRecipients (400): the request names no recipients, and the generic notification has none.
 	CodeNoRecipients = "CONTROL_CENTER-10005"
-	// CodeUnknownRecipient (400): there is no such person, or the caller may not see them, or an address is none.
+	// CodeUnknownRecipient (400): there is no such person, or the caller must not see the person, or an address
+	// is invalid.
 	CodeUnknownRecipient = "CONTROL_CENTER-10006"
 )
 
-// Codes of ours.
+// Codes of this product.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): the value of a property is invalid.
 	CodeInvalid = "WRL-60601"
-	// CodeMissing (400): a placeholder has no value, or something else that is needed was not given.
+	// CodeMissing (400): a placeholder has no value, or another required value is missing.
 	CodeMissing = "WRL-60602"
-	// CodeUnknownDelivery (400, 404): there is no such delivery, or the caller may not see it.
+	// CodeUnknownDelivery (400, 404): there is no such delivery, or the caller must not see it.
 	CodeUnknownDelivery = "WRL-60603"
 )
 
-// Deps are what messaging works with.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool *pg.Pool
-	// Contacts say where persons are reached.
+	// Contacts finds the addresses of persons.
 	Contacts commonsv1.ContactServiceClient
-	// Rules say whom callers see.
+	// Rules determine the visible employees of callers.
 	Rules  *rowvisibility.Rules
 	Sender *delivery.Sender
 	Clock  clock.Clock
-	// Zone is where the day of tenants begins.
+	// Zone determines the beginning of the day for tenants.
 	Zone *time.Location
 }
 
@@ -68,8 +69,8 @@ func New(deps Deps) *Handler {
 	return &Handler{deps: deps, notifications: genericnotification.NewStore()}
 }
 
-// ListMessagingNotifications returns all generic notifications by name, or the one
-// with a name, if there is such a one.
+// ListMessagingNotifications returns all generic notifications, sorted by name, or the one with a given name if
+// it exists.
 func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv1.ListMessagingNotificationsRequest) (*platformv1.MessagingNotificationList, error) {
 	tenantID := tenant.Of(ctx)
 	list, err := h.notifications.List(ctx, h.deps.Pool, tenantID, req.Name)
@@ -104,7 +105,7 @@ func (h *Handler) notification(ctx context.Context, id int64) (*platformv1.Gener
 	return n, err
 }
 
-// show returns a notification as messaging shows it, and the language of its texts.
+// show returns a notification in the form of messaging, and the language of its texts.
 func show(n *platformv1.GenericNotification, preferences acceptlanguage.Preferences) (*platformv1.MessagingNotification, string) {
 	texts := genericnotification.In(n, preferences)
 	return &platformv1.MessagingNotification{

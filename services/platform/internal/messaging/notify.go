@@ -26,7 +26,7 @@ const (
 	maxValues = 100
 	maxValue  = 4000
 	maxName   = 100
-	// maxEvent bounds the generic notifications of one event.
+	// maxEvent is the largest number of generic notifications of one event.
 	maxEvent = 20
 )
 
@@ -43,7 +43,7 @@ func (h *Handler) NotifyByID(ctx context.Context, req *platformv1.NotifyByIDRequ
 // Notify sends the generic notifications of an event.
 func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*platformv1.NotifyResponse, error) {
 	if req.GetDomain() == "" || req.GetEvent() == "" {
-		return nil, fault.Invalid(CodeMissing, "domain and event are needed: they say which generic notifications are sent.")
+		return nil, fault.Invalid(CodeMissing, "domain and event are required. They select the generic notifications to send.")
 	}
 	tenantID := tenant.Of(ctx)
 	list, err := genericnotification.OfEvent(ctx, h.deps.Pool, tenantID, req.GetDomain(), req.GetEvent(), maxEvent+1)
@@ -51,17 +51,17 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 	case err != nil:
 		return nil, err
 	case len(list) == 0:
-		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification of the domain %.100q and the event %.100q.", req.GetDomain(), req.GetEvent()))
+		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification for the domain %.100q and the event %.100q.", req.GetDomain(), req.GetEvent()))
 	case len(list) > maxEvent:
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The event has more than %d generic notifications, and at most %d are sent at once.", maxEvent, maxEvent))
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("The event has more than %d generic notifications; at most %d can be sent in one request.", maxEvent, maxEvent))
 	}
 	return h.notify(ctx, list, req, req.GetNotifyData(), req.GetUrlParams(), req.GetEventData())
 }
 
-// notify stores what is to be sent, all or nothing.
+// notify stores all messages of a request, or none.
 func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotification, to recipients, data ...*structpb.Struct) (*platformv1.NotifyResponse, error) {
 	tenantID := tenant.Of(ctx)
-	values, err := valuesOf(data)
+	values, err := placeholderValues(data)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 		m := &message{
 			remainingBytes: &left,
 			notification:   n, values: values, now: now, giveUpAt: h.deps.Sender.GiveUpAt(),
-			until: until(n, now, h.deps.Zone), preferences: acceptlanguage.From(ctx),
+			until: suppressUntil(n, now, h.deps.Zone), preferences: acceptlanguage.From(ctx),
 		}
 		if err := m.write(resolved, hooks); err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		out.Messages = nil
 		for _, m := range messages {
-			// A transaction may run more than once.
+			// The transaction may run more than once.
 			deliveries := make([]*delivery.Delivery, len(m.deliveries))
 			for i, d := range m.deliveries {
 				c := *d
@@ -110,7 +110,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 	return out, nil
 }
 
-// summary says what becomes of the deliveries of a message.
+// summary returns the result of a message for the response.
 func (m *message) summary(list []*delivery.Delivery) *platformv1.Message {
 	var pending, suppressed, failed int32
 	for _, d := range list {
@@ -129,10 +129,10 @@ func (m *message) summary(list []*delivery.Delivery) *platformv1.Message {
 	}
 }
 
-// until returns how long repetitions of what is sent now are suppressed; the zero
-// time when they are not.
-func until(n *platformv1.GenericNotification, now time.Time, zone *time.Location) time.Time {
-	length, _ := genericnotification.Interval(n) // It was checked when it was stored.
+// suppressUntil returns the time until which repetitions of a message are suppressed, or the zero time if they
+// are not.
+func suppressUntil(n *platformv1.GenericNotification, now time.Time, zone *time.Location) time.Time {
+	length, _ := genericnotification.Interval(n) // It was validated when it was stored.
 	switch n.GetResendTypes() {
 	case genericnotification.ResendEvery:
 		return now.Add(length)
@@ -148,11 +148,12 @@ func until(n *platformv1.GenericNotification, now time.Time, zone *time.Location
 	return time.Time{}
 }
 
-// valuesOf are the values of placeholders that a request gives. What comes first wins.
-func valuesOf(data []*structpb.Struct) (map[string]string, error) {
+// placeholderValues returns the values of placeholders in a request. If a name occurs several times, the first
+// value is used.
+func placeholderValues(data []*structpb.Struct) (map[string]string, error) {
 	values := map[string]string{}
-	for _, given := range data {
-		for name, value := range given.GetFields() {
+	for _, fields := range data {
+		for name, value := range fields.GetFields() {
 			var text string
 			switch kind := value.GetKind().(type) {
 			case *structpb.Value_StringValue:
@@ -166,7 +167,7 @@ func valuesOf(data []*structpb.Struct) (map[string]string, error) {
 				return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The value of %.100q must be text, a number, true or false.", name))
 			}
 			if len(name) > maxName || len(text) > maxValue || strings.ContainsRune(text, 0) {
-				return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The value of %.100q must have at most %d bytes, none of them 0, and its name %d.", name, maxValue, maxName))
+				return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The value of %.100q must have at most %d bytes, without the character U+0000, and its name at most %d bytes.", name, maxValue, maxName))
 			}
 			if _, known := values[name]; !known {
 				values[name] = text
@@ -174,12 +175,12 @@ func valuesOf(data []*structpb.Struct) (map[string]string, error) {
 		}
 	}
 	if len(values) > maxValues {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are %d values, and at most %d may be given.", len(values), maxValues))
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are %d values; at most %d are permitted.", len(values), maxValues))
 	}
 	return values, nil
 }
 
-// numeral writes whole numbers without a fraction or an exponent.
+// numeral formats whole numbers without a fraction or an exponent.
 func numeral(number float64) string {
 	if number == math.Trunc(number) && math.Abs(number) < 1<<53 {
 		return strconv.FormatFloat(number, 'f', 0, 64)

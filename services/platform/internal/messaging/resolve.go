@@ -18,7 +18,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// recipients are what requests say of the recipients.
+// recipients are the recipients in a request.
 type recipients interface {
 	GetRecipients() []int64
 	GetRecipientsByPersonNumber() []string
@@ -26,14 +26,15 @@ type recipients interface {
 	GetAdditionalRecipients() []string
 }
 
-// resolved are the persons whom a message is about, and the addresses that were named.
+// resolved contains the persons that a message is about, and the addresses in the request.
 type resolved struct {
 	employees []*commonsv1.Contact
 	managers  map[int64]*commonsv1.Contact
 	addresses []string
 }
 
-// resolve finds whom a request names. Whoever is not there, or not seen, is an error.
+// resolve finds the persons in a request. A person who does not exist, or whom the caller must not see, is an
+// error.
 func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1.GenericNotification) (*resolved, error) {
 	req := &commonsv1.ResolveContactsRequest{
 		Ids:           slices.Clone(to.GetRecipients()),
@@ -47,7 +48,7 @@ func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1
 	out := &resolved{managers: map[int64]*commonsv1.Contact{}}
 	for i, address := range to.GetAdditionalRecipients() {
 		if address = strings.TrimSpace(address); !emailaddress.Valid(address) {
-			return nil, fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("additionalRecipients[%d] is %.100q, which is no e-mail address.", i, address))
+			return nil, fault.Invalid(CodeUnknownRecipient, fmt.Sprintf("additionalRecipients[%d] is %.100q, which is not an e-mail address.", i, address))
 		}
 		out.addresses = append(out.addresses, address)
 	}
@@ -63,11 +64,11 @@ func (h *Handler) resolve(ctx context.Context, to recipients, list []*platformv1
 	for _, m := range found.GetManagers() {
 		out.managers[m.GetPersonId()] = m
 	}
-	return out, complete(req, out.employees)
+	return out, requireFound(req, out.employees)
 }
 
-// complete refuses persons who were not found.
-func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact) error {
+// requireFound refuses persons who were not found.
+func requireFound(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact) error {
 	ids, numbers := map[int64]bool{}, map[string]bool{}
 	for _, c := range found {
 		ids[c.GetPersonId()], numbers[names.Key(c.GetPersonNumber())] = true, true
@@ -85,7 +86,7 @@ func complete(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Contact)
 	return nil
 }
 
-// hooks returns the webhooks that are active.
+// hooks returns the active webhooks.
 func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webhook, error) {
 	all, err := pg.Collect(ctx, h.deps.Pool, func(row pgx.CollectableRow) (*platformv1.Webhook, error) {
 		var id int64

@@ -12,15 +12,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
-// event is what a webhook gets.
+// event is the request body for a webhook.
 type event struct {
 	Type string `json:"type"`
-	// Timestamp is when it was asked for, not when it is sent.
+	// Timestamp is the time of the request for the message, not of the delivery.
 	Timestamp string   `json:"timestamp"`
 	Data      *payload `json:"data"`
 }
 
-// payload is a message as a webhook gets it.
+// payload is a message in the form for webhooks.
 type payload struct {
 	MessageID      string   `json:"messageId,omitempty"`
 	NotificationID int64    `json:"notificationId"`
@@ -41,17 +41,17 @@ type line struct {
 	Value string `json:"value"`
 }
 
-// maxText bounds what one recipient gets, in bytes: values may come many times.
+// maxText is the largest text for one recipient, in bytes. Values may occur many times.
 const maxText = 32 << 10
 
-// texts are those of a message in one language, with their values.
+// texts are the rendered texts of a message in one language.
 type texts struct {
 	title, short, long string
 	lines              []line
 }
 
-// render writes the texts in the language that serves the preferences best. A request
-// cannot give values by the names of extra.
+// render renders the texts in the best language for the preferences. The values in extra override the values in
+// the request.
 func (m *message) render(preferences acceptlanguage.Preferences, extra map[string]string) (*texts, error) {
 	in := genericnotification.In(m.notification, preferences)
 	values := maps.Clone(m.values)
@@ -85,7 +85,7 @@ func (m *message) render(preferences acceptlanguage.Preferences, extra map[strin
 		length += len(text)
 	}
 	if length > maxText {
-		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The texts of %.100q have %d bytes with their values, and may have %d.", m.notification.GetName(), length, maxText))
+		return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The texts of %.100q have %d bytes with their values; at most %d are permitted.", m.notification.GetName(), length, maxText))
 	}
 	for i := range labels {
 		if labels[i] != "" || amounts[i] != "" {
@@ -96,10 +96,10 @@ func (m *message) render(preferences acceptlanguage.Preferences, extra map[strin
 	return out, nil
 }
 
-// subject is one line.
+// subject returns the title as one line.
 func (t *texts) subject() string { return strings.Join(strings.Fields(t.title), " ") }
 
-// text is what an e-mail says.
+// text returns the text of an e-mail.
 func (t *texts) text() string {
 	var out strings.Builder
 	out.WriteString(cmp.Or(t.long, t.short, t.title))

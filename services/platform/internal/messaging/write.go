@@ -24,30 +24,30 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
-// message is one sending of one generic notification.
+// message is the sending of one generic notification.
 type message struct {
 	id           uuid.UUID
 	notification *platformv1.GenericNotification
 	values       map[string]string
-	// preferences are the languages of those who have none of their own.
+	// preferences are the languages for recipients without a language of their own.
 	preferences acceptlanguage.Preferences
 	now         time.Time
-	// until is how long repetitions are suppressed, and giveUpAt how long is tried.
+	// until is the time until which repetitions are suppressed, and giveUpAt the end of the retry time.
 	until, giveUpAt time.Time
 	deliveries      []*delivery.Delivery
-	// written are the addresses that have a delivery.
+	// written contains the addresses that have a delivery.
 	written map[string]bool
-	// remainingBytes is how many bytes the texts of the request may still have.
+	// remainingBytes is the number of bytes that the remaining texts of the request may have.
 	remainingBytes *int
 }
 
-// write writes the deliveries of a message. Nobody gets it twice.
+// write writes the deliveries of a message. Each address gets one at most.
 func (m *message) write(to *resolved, hooks []*platformv1.Webhook) (err error) {
 	if m.id, err = delivery.NewUID(); err != nil {
 		return fmt.Errorf("name a message: %w", err)
 	}
 	m.written = map[string]bool{}
-	n, names := m.notification, namesOf(to.employees)
+	n, names := m.notification, joinNames(to.employees)
 	if n.GetSendToEmployee() || n.GetRecipientListWillBeSuppliedAtRuntime() {
 		for _, e := range to.employees {
 			if err := m.writeTo(e, names); err != nil {
@@ -58,7 +58,7 @@ func (m *message) write(to *resolved, hooks []*platformv1.Webhook) (err error) {
 	if n.GetSendToEmployeesManager() {
 		for _, id := range slices.Sorted(maps.Keys(to.managers)) {
 			staff := slices.DeleteFunc(slices.Clone(to.employees), func(e *commonsv1.Contact) bool { return e.GetManagerId() != id })
-			if err := m.writeTo(to.managers[id], namesOf(staff)); err != nil {
+			if err := m.writeTo(to.managers[id], joinNames(staff)); err != nil {
 				return err
 			}
 		}
@@ -76,13 +76,13 @@ func (m *message) write(to *resolved, hooks []*platformv1.Webhook) (err error) {
 		return err
 	}
 	if len(m.deliveries) == 0 {
-		return fault.Invalid(CodeNoRecipients, fmt.Sprintf("Nobody gets %.100q: name recipients, and see whom the generic notification sends to.", n.GetName()))
+		return fault.Invalid(CodeNoRecipients, fmt.Sprintf("%.100q has no recipients. Name recipients, or check the recipients of the generic notification.", n.GetName()))
 	}
 	return nil
 }
 
-// namesOf are the names of persons, as a text has them.
-func namesOf(persons []*commonsv1.Contact) string {
+// joinNames returns the names of persons as they appear in a text.
+func joinNames(persons []*commonsv1.Contact) string {
 	var names []string
 	for _, p := range persons {
 		names = append(names, p.GetFullName())
@@ -90,8 +90,8 @@ func namesOf(persons []*commonsv1.Contact) string {
 	return strings.Join(names, "; ")
 }
 
-// writeTo writes a message to a person, to each of their addresses. Who has none stands
-// in the log as somebody who got nothing.
+// writeTo writes a message to all addresses of a person. For a person without an address, it writes a failed
+// delivery into the log.
 func (m *message) writeTo(person *commonsv1.Contact, employees string) error {
 	if len(person.GetAddresses()) == 0 {
 		d, err := m.delivery(delivery.Email)
@@ -111,7 +111,7 @@ func (m *message) writeTo(person *commonsv1.Contact, employees string) error {
 	return nil
 }
 
-// mail writes an e-mail, unless one goes to the address already.
+// mail writes an e-mail, unless the address already gets one.
 func (m *message) mail(person *commonsv1.Contact, address, employees string) error {
 	key := strings.ToLower(address)
 	if m.written[key] {
@@ -135,12 +135,12 @@ func (m *message) mail(person *commonsv1.Contact, address, employees string) err
 	d.PersonID, d.PersonNumber, d.Address = person.GetPersonId(), person.GetPersonNumber(), address
 	d.Content = &platformv1.DeliveryContent{Subject: texts.subject(), Text: texts.text(), Priority: m.notification.GetPriority()}
 	if !emailaddress.Valid(address) {
-		d.State, d.Error = delivery.Failed, "The address of the person is no e-mail address."
+		d.State, d.Error = delivery.Failed, "The address of the person is not a valid e-mail address."
 	}
 	return m.add(d, key, d.Content.GetSubject(), d.Content.GetText())
 }
 
-// call writes what webhooks get.
+// call writes the deliveries to webhooks.
 func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact, employees string) error {
 	for _, w := range hooks {
 		if !subscribesTo(w, m.notification.GetId()) {
@@ -151,14 +151,14 @@ func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact
 			return err
 		}
 		data := m.event(texts, persons)
-		said, err := json.Marshal(data)
+		content, err := json.Marshal(data)
 		if err != nil {
-			return fmt.Errorf("write what a webhook gets: %w", err)
+			return fmt.Errorf("encode the body for a webhook: %w", err)
 		}
 		data.MessageID = m.id.String()
 		payload, err := json.Marshal(event{Type: "notification.sent", Timestamp: m.now.UTC().Format(time.RFC3339), Data: data})
 		if err != nil {
-			return fmt.Errorf("write what a webhook gets: %w", err)
+			return fmt.Errorf("encode the body for a webhook: %w", err)
 		}
 		d, err := m.delivery(delivery.Webhook)
 		if err != nil {
@@ -166,7 +166,7 @@ func (m *message) call(hooks []*platformv1.Webhook, persons []*commonsv1.Contact
 		}
 		d.WebhookID, d.Address = w.GetId(), w.GetUrl()
 		d.Content = &platformv1.DeliveryContent{Subject: texts.subject(), Payload: payload}
-		if err := m.add(d, fmt.Sprint("webhook ", w.GetId()), string(said)); err != nil {
+		if err := m.add(d, fmt.Sprint("webhook ", w.GetId()), string(content)); err != nil {
 			return err
 		}
 	}
@@ -185,7 +185,7 @@ func subscribesTo(w *platformv1.Webhook, id int64) bool {
 	return false
 }
 
-// delivery makes one without a recipient.
+// delivery returns a delivery without a recipient.
 func (m *message) delivery(channel string) (*delivery.Delivery, error) {
 	uid, err := delivery.NewUID()
 	if err != nil {
@@ -197,19 +197,19 @@ func (m *message) delivery(channel string) (*delivery.Delivery, error) {
 	}, nil
 }
 
-// maxSent bounds all texts of a request, in bytes. A request of some lines could
-// otherwise have as many texts as there are recipients written, all at once.
+// maxSent is the largest size of all texts of a request, in bytes. Otherwise a small request could render texts
+// for many recipients in memory at once.
 const maxSent = 32 << 20
 
-// add adds a delivery, with what reports whether another one says the same.
-func (m *message) add(d *delivery.Delivery, said ...string) error {
+// add adds a delivery. The content identifies repetitions.
+func (m *message) add(d *delivery.Delivery, content ...string) error {
 	if *m.remainingBytes -= proto.Size(d.Content); *m.remainingBytes < 0 {
 		return fault.TooLarge(fault.CodeItemLimit,
-			fmt.Sprintf("The messages to all recipients have more than %d bytes. Name fewer recipients, or give shorter values.", maxSent))
+			fmt.Sprintf("The messages to all recipients have more than %d bytes. Name fewer recipients, or use shorter values.", maxSent))
 	}
 	if !m.until.IsZero() {
 		hash := sha256.New()
-		for _, part := range append([]string{fmt.Sprint(m.notification.GetId())}, said...) {
+		for _, part := range append([]string{fmt.Sprint(m.notification.GetId())}, content...) {
 			hash.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 			hash.Write([]byte(part))
 		}

@@ -20,7 +20,7 @@ type lease struct {
 }
 
 // takeTokens settles a lease in one statement: it locks the row while it computes, and concurrent statements
-// wait. It only uses the time of the database, so the clocks of the edges do not matter.
+// wait. It uses the clock of the database only, so the edges' clocks do not matter.
 //
 // Requests that were admitted without a lease can push the allowance below zero, down to minus one burst. The
 // requests that are refused later compensate for that.

@@ -23,7 +23,7 @@ const (
 	maxCachedTenants = 4096
 )
 
-// Origin tells at which level a rate is set.
+// Origin is the level of a rate.
 type Origin string
 
 // The origins, from the narrowest to the widest.
@@ -67,7 +67,7 @@ func NewStore(pool *pg.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Stor
 	return &Store{pool: pool, clock: clk, defaults: defaults, cached: map[int64]cachedRates{}}
 }
 
-// Rate returns the rate of a client, and the level at which it is set. Without a tenant, it returns the rate of
+// Rate returns the rate of a client, and its origin. Without a tenant, it returns the rate of
 // the installation.
 func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client string) (ratelimit.Policy, Origin, error) {
 	tenantID, ok := tenant.From(ctx)

@@ -31,7 +31,7 @@ func indicatorTexts() []*platformv1.IndicatorText {
 	}
 }
 
-// metricSets are what timecard metrics add up, by the names that they have there.
+// metricSets returns the sets of values that timecard metrics add up, with their names in the API.
 func metricSets() []*platformv1.MetricSet {
 	amounts := []string{"hoursAmount", "daysAmount", "moneyAmount"}
 	set := func(id int64, name, short string, columns []string, metrics ...string) *platformv1.MetricSet {

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// errNotPublic is why an address is not connected to.
-var errNotPublic = errors.New("is not a public address, and the operator has not opened its network (--webhook-networks)")
+// errNotPublic is the reason for refusing an address.
+var errNotPublic = errors.New("is not a public address, and the operator has not permitted its network (--webhook-networks)")
 
-// special are networks that are not the public internet, beside what netip knows:
-// shared by providers, for documents and measurements, reserved, and those that lead
-// to IPv4 addresses by another name.
+// special are networks that are not part of the public internet, in addition to those that netip knows:
+// provider-shared, documentation, measurement and reserved networks, and networks that map to IPv4 addresses.
 var special = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
@@ -43,7 +42,7 @@ func newGuard(networks []string) (guard, error) {
 	return g, nil
 }
 
-// check refuses an address that is neither public nor opened.
+// check refuses an address that is neither public nor permitted by the operator.
 func (g guard) check(ip netip.Addr) error {
 	ip = ip.Unmap().WithZone("")
 	for _, prefix := range g.open {
@@ -61,8 +60,8 @@ func (g guard) check(ip netip.Addr) error {
 	return nil
 }
 
-// control is asked by the dialer for each address that it is about to connect to,
-// after names were resolved: what a name pointed to before does not count.
+// control checks each address that the dialer is about to connect to, after name resolution. Earlier results of
+// name resolution are not used.
 func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

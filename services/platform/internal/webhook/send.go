@@ -29,20 +29,20 @@ import (
 const (
 	// timeout bounds a request, as Standard Webhooks recommends.
 	timeout = 15 * time.Second
-	// maxResponse bounds what is read of a response, and headers those of one, in bytes.
+	// maxResponse is the largest part of a response that is read, and maxHeaders the largest headers, in bytes.
 	maxResponse = 16 << 10
 	maxHeaders  = 16 << 10
 )
 
-// Transport brings messages to webhooks.
+// Transport delivers messages to webhooks.
 type Transport struct {
 	pool   *pg.Pool
 	client *http.Client
 	clock  clock.Clock
 }
 
-// NewTransport makes a Transport. It follows no redirects, and takes no proxy from its
-// environment: both would lead around the check of addresses.
+// NewTransport returns a Transport. It follows no redirects and ignores proxies from the environment, because
+// both would bypass the check of addresses.
 func NewTransport(cfg Config, pool *pg.Pool, clk clock.Clock) (*Transport, error) {
 	guard, err := newGuard(cfg.Networks)
 	if err != nil {
@@ -58,7 +58,7 @@ func NewTransport(cfg Config, pool *pg.Pool, clk clock.Clock) (*Transport, error
 			return nil, fmt.Errorf("webhook-ca-file: %w", err)
 		}
 		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("webhook-ca-file: %s holds no certificate", cfg.CAFile)
+			return nil, fmt.Errorf("webhook-ca-file: %s contains no certificate", cfg.CAFile)
 		}
 	}
 	return &Transport{pool: pool, clock: clk, client: &http.Client{
@@ -72,7 +72,7 @@ func NewTransport(cfg Config, pool *pg.Pool, clk clock.Clock) (*Transport, error
 	}}, nil
 }
 
-// endpoint is a webhook with what its requests are signed with.
+// endpoint is a webhook with the secrets that sign its requests.
 type endpoint struct {
 	webhook *platformv1.Webhook
 	version int64
@@ -105,8 +105,8 @@ func (t *Transport) endpoint(ctx context.Context, d *delivery.Delivery) (*endpoi
 	return e, nil
 }
 
-// Send posts a message to its webhook. 2xx is success; 410 makes the webhook inactive;
-// anything else, redirects as well, is tried again.
+// Send posts a message to its webhook. 2xx is success, 410 deactivates the webhook, and all other results,
+// including redirects, are retried.
 func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, error) {
 	e, err := t.endpoint(ctx, d)
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 		return "", unreachable(err)
 	}
 	defer response.Body.Close()
-	// A connection is used again when the response was read.
+	// A connection is only reused after the response was read.
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxResponse))
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
@@ -133,34 +133,34 @@ func (t *Transport) Send(ctx context.Context, d *delivery.Delivery) (string, err
 		if err := t.deactivate(ctx, d, e); err != nil {
 			return "", err
 		}
-		return "", delivery.Refused(response.Status + ": the webhook is not active any more.")
+		return "", delivery.Refused(response.Status + ": the webhook is deactivated.")
 	default:
 		return "", &delivery.Error{Message: "The webhook returned " + response.Status + ".", RetryAfter: retryAfter(response.Header, t.clock.Now())}
 	}
 }
 
-// unreachable returns what callers learn of a webhook that could not be called. Whether a
-// port is closed, filtered, or speaks something else than TLS is for the operator alone,
-// and so is what names point to within the operator's networks, and the URL, of which
-// a part is often a secret. All such failures read the same, and show after the same time.
+// unreachable returns the error that tenants see if a webhook could not be called. Only the operator may learn
+// whether a port is closed, filtered, or does not use TLS, which addresses names have inside the operator's
+// networks, and the URL, which often contains a secret. All such failures have the same message, and appear
+// after the same time.
 func unreachable(err error) error {
 	var call *url.Error
 	if errors.As(err, &call) {
 		err = call.Err
 	}
-	out := &delivery.Error{Message: "The webhook could not be reached. The operator finds the reason in the log.", Conceal: timeout, Cause: err}
+	out := &delivery.Error{Message: "The webhook could not be reached. The operator can find the reason in the log.", Conceal: timeout, Cause: err}
 	var lookup *net.DNSError
 	switch {
 	case errors.Is(err, errNotPublic):
 		out.Message = "The address of the webhook " + errNotPublic.Error() + "."
 	case errors.As(err, &lookup):
-		out.Message = "The host of the webhook has no address that can be found now."
+		out.Message = "The host of the webhook cannot be resolved at the moment."
 	}
 	return out
 }
 
-// sign sets the headers of Standard Webhooks. The id is the same each time, the
-// timestamp is that of the attempt.
+// sign sets the headers of Standard Webhooks. All attempts have the same id; the timestamp is the time of the
+// attempt.
 func sign(request *http.Request, d *delivery.Delivery, secrets []string, now time.Time) error {
 	id := d.UID.String()
 	var signatures []string
@@ -183,7 +183,7 @@ func sign(request *http.Request, d *delivery.Delivery, secrets []string, now tim
 	return nil
 }
 
-// retryAfter is how long the other side asks to wait, in seconds or by a date.
+// retryAfter returns the pause that the other side requests, in seconds or as a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil && seconds > 0 {
@@ -195,9 +195,9 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-const deactivation pg.Unaudited = "the webhook itself asks to be left alone; the log of deliveries says so"
+const deactivation pg.Unaudited = "the webhook itself requests this with 410; the log of deliveries contains the response"
 
-// deactivate makes a webhook inactive, unless somebody changed it since it was read.
+// deactivate deactivates a webhook, unless it was changed since it was read.
 func (t *Transport) deactivate(ctx context.Context, d *delivery.Delivery, e *endpoint) error {
 	e.webhook.Active = proto.Bool(false)
 	body, err := proto.Marshal(e.webhook)

@@ -37,7 +37,7 @@ func TestNoNodeIsLongerThanEstimated(t *testing.T) {
 	r.Prepare()
 	w := &Writer{Result: r}
 	for _, node := range r.Table.Nodes {
-		assert.LessOrEqual(t, int64(len(w.child(nil, r.Table, node))), w.maxNode())
+		assert.LessOrEqual(t, int64(len(w.appendChild(nil, r.Table, node))), w.maxNode())
 	}
 	assert.Len(t, r.Table.Nodes, rows*periods)
 }

@@ -78,7 +78,7 @@ func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	body := appendLength(appendBytes(nil, nodeKey, key), nodeCoreKey, 0)
 	body = appendLength(body, nodeAttributes, 0)
 	dst = appendBytes(dst, responseData, appendLength(body, nodeChildren, 0))
-	if dst, err = w.children(dst, page); err != nil {
+	if dst, err = w.appendChildren(dst, page); err != nil {
 		return nil, err
 	}
 	body = appendBytes(body[:0], nodeSummaries, summary)
@@ -86,11 +86,11 @@ func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 	return appendBytes(dst, responseData, appendLength(body, nodeCustom, 0)), nil
 }
 
-// children appends the nodes of a page, and sends parts if there are many.
-func (w *Writer) children(dst []byte, page []int32) ([]byte, error) {
+// appendChildren appends the nodes of a page, and sends parts if there are many.
+func (w *Writer) appendChildren(dst []byte, page []int32) ([]byte, error) {
 	var nodes []byte
 	for i, node := range page {
-		nodes = w.child(nodes, w.Table, node)
+		nodes = w.appendChild(nodes, w.Table, node)
 		if len(nodes) < chunkBytes && i < len(page)-1 {
 			continue
 		}
@@ -116,7 +116,7 @@ func (w *Writer) CheckSize(page []int32) error {
 	var node []byte
 	size := 0
 	for _, n := range page {
-		node = w.child(node[:0], w.Table, n)
+		node = w.appendChild(node[:0], w.Table, n)
 		size += len(node)
 	}
 	if size <= maxResponseBytes {
@@ -126,12 +126,12 @@ func (w *Writer) CheckSize(page []int32) error {
 		"Ask for one page of it (index and count), or for fewer rows, days or data elements.", size, maxResponseBytes))
 }
 
-// child appends a node to a list of children.
-func (w *Writer) child(dst []byte, t *table.Table, node int32) []byte {
+// appendChild appends a node to a list of children.
+func (w *Writer) appendChild(dst []byte, t *table.Table, node int32) []byte {
 	var members []byte
 	if t.Groups != nil && !w.Grid {
 		for _, member := range t.Groups[node].Members {
-			members = w.child(members, t.Rows, member)
+			members = w.appendChild(members, t.Rows, member)
 		}
 	}
 	body := w.scratch[:0]

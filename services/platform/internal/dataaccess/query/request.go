@@ -48,7 +48,7 @@ type Query struct {
 	Hyperfind *commonv1.Ref
 	// SavedLocations is a location set with the rows.
 	SavedLocations *commonv1.Ref
-	// Rollup contains the location types to which locations are rolled up.
+	// Rollup contains the location types of the rolled-up rows.
 	Rollup []string
 	dates  *platformv1.DataDateRange
 	Period *commonv1.Ref

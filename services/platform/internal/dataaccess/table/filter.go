@@ -77,7 +77,7 @@ func filterValues(path string, f *platformv1.DataFilter) ([]string, error) {
 	}
 	for _, one := range sent {
 		switch v := one.GetKind().(type) {
-		case *structpb.Value_StringValue: // Numbers are also texts here, in the form in which they were sent.
+		case *structpb.Value_StringValue: // Numbers are also texts here, exactly as sent.
 			values = append(values, v.StringValue)
 		case *structpb.Value_BoolValue:
 			values = append(values, strconv.FormatBool(v.BoolValue))
@@ -98,7 +98,7 @@ func (f *filter) operator(name string) (arity, testMaker) {
 	// The reference product's schema permits a value for the null tests.
 	switch {
 	case f.column.Kind == dataelement.Boolean:
-		return arity{0, 0}, f.boolean(name)
+		return arity{0, 0}, f.booleanTest(name)
 	case name == "IS_NULL":
 		return arity{0, 1}, always(false)
 	case name == "IS_NOT_NULL":
@@ -106,13 +106,13 @@ func (f *filter) operator(name string) (arity, testMaker) {
 	}
 	switch f.column.Kind {
 	case dataelement.String:
-		return f.text(name)
+		return f.textTest(name)
 	default:
-		return f.ordered(name)
+		return f.orderedTest(name)
 	}
 }
 
-func (f *filter) boolean(name string) testMaker {
+func (f *filter) booleanTest(name string) testMaker {
 	c := f.column
 	test := func(fits func(int32) bool) testMaker {
 		return func([]string) (func(int32) bool, error) { return fits, nil }
@@ -128,8 +128,8 @@ func (f *filter) boolean(name string) testMaker {
 	return nil
 }
 
-// text returns the operators for texts, which ignore case.
-func (f *filter) text(name string) (arity, testMaker) {
+// textTest returns the operators for texts, which ignore case.
+func (f *filter) textTest(name string) (arity, testMaker) {
 	c := f.column
 	one := func(fits func(text, value string) bool) (arity, testMaker) {
 		return arity{1, 1}, func(values []string) (func(int32) bool, error) {
@@ -185,8 +185,8 @@ func like(text, value string) bool {
 	return true
 }
 
-// ordered returns the operators for numbers, dates and times.
-func (f *filter) ordered(name string) (arity, testMaker) {
+// orderedTest returns the operators for numbers, dates and times.
+func (f *filter) orderedTest(name string) (arity, testMaker) {
 	tests := map[string]struct {
 		takes int
 		fits  func(value float64, bounds []float64) bool
