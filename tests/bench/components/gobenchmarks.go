@@ -1,5 +1,5 @@
 // Package components measures parts of the product by themselves: their Go benchmarks,
-// grants of tokens, the staging of payroll and balances.
+// grants of tokens, the staging of payroll, balances and timecards.
 package components
 
 import "github.com/rotaloom/rotaloom/tests/bench/harness"
@@ -22,6 +22,7 @@ var Groups = []harness.Group{
 	{Names: []string{passwordGrants, refreshGrants}, Run: grants},
 	{Names: []string{stagedMonth}, Run: stagingFigures},
 	{Names: []string{balance}, Run: balanceFigures},
+	{Names: []string{timecardTotals, timecardWeek}, Run: timecardFigures},
 }
 
 // worker compares what the workers write with a COPY of the same rows.

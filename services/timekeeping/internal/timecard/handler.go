@@ -51,11 +51,11 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.read(ctx, path, set, false)
+	wanted := selection(req.GetSelect())
+	cards, err := h.read(ctx, path, set, card.Window{Bodies: wanted("PUNCHES")})
 	if err != nil {
 		return nil, err
 	}
-	wanted := selection(req.GetSelect())
 	out := &timekeepingv1.TimecardList{Timecards: make([]*timekeepingv1.Timecard, len(cards))}
 	for i, c := range cards {
 		out.Timecards[i] = show(c, wanted, options)
@@ -76,14 +76,15 @@ func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployee
 	return set, path, nil
 }
 
-// read reads the timecards that a request names, with wages if they are wanted.
-func (h *Timecards) read(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet, wages bool) ([]*card.Card, error) {
+// read reads the timecards that a request names, as the window says.
+func (h *Timecards) read(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet, w card.Window) ([]*card.Card, error) {
 	tenantID := tenant.Of(ctx)
 	ids, days, err := h.finder.Set(ctx, path, set)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return h.cards.Read(ctx, tenantID, ids, card.Window{Days: days, Bodies: true, Wages: wages})
+	w.Days = days
+	return h.cards.Read(ctx, tenantID, ids, w)
 }
 
 // UpdateTimecard changes the timecard of one employee.

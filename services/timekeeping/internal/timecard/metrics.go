@@ -24,7 +24,7 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 		codes = among
 	}
 	wages := card.SeesWages(ctx)
-	cards, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), wages)
+	cards, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), card.Window{Wages: wages})
 	if err != nil {
 		return nil, err
 	}

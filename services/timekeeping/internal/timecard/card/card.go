@@ -20,6 +20,8 @@ type Card struct {
 	regularRates map[civil.Date]*big.Rat
 	// historical says that days which are signed off are calculated all the same.
 	historical bool
+	// showsPunches says that days have their punches.
+	showsPunches bool
 
 	input  *worktime.Input
 	result *worktime.Result
@@ -30,7 +32,7 @@ type Card struct {
 
 // calculate calculates the timecard of an employee.
 func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
-	c := &Card{employee: e, Days: w.Days, weeks: w.weeks(s.Rules), setup: s, historical: w.Signed, input: &worktime.Input{Now: now, Before: e.before}}
+	c := &Card{employee: e, Days: w.Days, weeks: w.weeks(s.Rules), setup: s, historical: w.Signed, showsPunches: w.Bodies, input: &worktime.Input{Now: now, Before: e.before}}
 	c.input.Excused, c.input.Holiday = c.excuses, c.isHoliday
 	if s.Rules.Splits() && !w.Signed && e.Through != nil {
 		c.input.Settled = func(day civil.Date) bool { return day <= *e.Through }

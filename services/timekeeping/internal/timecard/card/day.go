@@ -36,11 +36,13 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 		if shift := &c.result.Shifts[i]; c.shows(shift.Day) {
 			d := of(shift.Day)
 			d.WorkedShifts = append(d.WorkedShifts, c.workedShift(shift))
-			d.Punches = append(d.Punches, c.punchesOf(shift)...)
+			if c.showsPunches {
+				d.Punches = append(d.Punches, c.punchesOf(shift)...)
+			}
 		}
 	}
 	for punch, day := range c.repeatedPunches() {
-		if c.shows(day) {
+		if c.showsPunches && c.shows(day) {
 			d := of(day)
 			d.Punches = append(d.Punches, c.punches[punch].ToProto(nil))
 			slices.SortStableFunc(d.Punches, func(a, b *timekeepingv1.Punch) int { return strings.Compare(a.GetPunchDtm(), b.GetPunchDtm()) })

@@ -91,14 +91,18 @@ FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
 	// A shift begins after a pause that is longer than any shift. Of open days, the punches of
-	// the $10 seconds before them are read as well: parts of their shifts may count there.
+	// the $10 seconds before them are read as well: parts of their shifts may count there. Each bound
+	// is a column by itself: row-level security lets no other expression of columns search the index.
 	readPunches = `
 SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
        CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
 FROM unnest($2::bigint[]) AS e (id)
-CROSS JOIN LATERAL (SELECT max(open_from) AS open_from FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id) AS h
 CROSS JOIN LATERAL (
-    SELECT max(q.at) AS at FROM (
+    SELECT max(open_from) AS open_from, CASE WHEN NOT $8 THEN max(open_from) - make_interval(secs => $10) END AS first_at
+    FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id
+) AS h
+CROSS JOIN LATERAL (
+    SELECT coalesce(max(q.at), $3) AS at FROM (
         SELECT at, at - lag(at) OVER (ORDER BY at) AS pause FROM punch
         WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3::timestamptz - make_interval(days => $6) AND at < $3
     ) AS q WHERE q.pause IS NULL OR q.pause > make_interval(secs => $5)
@@ -106,7 +110,7 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT * FROM punch
     WHERE tenant_id = $1 AND employee_id = e.id AND at < $4
-      AND at >= greatest(coalesce(first.at, $3), CASE WHEN NOT $8 THEN h.open_from - make_interval(secs => $10) END)
+      AND at >= greatest(first.at, h.first_at)
       AND (NOT $8 OR $9 OR at < h.open_from)
     OFFSET 0
 ) AS p
