@@ -116,6 +116,14 @@ func (z *Zone) AfterSkip(t DateTime) bool {
 	return before >= z.periods[i-1].until && before < z.periods[i].from
 }
 
+// Skips reports whether the calendar of the zone leaves a day out, as Samoa did with 2011-12-30: no
+// clock in the zone shows a time of that day.
+func (z *Zone) Skips(day Date) bool {
+	midnight := int64(day) * SecondsPerDay
+	i := z.find(midnight)
+	return i > 0 && z.skipped(midnight, i) && z.periods[i].from >= midnight+SecondsPerDay
+}
+
 // Elapsed returns the real seconds from start to end. Between two times on both sides of a clock change that
 // is not their difference on the clock face. It is never negative for an end after start: an interval that
 // lies wholly inside a skipped hour takes no time.

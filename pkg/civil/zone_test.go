@@ -63,6 +63,33 @@ func TestSkippedTimesMoveForward(t *testing.T) {
 	}
 }
 
+func TestSkippedDays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone, day string
+		want      bool
+	}{
+		{"Pacific/Apia", "2011-12-29", false},
+		{"Pacific/Apia", "2011-12-30", true},
+		{"Pacific/Apia", "2011-12-31", false},
+		{"Pacific/Fakaofo", "2011-12-30", true},
+		{"Pacific/Kwajalein", "1993-08-20", false},
+		{"Pacific/Kwajalein", "1993-08-21", true},
+		{"Pacific/Kwajalein", "1993-08-22", false},
+		{"Pacific/Kiritimati", "1994-12-31", true},
+		{"Pacific/Kiritimati", "1995-01-01", false},
+		{"Pacific/Enderbury", "1994-12-31", true},
+		{"America/Sao_Paulo", "2018-11-04", false}, // 00:00 to 01:00 is skipped.
+		{"America/Juneau", "1867-10-18", false},    // This day came twice.
+		{"UTC", "2011-12-30", false},
+	} {
+		t.Run(c.zone+" "+c.day, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, zone(t, c.zone).Skips(at(t, c.day+"T00:00:00").Date))
+		})
+	}
+}
+
 func TestAfterSkip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -57,6 +57,46 @@ func TestSkippedTimesMoveForward(t *testing.T) {
 		starts(f.read(window("2018-11-03", "2018-11-05", onlyShifts(), 3)).GetShifts()))
 }
 
+// A rotation puts nothing on a day that the calendar of the employee's zone leaves out: it would be
+// shown a second time on the day after it.
+func TestSkippedDaysHaveNoEntries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, from, skipped, to string }{
+		{"Pacific/Apia", "2011-12-29", "2011-12-30", "2011-12-31"},
+		{"Pacific/Kwajalein", "1993-08-20", "1993-08-21", "1993-08-22"},
+		{"Pacific/Kiritimati", "1994-12-30", "1994-12-31", "1995-01-01"},
+	} {
+		t.Run(c.zone, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.employee(1, c.zone)
+			f.employee(2, "UTC")
+			daily := f.pattern(cycle(1, shift(1, "08:00", "16:00")))
+			night := f.pattern(cycle(1, shift(1, "22:00", "06:00")))
+			for employee := range int64(2) {
+				f.span(span{employee: employee + 1, from: "1990-01-01", to: "2020-01-01", pattern: daily})
+				f.span(span{employee: employee + 1, lane: 1, from: "1990-01-01", to: "2020-01-01", pattern: night})
+			}
+			starting := func(days []string) (want []string) {
+				for _, day := range days {
+					want = append(want, day+"T08:00:00", day+"T22:00:00")
+				}
+				return want
+			}
+			shown := func(employee int64) (got []string) {
+				for _, s := range f.read(window(c.from, c.to, onlyShifts(), employee)).GetShifts().GetShifts() {
+					if s.GetStartDateTime() >= c.from {
+						got = append(got, s.GetStartDateTime())
+					}
+				}
+				return got
+			}
+			assert.ElementsMatch(t, starting([]string{c.from, c.to}), shown(1))
+			assert.ElementsMatch(t, starting([]string{c.from, c.skipped, c.to}), shown(2), "UTC leaves no day out")
+		})
+	}
+}
+
 // What the pieces of a shift take is what they are shown to take, also when one of them would end before it begins.
 func TestSkippedTimesCountOnce(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,9 @@ func (z *ZoneDays) Touches(day civil.Date, days int32) bool {
 	return false
 }
 
+// Skips reports whether the calendar of the zone leaves a day of the window out.
+func (z *ZoneDays) Skips(day civil.Date) bool { return z.Touches(day, 0) && z.zone.Skips(day) }
+
 // Elapsed returns the real seconds between two times, given in clock-face
 // seconds since 1970-01-01.
 func (z *ZoneDays) Elapsed(start, end int64) int64 {

@@ -129,7 +129,7 @@ func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, 
 		if e.skips(k, employee, day) {
 			continue
 		}
-		if isHidden(hidden, day, s.lane, found.Ordinal) {
+		if isHidden(hidden, day, s.lane, found.Ordinal) || e.Persons[employee].Zone.Skips(day) {
 			continue
 		}
 		id, err := entryid.Encode(entryid.Entry{Series: s.series + int64(found.Ordinal), Day: day})
