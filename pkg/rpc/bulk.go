@@ -37,3 +37,28 @@ func BulkResultWithCode[I, R proto.Message](ctx context.Context, out *bulk.Outco
 	}
 	return out.Successes(), nil, nil
 }
+
+// PartialList returns the objects that a read of several employees found. When some employees are
+// unknown, it returns the body of a 207 response, which has the objects and then an error for each
+// of these employees.
+func PartialList[R proto.Message](ctx context.Context, found []R, unknown []UnknownEmployee) ([]R, *commonv1.ErrorBody, error) {
+	out := &bulk.Outcome[*commonv1.Ref, R]{}
+	for _, object := range found {
+		out.Succeed(nil, object)
+	}
+	for _, u := range unknown {
+		out.Fail(u.Ref, u.Err)
+	}
+	failure, err := out.Partial()
+	if err != nil || failure == nil {
+		return found, nil, err
+	}
+	return nil, failure, PartialSuccess(ctx)
+}
+
+// UnknownEmployee is an employee that a read names and that does not exist for the caller, and
+// the error that says so.
+type UnknownEmployee struct {
+	Ref *commonv1.Ref
+	Err *fault.Error
+}

@@ -89,15 +89,23 @@ func (o *Outcome[I, R]) Successes() []R {
 // item failed. When some failed it is the body of a 207 response; when all did,
 // a 400 error with a body of the same shape.
 func (o *Outcome[I, R]) Failure() (*commonv1.ErrorBody, error) {
+	body, err := o.Partial()
+	if err == nil && body != nil && o.failed == len(o.Results) {
+		return nil, fault.Invalid(fault.CodeBulkFailed, messageAll).WithDetails(body.GetDetails())
+	}
+	return body, err
+}
+
+// Partial returns the body of a 207 response, or nil when no item failed. Unlike Failure it
+// returns a body when all results are errors: a list of the objects of several employees has
+// no result for an employee who has no objects.
+func (o *Outcome[I, R]) Partial() (*commonv1.ErrorBody, error) {
 	if o.failed == 0 {
 		return nil, nil
 	}
 	details, err := o.details()
 	if err != nil {
 		return nil, err
-	}
-	if o.failed == len(o.Results) {
-		return nil, fault.Invalid(fault.CodeBulkFailed, messageAll).WithDetails(details)
 	}
 	return &commonv1.ErrorBody{
 		ErrorCode: fault.CodeBulkPartly,

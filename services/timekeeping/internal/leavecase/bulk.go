@@ -83,43 +83,46 @@ func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.Mu
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.criteria(ctx, tenantID, req)
+	found, unknown, err := h.criteria(ctx, tenantID, req)
 	if err != nil {
 		return nil, err
 	}
-	out := &timekeepingv1.LeaveCaseList{}
+	var list []*timekeepingv1.LeaveCase
 	for _, c := range found {
 		if status == nil || c.StatusID() == status.ID {
-			out.LeaveCases = append(out.LeaveCases, c.toProto())
+			list = append(list, c.toProto())
 		}
 	}
-	return out, nil
+	list, failure, err := rpc.PartialList(ctx, list, unknown)
+	return &timekeepingv1.LeaveCaseList{LeaveCases: list, Failure: failure}, err
 }
 
-func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, error) {
+// criteria returns the cases that a request asks for, and the employees that are unknown.
+func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, []rpc.UnknownEmployee, error) {
 	if len(req.GetLeaveCases()) > 0 {
 		if req.GetEmployees() != nil || req.GetDateRange() != nil {
-			return nil, fault.Invalid(fault.CodeInput, "Give either leaveCases, or employees with dateRange.")
+			return nil, nil, fault.Invalid(fault.CodeInput, "Give either leaveCases, or employees with dateRange.")
 		}
 		visible, err := h.persons.Visible(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return Find(ctx, h.pool, tenantID, visible, req.GetLeaveCases(), false)
+		found, err := Find(ctx, h.pool, tenantID, visible, req.GetLeaveCases(), false)
+		return found, nil, err
 	}
-	employees, err := Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	employees, unknown, err := Employees(ctx, h.persons, tenantID, req.GetEmployees())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	days, err := h.periods.Days(ctx, "Leave Cases", len(employees), req.GetDateRange())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, err := OfEmployees(ctx, h.pool, tenantID, employees, days, MaxRead+1)
 	if err == nil && len(found) > MaxRead {
-		return nil, tooMany("leave cases", MaxRead)
+		return nil, nil, tooMany("leave cases", MaxRead)
 	}
-	return found, err
+	return found, unknown, err
 }
 
 func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
@@ -136,39 +139,24 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 	return &found, nil
 }
 
-// Employees returns the ids of the employees that a list names, each once.
-func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+// Employees returns the ids of the employees that a list names, each once, and those that are
+// unknown. It refuses a list of which no employee is known.
+func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, []rpc.UnknownEmployee, error) {
 	if reflist.CountKinds(list) > 1 {
-		return nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
+		return nil, nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
 	}
 	refs := reflist.Refs(list)
 	if len(refs) == 0 {
-		return nil, fault.Invalid(CodeEmployeesEmpty, "employees is empty.")
+		return nil, nil, fault.Invalid(CodeEmployeesEmpty, "employees is empty.")
 	}
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		var err error
 		if keys[i], err = keyOf(ref); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	found, err := persons.Find(ctx, tenantID, keys)
-	if err != nil {
-		return nil, err
-	}
-	seen := make(map[int64]bool, len(keys))
-	var ids []int64
-	for _, key := range keys {
-		who, ok := found[key]
-		if !ok {
-			return nil, unknownEmployee(key)
-		}
-		if !seen[who.ID] {
-			seen[who.ID] = true
-			ids = append(ids, who.ID)
-		}
-	}
-	return ids, nil
+	return persons.IDs(ctx, tenantID, keys, unknownEmployee)
 }
 
 // employeeRef names the employee of a case; it names nobody when there is none.

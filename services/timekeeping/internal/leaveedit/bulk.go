@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -95,7 +96,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err := oneOf("leaveEditSearchTypeEnum", req.GetLeaveEditSearchTypeEnum(), byEditDates, byAllOfCase); err != nil {
 		return nil, err
 	}
-	employees, err := leavecase.Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	employees, unknown, err := leavecase.Employees(ctx, h.persons, tenantID, req.GetEmployees())
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,11 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err := h.timed(rows, beside, work, zoneOfCase(cases)); err != nil {
 		return nil, err
 	}
-	return read(rows, cases, takings), nil
+	list, failure, err := rpc.PartialList(ctx, []*timekeepingv1.LeaveEditsRead{read(rows, cases, takings)}, unknown)
+	if failure != nil || err != nil {
+		return &timekeepingv1.LeaveEditsRead{Failure: failure}, err
+	}
+	return list[0], nil
 }
 
 // search returns the edits that are asked for. Every edit lies inside its case,

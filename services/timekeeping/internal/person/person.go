@@ -19,6 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -47,6 +49,14 @@ type Person struct {
 type Key struct {
 	ID     int64
 	Number string
+}
+
+// Ref is a reference by the key.
+func (k Key) Ref() *commonv1.Ref {
+	if k.ID != 0 {
+		return &commonv1.Ref{Id: &k.ID}
+	}
+	return &commonv1.Ref{Qualifier: &k.Number}
 }
 
 // Unknown is the error for a key that names nobody.
@@ -94,6 +104,29 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	}
 	rowvisibility.WritesForNobody(ctx) // Where nobody was found, nobody is written for.
 	return found, nil
+}
+
+// IDs returns the ids of the persons that keys name, in their order and each once. Of the keys
+// that name nobody whom the caller may see, it returns the errors; when all do, it fails with the
+// first of these errors. Like Find, it has no place in a transaction.
+func (d *Directory) IDs(ctx context.Context, tenantID int64, keys []Key, unknown func(Key) *fault.Error) ([]int64, []rpc.UnknownEmployee, error) {
+	found, err := d.Find(ctx, tenantID, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []int64
+	var missing []rpc.UnknownEmployee
+	for _, key := range keys {
+		if who, ok := found[key]; !ok {
+			missing = append(missing, rpc.UnknownEmployee{Ref: key.Ref(), Err: unknown(key)})
+		} else if !slices.Contains(ids, who.ID) {
+			ids = append(ids, who.ID)
+		}
+	}
+	if len(ids) == 0 && len(missing) > 0 {
+		return nil, nil, missing[0].Err
+	}
+	return ids, missing, nil
 }
 
 // Visible returns whom the caller may see, for what is found in another way than

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -52,15 +53,19 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
-	cards, err := h.read(ctx, path, set, card.Window{Bodies: wanted("PUNCHES")})
+	cards, unknown, err := h.read(ctx, path, set, card.Window{Bodies: wanted("PUNCHES")})
 	if err != nil {
 		return nil, err
 	}
-	out := &timekeepingv1.TimecardList{Timecards: make([]*timekeepingv1.Timecard, len(cards))}
+	list := make([]*timekeepingv1.Timecard, len(cards))
 	for i, c := range cards {
-		out.Timecards[i] = show(c, wanted, options)
+		list[i] = show(c, wanted, options)
 	}
-	return out, inLanguage(ctx, out.GetTimecards()...)
+	if err := inLanguage(ctx, list...); err != nil {
+		return nil, err
+	}
+	list, failure, err := rpc.PartialList(ctx, list, unknown)
+	return &timekeepingv1.TimecardList{Timecards: list, Failure: failure}, err
 }
 
 // setOf returns whose timecards are asked for, in either dialect, and where it stands in
@@ -76,15 +81,16 @@ func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployee
 	return set, path, nil
 }
 
-// read reads the timecards that a request names, as the window says.
-func (h *Timecards) read(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet, w card.Window) ([]*card.Card, error) {
-	tenantID := tenant.Of(ctx)
-	ids, days, err := h.finder.Set(ctx, path, set)
-	if err != nil || len(ids) == 0 {
-		return nil, err
+// read reads the timecards that a request names, as the window says, and returns the employees
+// that are unknown.
+func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.TimecardEmployeeSet, w card.Window) ([]*card.Card, []rpc.UnknownEmployee, error) {
+	set, err := h.finder.Set(ctx, path, named)
+	if err != nil || len(set.IDs) == 0 {
+		return nil, nil, err
 	}
-	w.Days = days
-	return h.cards.Read(ctx, tenantID, ids, w)
+	w.Days = set.Days
+	cards, err := h.cards.Read(ctx, tenant.Of(ctx), set.IDs, w)
+	return cards, set.Unknown, err
 }
 
 // UpdateTimecard changes the timecard of one employee.

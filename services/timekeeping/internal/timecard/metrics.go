@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -24,20 +25,24 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 		codes = among
 	}
 	wages := card.SeesWages(ctx)
-	cards, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), card.Window{Wages: wages})
+	cards, unknown, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), card.Window{Wages: wages})
 	if err != nil {
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
-	out := &timekeepingv1.TimecardMetricsList{Metrics: make([]*timekeepingv1.TimecardMetrics, len(cards))}
+	list := make([]*timekeepingv1.TimecardMetrics, len(cards))
 	var types []*timekeepingv1.TimecardExceptionType
 	for i, c := range cards {
-		out.Metrics[i] = metrics(c, wages, wanted, codes, req.GetRollupContext())
-		for _, counted := range out.Metrics[i].GetExceptionCounts() {
+		list[i] = metrics(c, wages, wanted, codes, req.GetRollupContext())
+		for _, counted := range list[i].GetExceptionCounts() {
 			types = append(types, counted.GetExceptionType())
 		}
 	}
-	return out, card.NameExceptions(ctx, types...)
+	if err := card.NameExceptions(ctx, types...); err != nil {
+		return nil, err
+	}
+	list, failure, err := rpc.PartialList(ctx, list, unknown)
+	return &timekeepingv1.TimecardMetricsList{Metrics: list, Failure: failure}, err
 }
 
 // matchesRef says whether a pay code is one of a list; all are of an empty one.

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -50,36 +51,53 @@ type directory struct {
 // employee is the person number. A ref that names nobody whom the caller may see is the error
 // WFS-103401, one without id and qualifier WFS-103407.
 func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]employee, error) {
+	out, unknown, err := d.known(ctx, refs)
+	if err == nil && len(unknown) > 0 {
+		err = unknown[0].Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// known is employees without those that are unknown, whose errors it returns.
+func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee, []rpc.UnknownEmployee, error) {
 	tenantID := tenant.Of(ctx)
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		if !timeofffault.Named(ref) {
-			return nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
+			return nil, nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
 		}
 		keys[i] = keyOf(ref)
 	}
 	found, err := d.persons.Find(ctx, tenantID, keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]employee, len(refs))
+	var out []employee
+	var unknown []rpc.UnknownEmployee
 	var refused *fault.Error
-	for i, ref := range refs {
+	for _, ref := range refs {
 		p, ok := found[keyOf(ref)]
 		if !ok {
-			return nil, fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(ref))
+			err := fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(ref))
+			unknown = append(unknown, rpc.UnknownEmployee{Ref: ref, Err: err})
+			continue
 		}
 		if refused == nil {
 			refused = p.Refused
 		}
-		if out[i], err = d.employeeOf(p); err != nil {
-			return nil, err
+		e, err := d.employeeOf(p)
+		if err != nil {
+			return nil, nil, err
 		}
+		out = append(out, e)
 	}
 	if refused != nil {
-		return nil, refused
+		return nil, nil, refused
 	}
-	return out, nil
+	return out, unknown, nil
 }
 
 // keyOf returns whom a ref names. The id wins.
@@ -91,15 +109,22 @@ func keyOf(ref *commonv1.Ref) person.Key {
 }
 
 // listed returns the employees that a list names, in its order, and for an empty list
-// everybody whom the caller may see. More than one list in it is the error WFS-111207.
-func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, error) {
+// everybody whom the caller may see. It returns the errors of unknown employees beside the
+// others, and refuses a list of which no employee is known. More than one list in it is the error
+// WFS-111207.
+func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, []rpc.UnknownEmployee, error) {
 	switch reflist.CountKinds(list) {
 	case 0:
-		return d.everybody(ctx)
+		all, err := d.everybody(ctx)
+		return all, nil, err
 	case 1:
-		return d.employees(ctx, reflist.Refs(list))
+		known, unknown, err := d.known(ctx, reflist.Refs(list))
+		if err == nil && len(known) == 0 && len(unknown) > 0 {
+			err = unknown[0].Err
+		}
+		return known, unknown, err
 	default:
-		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "Give exactly one of ids, qualifiers and refs.")
+		return nil, nil, fault.Invalid(timeofffault.CodeOnlyOne, "Give exactly one of ids, qualifiers and refs.")
 	}
 }
 

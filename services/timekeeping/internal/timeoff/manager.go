@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
@@ -105,27 +106,33 @@ func (h *Manager) ofEmployees(ctx context.Context, path string, named *timekeepi
 	if err != nil {
 		return nil, err
 	}
-	return h.ofList(ctx, named.GetEmployeeRefs(), days, statuses)
+	found, unknown, err := h.ofList(ctx, named.GetEmployeeRefs(), days, statuses)
+	if err != nil {
+		return nil, err
+	}
+	items, failure, err := rpc.PartialList(ctx, found.GetItems(), unknown)
+	return &timekeepingv1.TimeOffRequestList{Items: items, Failure: failure}, err
 }
 
-// ofList returns the requests of the employees in a list; of everybody whom the
-// caller may see when it names nobody.
-func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
+// ofList returns the requests of the employees in a list, and the employees that are unknown. An
+// empty list stands for everybody whom the caller may see.
+func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, []rpc.UnknownEmployee, error) {
 	count := reflist.Len(list)
 	if count == 0 {
 		var err error
 		if count, err = h.requests.directory.count(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if actual := count * days.Days(); actual > maxEmployeeDays {
-		return nil, fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxEmployeeDays, fault.SplitRequest)
+		return nil, nil, fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxEmployeeDays, fault.SplitRequest)
 	}
-	employees, err := h.requests.directory.listed(ctx, list)
+	employees, unknown, err := h.requests.directory.listed(ctx, list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return h.requests.of(ctx, employees, days, statuses)
+	found, err := h.requests.of(ctx, employees, days, statuses)
+	return found, unknown, err
 }
 
 func (h *Manager) ofHyperfind(ctx context.Context, named *timekeepingv1.TimeOffOfHyperfind) (*timekeepingv1.TimeOffRequestList, error) {
@@ -144,7 +151,11 @@ func (h *Manager) ofHyperfind(ctx context.Context, named *timekeepingv1.TimeOffO
 	if len(list.GetIds()) == 0 {
 		return &timekeepingv1.TimeOffRequestList{}, nil
 	}
-	return h.ofList(ctx, list, days, nil)
+	found, _, err := h.ofList(ctx, list, days, nil)
+	if fault.HasCode(err, codeEmployeeUnknown) {
+		return &timekeepingv1.TimeOffRequestList{}, nil // The employees who were found are gone since.
+	}
+	return found, err
 }
 
 // ApplyUpdateTimeOff changes the status of a request.

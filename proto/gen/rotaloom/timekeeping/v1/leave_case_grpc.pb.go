@@ -54,7 +54,8 @@ type LeaveCaseServiceClient interface {
 	// Creates up to 1,000 leave cases, all or none.
 	MultiCreateLeaveCases(ctx context.Context, in *MultiCreateLeaveCasesRequest, opts ...grpc.CallOption) (*LeaveCaseList, error)
 	// Retrieves leave cases: by references, or those of employees that touch a
-	// range of days.
+	// range of days. When some of the employees are unknown, the response is 207 with the cases of
+	// the others.
 	MultiReadLeaveCases(ctx context.Context, in *MultiReadLeaveCasesRequest, opts ...grpc.CallOption) (*LeaveCaseList, error)
 	// Deletes up to 1,000 leave cases, all or none, as DeleteLeaveCase does.
 	MultiDeleteLeaveCases(ctx context.Context, in *MultiDeleteLeaveCasesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -170,7 +171,8 @@ type LeaveCaseServiceServer interface {
 	// Creates up to 1,000 leave cases, all or none.
 	MultiCreateLeaveCases(context.Context, *MultiCreateLeaveCasesRequest) (*LeaveCaseList, error)
 	// Retrieves leave cases: by references, or those of employees that touch a
-	// range of days.
+	// range of days. When some of the employees are unknown, the response is 207 with the cases of
+	// the others.
 	MultiReadLeaveCases(context.Context, *MultiReadLeaveCasesRequest) (*LeaveCaseList, error)
 	// Deletes up to 1,000 leave cases, all or none, as DeleteLeaveCase does.
 	MultiDeleteLeaveCases(context.Context, *MultiDeleteLeaveCasesRequest) (*emptypb.Empty, error)

@@ -424,8 +424,10 @@ type LeaveEditsRead struct {
 	LeaveCaseTotals *LeaveCaseTotalsList `protobuf:"bytes,2,opt,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
 	LeaveEdits      *LeaveEditList       `protobuf:"bytes,3,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
 	Metadata        *LeaveEditsMetadata  `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// When some of the employees are unknown. Its only success is the response for the others.
+	Failure       *v1.ErrorBody `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaveEditsRead) Reset() {
@@ -482,6 +484,13 @@ func (x *LeaveEditsRead) GetLeaveEdits() *LeaveEditList {
 func (x *LeaveEditsRead) GetMetadata() *LeaveEditsMetadata {
 	if x != nil {
 		return x.Metadata
+	}
+	return nil
+}
+
+func (x *LeaveEditsRead) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -1206,7 +1215,7 @@ var File_rotaloom_timekeeping_v1_leave_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\x1a)rotaloom/timekeeping/v1/leave_grant.proto\"\xca\x02\n" +
+	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\x1a)rotaloom/timekeeping/v1/leave_grant.proto\"\xca\x02\n" +
 	"\x17CreateLeaveEditsRequest\x126\n" +
 	"\n" +
 	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xcf\x01\n" +
@@ -1242,13 +1251,14 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\rLeaveEditList\x12C\n" +
 	"\vleave_edits\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditR\n" +
 	"leaveEdits:\x11\xa2\xbb\x18\r\n" +
-	"\vleave_edits\"\xba\x02\n" +
+	"\vleave_edits\"\x82\x03\n" +
 	"\x0eLeaveEditsRead\x12<\n" +
 	"\x06totals\x18\x01 \x01(\v2$.rotaloom.timekeeping.v1.LeaveTotalsR\x06totals\x12X\n" +
 	"\x11leave_case_totals\x18\x02 \x01(\v2,.rotaloom.timekeeping.v1.LeaveCaseTotalsListR\x0fleaveCaseTotals\x12G\n" +
 	"\vleave_edits\x18\x03 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEditListR\n" +
 	"leaveEdits\x12G\n" +
-	"\bmetadata\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.LeaveEditsMetadataR\bmetadata\"\xc3\x05\n" +
+	"\bmetadata\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.LeaveEditsMetadataR\bmetadata\x127\n" +
+	"\afailure\x18\x05 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"\xc3\x05\n" +
 	"\vLeaveTotals\x12\"\n" +
 	"\n" +
 	"paid_edits\x18\x01 \x01(\x03H\x00R\tpaidEdits\x88\x01\x01\x127\n" +
@@ -1388,10 +1398,11 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_goTypes = []any{
 	(*v1.Ref)(nil),                       // 17: rotaloom.common.v1.Ref
 	(*v1.RefList)(nil),                   // 18: rotaloom.common.v1.RefList
 	(*v1.DateRange)(nil),                 // 19: rotaloom.common.v1.DateRange
-	(*LeaveTypeTotal)(nil),               // 20: rotaloom.timekeeping.v1.LeaveTypeTotal
-	(*LeaveEmployee)(nil),                // 21: rotaloom.timekeeping.v1.LeaveEmployee
-	(*structpb.Struct)(nil),              // 22: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                // 23: google.protobuf.Empty
+	(*v1.ErrorBody)(nil),                 // 20: rotaloom.common.v1.ErrorBody
+	(*LeaveTypeTotal)(nil),               // 21: rotaloom.timekeeping.v1.LeaveTypeTotal
+	(*LeaveEmployee)(nil),                // 22: rotaloom.timekeeping.v1.LeaveEmployee
+	(*structpb.Struct)(nil),              // 23: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                // 24: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
 	17, // 0: rotaloom.timekeeping.v1.CreateLeaveEditsRequest.leave_case:type_name -> rotaloom.common.v1.Ref
@@ -1405,43 +1416,44 @@ var file_rotaloom_timekeeping_v1_leave_edit_proto_depIdxs = []int32{
 	10, // 8: rotaloom.timekeeping.v1.LeaveEditsRead.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotalsList
 	6,  // 9: rotaloom.timekeeping.v1.LeaveEditsRead.leave_edits:type_name -> rotaloom.timekeeping.v1.LeaveEditList
 	12, // 10: rotaloom.timekeeping.v1.LeaveEditsRead.metadata:type_name -> rotaloom.timekeeping.v1.LeaveEditsMetadata
-	9,  // 11: rotaloom.timekeeping.v1.LeaveTotals.leave_type_totals:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotals
-	20, // 12: rotaloom.timekeeping.v1.LeaveTypeTotals.items:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotal
-	11, // 13: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
-	17, // 14: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
-	8,  // 15: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
-	17, // 16: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
-	21, // 17: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
-	14, // 18: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	14, // 19: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
-	15, // 20: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
-	17, // 21: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
-	17, // 22: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
-	17, // 23: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
-	22, // 24: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
-	17, // 25: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
-	22, // 26: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
-	16, // 27: rotaloom.timekeeping.v1.LeaveEdit.takings:type_name -> rotaloom.timekeeping.v1.LeaveTaking
-	17, // 28: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
-	17, // 29: rotaloom.timekeeping.v1.LeaveTaking.accrual_code:type_name -> rotaloom.common.v1.Ref
-	17, // 30: rotaloom.timekeeping.v1.LeaveTaking.pay_code:type_name -> rotaloom.common.v1.Ref
-	0,  // 31: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
-	1,  // 32: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
-	2,  // 33: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
-	3,  // 34: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
-	4,  // 35: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
-	5,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
-	6,  // 37: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
-	13, // 38: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	13, // 39: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
-	23, // 40: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
-	7,  // 41: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
-	23, // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
-	37, // [37:43] is the sub-list for method output_type
-	31, // [31:37] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	20, // 11: rotaloom.timekeeping.v1.LeaveEditsRead.failure:type_name -> rotaloom.common.v1.ErrorBody
+	9,  // 12: rotaloom.timekeeping.v1.LeaveTotals.leave_type_totals:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotals
+	21, // 13: rotaloom.timekeeping.v1.LeaveTypeTotals.items:type_name -> rotaloom.timekeeping.v1.LeaveTypeTotal
+	11, // 14: rotaloom.timekeeping.v1.LeaveCaseTotalsList.leave_case_totals:type_name -> rotaloom.timekeeping.v1.LeaveCaseTotals
+	17, // 15: rotaloom.timekeeping.v1.LeaveCaseTotals.leave_case:type_name -> rotaloom.common.v1.Ref
+	8,  // 16: rotaloom.timekeeping.v1.LeaveCaseTotals.totals:type_name -> rotaloom.timekeeping.v1.LeaveTotals
+	17, // 17: rotaloom.timekeeping.v1.LeaveEdit.leave_case:type_name -> rotaloom.common.v1.Ref
+	22, // 18: rotaloom.timekeeping.v1.LeaveEdit.employee:type_name -> rotaloom.timekeeping.v1.LeaveEmployee
+	14, // 19: rotaloom.timekeeping.v1.LeaveEdit.paid_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	14, // 20: rotaloom.timekeeping.v1.LeaveEdit.tracking_segment:type_name -> rotaloom.timekeeping.v1.LeaveSegment
+	15, // 21: rotaloom.timekeeping.v1.LeaveEdit.override_segments:type_name -> rotaloom.timekeeping.v1.LeaveOverrideSegment
+	17, // 22: rotaloom.timekeeping.v1.LeaveEdit.category:type_name -> rotaloom.common.v1.Ref
+	17, // 23: rotaloom.timekeeping.v1.LeaveEdit.reason:type_name -> rotaloom.common.v1.Ref
+	17, // 24: rotaloom.timekeeping.v1.LeaveEdit.frequency:type_name -> rotaloom.common.v1.Ref
+	23, // 25: rotaloom.timekeeping.v1.LeaveEdit.comments_notes:type_name -> google.protobuf.Struct
+	17, // 26: rotaloom.timekeeping.v1.LeaveEdit.position:type_name -> rotaloom.common.v1.Ref
+	23, // 27: rotaloom.timekeeping.v1.LeaveEdit.transfer:type_name -> google.protobuf.Struct
+	16, // 28: rotaloom.timekeeping.v1.LeaveEdit.takings:type_name -> rotaloom.timekeeping.v1.LeaveTaking
+	17, // 29: rotaloom.timekeeping.v1.LeaveOverrideSegment.pay_code:type_name -> rotaloom.common.v1.Ref
+	17, // 30: rotaloom.timekeeping.v1.LeaveTaking.accrual_code:type_name -> rotaloom.common.v1.Ref
+	17, // 31: rotaloom.timekeeping.v1.LeaveTaking.pay_code:type_name -> rotaloom.common.v1.Ref
+	0,  // 32: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:input_type -> rotaloom.timekeeping.v1.CreateLeaveEditsRequest
+	1,  // 33: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:input_type -> rotaloom.timekeeping.v1.GetLeaveEditRequest
+	2,  // 34: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:input_type -> rotaloom.timekeeping.v1.UpdateLeaveEditRequest
+	3,  // 35: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:input_type -> rotaloom.timekeeping.v1.DeleteLeaveEditRequest
+	4,  // 36: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiReadLeaveEditsRequest
+	5,  // 37: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:input_type -> rotaloom.timekeeping.v1.MultiDeleteLeaveEditsRequest
+	6,  // 38: rotaloom.timekeeping.v1.LeaveEditService.CreateLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditList
+	13, // 39: rotaloom.timekeeping.v1.LeaveEditService.GetLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	13, // 40: rotaloom.timekeeping.v1.LeaveEditService.UpdateLeaveEdit:output_type -> rotaloom.timekeeping.v1.LeaveEdit
+	24, // 41: rotaloom.timekeeping.v1.LeaveEditService.DeleteLeaveEdit:output_type -> google.protobuf.Empty
+	7,  // 42: rotaloom.timekeeping.v1.LeaveEditService.MultiReadLeaveEdits:output_type -> rotaloom.timekeeping.v1.LeaveEditsRead
+	24, // 43: rotaloom.timekeeping.v1.LeaveEditService.MultiDeleteLeaveEdits:output_type -> google.protobuf.Empty
+	38, // [38:44] is the sub-list for method output_type
+	32, // [32:38] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_leave_edit_proto_init() }

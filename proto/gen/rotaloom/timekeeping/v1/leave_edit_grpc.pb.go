@@ -45,7 +45,8 @@ type LeaveEditServiceClient interface {
 	UpdateLeaveEdit(ctx context.Context, in *UpdateLeaveEditRequest, opts ...grpc.CallOption) (*LeaveEdit, error)
 	// Deletes one leave edit.
 	DeleteLeaveEdit(ctx context.Context, in *DeleteLeaveEditRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the leave edits of employees in a range of days, with totals.
+	// Retrieves the leave edits of employees in a range of days, with totals. When some of the
+	// employees are unknown, the response is 207 with the edits and totals of the others.
 	MultiReadLeaveEdits(ctx context.Context, in *MultiReadLeaveEditsRequest, opts ...grpc.CallOption) (*LeaveEditsRead, error)
 	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
 	// date on.
@@ -135,7 +136,8 @@ type LeaveEditServiceServer interface {
 	UpdateLeaveEdit(context.Context, *UpdateLeaveEditRequest) (*LeaveEdit, error)
 	// Deletes one leave edit.
 	DeleteLeaveEdit(context.Context, *DeleteLeaveEditRequest) (*emptypb.Empty, error)
-	// Retrieves the leave edits of employees in a range of days, with totals.
+	// Retrieves the leave edits of employees in a range of days, with totals. When some of the
+	// employees are unknown, the response is 207 with the edits and totals of the others.
 	MultiReadLeaveEdits(context.Context, *MultiReadLeaveEditsRequest) (*LeaveEditsRead, error)
 	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
 	// date on.

@@ -866,8 +866,10 @@ func (x *TimeOffSubtypeList) GetItems() []*TimeOffSubtype {
 }
 
 type TimeOffRequestList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*TimeOffRequest      `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Items []*TimeOffRequest      `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// When some of the employees of a read are unknown.
+	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -905,6 +907,13 @@ func (*TimeOffRequestList) Descriptor() ([]byte, []int) {
 func (x *TimeOffRequestList) GetItems() []*TimeOffRequest {
 	if x != nil {
 		return x.Items
+	}
+	return nil
+}
+
+func (x *TimeOffRequestList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -2557,7 +2566,7 @@ var File_rotaloom_timekeeping_v1_time_off_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/timekeeping/v1/time_off.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a-rotaloom/timekeeping/v1/request_subtype.proto\"\xad\x06\n" +
+	"&rotaloom/timekeeping/v1/time_off.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a-rotaloom/timekeeping/v1/request_subtype.proto\"\xad\x06\n" +
 	"\x14CreateTimeOffRequest\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12Q\n" +
 	"\x10request_sub_type\x18\x05 \x01(\v2'.rotaloom.timekeeping.v1.TimeOffSubtypeR\x0erequestSubType\x12c\n" +
@@ -2657,10 +2666,11 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\x19_start_time_plus_duration\"`\n" +
 	"\x12TimeOffSubtypeList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.TimeOffSubtypeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"`\n" +
+	"\x05items\"\xa2\x01\n" +
 	"\x12TimeOffRequestList\x12=\n" +
-	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xb1\x01\n" +
+	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\x05items\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
+	"\x05items\x12\afailure\"\xb1\x01\n" +
 	"\x17MultiReadTimeOffRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.TimeOffWhereR\x05where\x12Y\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffReadOptionsR\x10multiReadOptions\"s\n" +
@@ -2907,7 +2917,8 @@ var file_rotaloom_timekeeping_v1_time_off_proto_goTypes = []any{
 	(*v1.Ref)(nil),                                   // 40: rotaloom.common.v1.Ref
 	(*v11.CommentNote)(nil),                          // 41: rotaloom.scheduling.v1.CommentNote
 	(*RequestType)(nil),                              // 42: rotaloom.timekeeping.v1.RequestType
-	(*v1.RefList)(nil),                               // 43: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                             // 43: rotaloom.common.v1.ErrorBody
+	(*v1.RefList)(nil),                               // 44: rotaloom.common.v1.RefList
 }
 var file_rotaloom_timekeeping_v1_time_off_proto_depIdxs = []int32{
 	40, // 0: rotaloom.timekeeping.v1.CreateTimeOffRequest.employee:type_name -> rotaloom.common.v1.Ref
@@ -2936,71 +2947,72 @@ var file_rotaloom_timekeeping_v1_time_off_proto_depIdxs = []int32{
 	40, // 23: rotaloom.timekeeping.v1.TimeOffSubtype.default_symbolic_source:type_name -> rotaloom.common.v1.Ref
 	7,  // 24: rotaloom.timekeeping.v1.TimeOffSubtypeList.items:type_name -> rotaloom.timekeeping.v1.TimeOffSubtype
 	3,  // 25: rotaloom.timekeeping.v1.TimeOffRequestList.items:type_name -> rotaloom.timekeeping.v1.TimeOffRequest
-	12, // 26: rotaloom.timekeeping.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.timekeeping.v1.TimeOffWhere
-	11, // 27: rotaloom.timekeeping.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.timekeeping.v1.TimeOffReadOptions
-	13, // 28: rotaloom.timekeeping.v1.TimeOffWhere.employees:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployees
-	14, // 29: rotaloom.timekeeping.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.timekeeping.v1.TimeOffOfHyperfind
-	15, // 30: rotaloom.timekeeping.v1.TimeOffWhere.ids:type_name -> rotaloom.timekeeping.v1.TimeOffIds
-	13, // 31: rotaloom.timekeeping.v1.TimeOffWhere.states:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployees
-	43, // 32: rotaloom.timekeeping.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
-	40, // 33: rotaloom.timekeeping.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
-	17, // 34: rotaloom.timekeeping.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.timekeeping.v1.EmployeeTimeOffWhere
-	18, // 35: rotaloom.timekeeping.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployee
-	15, // 36: rotaloom.timekeeping.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.timekeeping.v1.TimeOffIds
-	40, // 37: rotaloom.timekeeping.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
-	20, // 38: rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.timekeeping.v1.TimeOffStatusChange
-	21, // 39: rotaloom.timekeeping.v1.TimeOffStatusChange.do:type_name -> rotaloom.timekeeping.v1.TimeOffStatusDo
-	22, // 40: rotaloom.timekeeping.v1.TimeOffStatusChange.where:type_name -> rotaloom.timekeeping.v1.TimeOffStatusWhere
-	5,  // 41: rotaloom.timekeeping.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.timekeeping.v1.RequestStatus
-	41, // 42: rotaloom.timekeeping.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
-	3,  // 43: rotaloom.timekeeping.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.timekeeping.v1.TimeOffRequest
-	40, // 44: rotaloom.timekeeping.v1.SymbolicValueList.items:type_name -> rotaloom.common.v1.Ref
-	32, // 45: rotaloom.timekeeping.v1.RequestPeriodList.items:type_name -> rotaloom.timekeeping.v1.RequestPeriod
-	36, // 46: rotaloom.timekeeping.v1.TimeOffAccrualList.items:type_name -> rotaloom.timekeeping.v1.TimeOffAccrual
-	40, // 47: rotaloom.timekeeping.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
-	37, // 48: rotaloom.timekeeping.v1.TimeOffAccrual.balances:type_name -> rotaloom.timekeeping.v1.AccrualBalanceList
-	38, // 49: rotaloom.timekeeping.v1.AccrualBalanceList.balances:type_name -> rotaloom.timekeeping.v1.AccrualBalance
-	40, // 50: rotaloom.timekeeping.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
-	39, // 51: rotaloom.timekeeping.v1.AccrualBalance.day_balances:type_name -> rotaloom.timekeeping.v1.DayBalance
-	0,  // 52: rotaloom.timekeeping.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.timekeeping.v1.CreateTimeOffRequest
-	2,  // 53: rotaloom.timekeeping.v1.TimeOffService.UpdateTimeOff:input_type -> rotaloom.timekeeping.v1.UpdateTimeOffRequest
-	1,  // 54: rotaloom.timekeeping.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.timekeeping.v1.GetTimeOffRequest
-	10, // 55: rotaloom.timekeeping.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.timekeeping.v1.MultiReadTimeOffRequest
-	19, // 56: rotaloom.timekeeping.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest
-	24, // 57: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.timekeeping.v1.ListTimeOffSubtypesRequest
-	26, // 58: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSymbolicValues:input_type -> rotaloom.timekeeping.v1.ListTimeOffSymbolicValuesRequest
-	29, // 59: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffRequestPeriods:input_type -> rotaloom.timekeeping.v1.ListTimeOffRequestPeriodsRequest
-	33, // 60: rotaloom.timekeeping.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.timekeeping.v1.ReadTimeOffAccrualsRequest
-	3,  // 61: rotaloom.timekeeping.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	1,  // 62: rotaloom.timekeeping.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.GetTimeOffRequest
-	16, // 63: rotaloom.timekeeping.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.MultiReadEmployeeTimeOffRequest
-	19, // 64: rotaloom.timekeeping.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest
-	25, // 65: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffSubtypesRequest
-	27, // 66: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffSymbolicValuesRequest
-	30, // 67: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffRequestPeriodsRequest
-	34, // 68: rotaloom.timekeeping.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.timekeeping.v1.ReadEmployeeTimeOffAccrualsRequest
-	3,  // 69: rotaloom.timekeeping.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	3,  // 70: rotaloom.timekeeping.v1.TimeOffService.UpdateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	3,  // 71: rotaloom.timekeeping.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	9,  // 72: rotaloom.timekeeping.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequestList
-	3,  // 73: rotaloom.timekeeping.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	8,  // 74: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.timekeeping.v1.TimeOffSubtypeList
-	28, // 75: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSymbolicValues:output_type -> rotaloom.timekeeping.v1.SymbolicValueList
-	31, // 76: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffRequestPeriods:output_type -> rotaloom.timekeeping.v1.RequestPeriodList
-	35, // 77: rotaloom.timekeeping.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.timekeeping.v1.TimeOffAccrualList
-	3,  // 78: rotaloom.timekeeping.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	3,  // 79: rotaloom.timekeeping.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
-	9,  // 80: rotaloom.timekeeping.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequestList
-	23, // 81: rotaloom.timekeeping.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.EmployeeTimeOffUpdate
-	8,  // 82: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.timekeeping.v1.TimeOffSubtypeList
-	28, // 83: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:output_type -> rotaloom.timekeeping.v1.SymbolicValueList
-	31, // 84: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:output_type -> rotaloom.timekeeping.v1.RequestPeriodList
-	35, // 85: rotaloom.timekeeping.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.timekeeping.v1.TimeOffAccrualList
-	69, // [69:86] is the sub-list for method output_type
-	52, // [52:69] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	43, // 26: rotaloom.timekeeping.v1.TimeOffRequestList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	12, // 27: rotaloom.timekeeping.v1.MultiReadTimeOffRequest.where:type_name -> rotaloom.timekeeping.v1.TimeOffWhere
+	11, // 28: rotaloom.timekeeping.v1.MultiReadTimeOffRequest.multi_read_options:type_name -> rotaloom.timekeeping.v1.TimeOffReadOptions
+	13, // 29: rotaloom.timekeeping.v1.TimeOffWhere.employees:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployees
+	14, // 30: rotaloom.timekeeping.v1.TimeOffWhere.hyperfind:type_name -> rotaloom.timekeeping.v1.TimeOffOfHyperfind
+	15, // 31: rotaloom.timekeeping.v1.TimeOffWhere.ids:type_name -> rotaloom.timekeeping.v1.TimeOffIds
+	13, // 32: rotaloom.timekeeping.v1.TimeOffWhere.states:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployees
+	44, // 33: rotaloom.timekeeping.v1.TimeOffOfEmployees.employee_refs:type_name -> rotaloom.common.v1.RefList
+	40, // 34: rotaloom.timekeeping.v1.TimeOffOfHyperfind.hyperfind_ref:type_name -> rotaloom.common.v1.Ref
+	17, // 35: rotaloom.timekeeping.v1.MultiReadEmployeeTimeOffRequest.where:type_name -> rotaloom.timekeeping.v1.EmployeeTimeOffWhere
+	18, // 36: rotaloom.timekeeping.v1.EmployeeTimeOffWhere.employee:type_name -> rotaloom.timekeeping.v1.TimeOffOfEmployee
+	15, // 37: rotaloom.timekeeping.v1.EmployeeTimeOffWhere.ids:type_name -> rotaloom.timekeeping.v1.TimeOffIds
+	40, // 38: rotaloom.timekeeping.v1.TimeOffOfEmployee.employee_ref:type_name -> rotaloom.common.v1.Ref
+	20, // 39: rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest.change_state:type_name -> rotaloom.timekeeping.v1.TimeOffStatusChange
+	21, // 40: rotaloom.timekeeping.v1.TimeOffStatusChange.do:type_name -> rotaloom.timekeeping.v1.TimeOffStatusDo
+	22, // 41: rotaloom.timekeeping.v1.TimeOffStatusChange.where:type_name -> rotaloom.timekeeping.v1.TimeOffStatusWhere
+	5,  // 42: rotaloom.timekeeping.v1.TimeOffStatusDo.to_status:type_name -> rotaloom.timekeeping.v1.RequestStatus
+	41, // 43: rotaloom.timekeeping.v1.TimeOffStatusDo.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNote
+	3,  // 44: rotaloom.timekeeping.v1.EmployeeTimeOffUpdate.time_off:type_name -> rotaloom.timekeeping.v1.TimeOffRequest
+	40, // 45: rotaloom.timekeeping.v1.SymbolicValueList.items:type_name -> rotaloom.common.v1.Ref
+	32, // 46: rotaloom.timekeeping.v1.RequestPeriodList.items:type_name -> rotaloom.timekeeping.v1.RequestPeriod
+	36, // 47: rotaloom.timekeeping.v1.TimeOffAccrualList.items:type_name -> rotaloom.timekeeping.v1.TimeOffAccrual
+	40, // 48: rotaloom.timekeeping.v1.TimeOffAccrual.pay_code:type_name -> rotaloom.common.v1.Ref
+	37, // 49: rotaloom.timekeeping.v1.TimeOffAccrual.balances:type_name -> rotaloom.timekeeping.v1.AccrualBalanceList
+	38, // 50: rotaloom.timekeeping.v1.AccrualBalanceList.balances:type_name -> rotaloom.timekeeping.v1.AccrualBalance
+	40, // 51: rotaloom.timekeeping.v1.AccrualBalance.accrual_code:type_name -> rotaloom.common.v1.Ref
+	39, // 52: rotaloom.timekeeping.v1.AccrualBalance.day_balances:type_name -> rotaloom.timekeeping.v1.DayBalance
+	0,  // 53: rotaloom.timekeeping.v1.TimeOffService.CreateTimeOff:input_type -> rotaloom.timekeeping.v1.CreateTimeOffRequest
+	2,  // 54: rotaloom.timekeeping.v1.TimeOffService.UpdateTimeOff:input_type -> rotaloom.timekeeping.v1.UpdateTimeOffRequest
+	1,  // 55: rotaloom.timekeeping.v1.TimeOffService.GetTimeOff:input_type -> rotaloom.timekeeping.v1.GetTimeOffRequest
+	10, // 56: rotaloom.timekeeping.v1.TimeOffService.MultiReadTimeOff:input_type -> rotaloom.timekeeping.v1.MultiReadTimeOffRequest
+	19, // 57: rotaloom.timekeeping.v1.TimeOffService.ApplyUpdateTimeOff:input_type -> rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest
+	24, // 58: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSubtypes:input_type -> rotaloom.timekeeping.v1.ListTimeOffSubtypesRequest
+	26, // 59: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSymbolicValues:input_type -> rotaloom.timekeeping.v1.ListTimeOffSymbolicValuesRequest
+	29, // 60: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffRequestPeriods:input_type -> rotaloom.timekeeping.v1.ListTimeOffRequestPeriodsRequest
+	33, // 61: rotaloom.timekeeping.v1.TimeOffService.ReadTimeOffAccruals:input_type -> rotaloom.timekeeping.v1.ReadTimeOffAccrualsRequest
+	3,  // 62: rotaloom.timekeeping.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	1,  // 63: rotaloom.timekeeping.v1.EmployeeTimeOffService.GetEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.GetTimeOffRequest
+	16, // 64: rotaloom.timekeeping.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.MultiReadEmployeeTimeOffRequest
+	19, // 65: rotaloom.timekeeping.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:input_type -> rotaloom.timekeeping.v1.ApplyUpdateTimeOffRequest
+	25, // 66: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffSubtypesRequest
+	27, // 67: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffSymbolicValuesRequest
+	30, // 68: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:input_type -> rotaloom.timekeeping.v1.ListEmployeeTimeOffRequestPeriodsRequest
+	34, // 69: rotaloom.timekeeping.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:input_type -> rotaloom.timekeeping.v1.ReadEmployeeTimeOffAccrualsRequest
+	3,  // 70: rotaloom.timekeeping.v1.TimeOffService.CreateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	3,  // 71: rotaloom.timekeeping.v1.TimeOffService.UpdateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	3,  // 72: rotaloom.timekeeping.v1.TimeOffService.GetTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	9,  // 73: rotaloom.timekeeping.v1.TimeOffService.MultiReadTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequestList
+	3,  // 74: rotaloom.timekeeping.v1.TimeOffService.ApplyUpdateTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	8,  // 75: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSubtypes:output_type -> rotaloom.timekeeping.v1.TimeOffSubtypeList
+	28, // 76: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffSymbolicValues:output_type -> rotaloom.timekeeping.v1.SymbolicValueList
+	31, // 77: rotaloom.timekeeping.v1.TimeOffService.ListTimeOffRequestPeriods:output_type -> rotaloom.timekeeping.v1.RequestPeriodList
+	35, // 78: rotaloom.timekeeping.v1.TimeOffService.ReadTimeOffAccruals:output_type -> rotaloom.timekeeping.v1.TimeOffAccrualList
+	3,  // 79: rotaloom.timekeeping.v1.EmployeeTimeOffService.CreateEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	3,  // 80: rotaloom.timekeeping.v1.EmployeeTimeOffService.GetEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequest
+	9,  // 81: rotaloom.timekeeping.v1.EmployeeTimeOffService.MultiReadEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.TimeOffRequestList
+	23, // 82: rotaloom.timekeeping.v1.EmployeeTimeOffService.ApplyUpdateEmployeeTimeOff:output_type -> rotaloom.timekeeping.v1.EmployeeTimeOffUpdate
+	8,  // 83: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSubtypes:output_type -> rotaloom.timekeeping.v1.TimeOffSubtypeList
+	28, // 84: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffSymbolicValues:output_type -> rotaloom.timekeeping.v1.SymbolicValueList
+	31, // 85: rotaloom.timekeeping.v1.EmployeeTimeOffService.ListEmployeeTimeOffRequestPeriods:output_type -> rotaloom.timekeeping.v1.RequestPeriodList
+	35, // 86: rotaloom.timekeeping.v1.EmployeeTimeOffService.ReadEmployeeTimeOffAccruals:output_type -> rotaloom.timekeeping.v1.TimeOffAccrualList
+	70, // [70:87] is the sub-list for method output_type
+	53, // [53:70] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_time_off_proto_init() }

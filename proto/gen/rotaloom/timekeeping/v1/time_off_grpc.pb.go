@@ -47,7 +47,8 @@ type TimeOffServiceClient interface {
 	// Retrieves one request for time off.
 	GetTimeOff(ctx context.Context, in *GetTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or those of employees whose periods touch
-	// some days.
+	// some days. When some of the employees are unknown, the response is 207 with the requests of
+	// the others.
 	MultiReadTimeOff(ctx context.Context, in *MultiReadTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequestList, error)
 	// Changes the status of a request for time off: approves, refuses or cancels it.
 	ApplyUpdateTimeOff(ctx context.Context, in *ApplyUpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
@@ -175,7 +176,8 @@ type TimeOffServiceServer interface {
 	// Retrieves one request for time off.
 	GetTimeOff(context.Context, *GetTimeOffRequest) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or those of employees whose periods touch
-	// some days.
+	// some days. When some of the employees are unknown, the response is 207 with the requests of
+	// the others.
 	MultiReadTimeOff(context.Context, *MultiReadTimeOffRequest) (*TimeOffRequestList, error)
 	// Changes the status of a request for time off: approves, refuses or cancels it.
 	ApplyUpdateTimeOff(context.Context, *ApplyUpdateTimeOffRequest) (*TimeOffRequest, error)

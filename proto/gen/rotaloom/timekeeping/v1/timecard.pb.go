@@ -802,8 +802,10 @@ func (x *PayCodeEditChanges) GetRemoved() []*TimecardPayCodeEdit {
 }
 
 type TimecardList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Timecards     []*Timecard            `protobuf:"bytes,1,rep,name=timecards,proto3" json:"timecards,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Timecards []*Timecard            `protobuf:"bytes,1,rep,name=timecards,proto3" json:"timecards,omitempty"`
+	// When some of the employees are unknown.
+	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -841,6 +843,13 @@ func (*TimecardList) Descriptor() ([]byte, []int) {
 func (x *TimecardList) GetTimecards() []*Timecard {
 	if x != nil {
 		return x.Timecards
+	}
+	return nil
+}
+
+func (x *TimecardList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -2184,8 +2193,10 @@ func (x *RollupContext) GetByPosition() bool {
 }
 
 type TimecardMetricsList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Metrics       []*TimecardMetrics     `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Metrics []*TimecardMetrics     `protobuf:"bytes,1,rep,name=metrics,proto3" json:"metrics,omitempty"`
+	// When some of the employees are unknown.
+	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2223,6 +2234,13 @@ func (*TimecardMetricsList) Descriptor() ([]byte, []int) {
 func (x *TimecardMetricsList) GetMetrics() []*TimecardMetrics {
 	if x != nil {
 		return x.Metrics
+	}
+	return nil
+}
+
+func (x *TimecardMetricsList) GetFailure() *v1.ErrorBody {
+	if x != nil {
+		return x.Failure
 	}
 	return nil
 }
@@ -2641,7 +2659,7 @@ var File_rotaloom_timekeeping_v1_timecard_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/timekeeping/v1/timecard.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/timekeeping/v1/punch.proto\x1a)rotaloom/timekeeping/v1/worked_time.proto\"\xa8\x02\n" +
+	"&rotaloom/timekeeping/v1/timecard.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/timekeeping/v1/punch.proto\x1a)rotaloom/timekeeping/v1/worked_time.proto\"\xa8\x02\n" +
 	"\x12GetTimecardRequest\x12$\n" +
 	"\vemployee_id\x18\x01 \x01(\x03H\x00R\n" +
 	"employeeId\x88\x01\x01\x12(\n" +
@@ -2719,10 +2737,11 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\aupdated\x18\x02 \x03(\v2,.rotaloom.timekeeping.v1.TimecardPayCodeEditB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\aupdated\x12q\n" +
 	"\aremoved\x18\x03 \x03(\v2,.rotaloom.timekeeping.v1.TimecardPayCodeEditB)\xa2\xbb\x18%\n" +
-	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\aremoved\"`\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\aremoved\"\xa2\x01\n" +
 	"\fTimecardList\x12?\n" +
-	"\ttimecards\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.TimecardR\ttimecards:\x0f\xa2\xbb\x18\v\n" +
-	"\ttimecards\"\xde\a\n" +
+	"\ttimecards\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.TimecardR\ttimecards\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x18\xa2\xbb\x18\x14\n" +
+	"\ttimecards\x12\afailure\"\xde\a\n" +
 	"\bTimecard\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2896,10 +2915,11 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\a_by_orgB\x14\n" +
 	"\x12_by_labor_categoryB\t\n" +
 	"\a_by_jobB\x0e\n" +
-	"\f_by_position\"h\n" +
+	"\f_by_position\"\xaa\x01\n" +
 	"\x13TimecardMetricsList\x12B\n" +
-	"\ametrics\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.TimecardMetricsR\ametrics:\r\xa2\xbb\x18\t\n" +
-	"\ametrics\"\xdd\x05\n" +
+	"\ametrics\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.TimecardMetricsR\ametrics\x127\n" +
+	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
+	"\ametrics\x12\afailure\"\xdd\x05\n" +
 	"\x0fTimecardMetrics\x128\n" +
 	"\vemployee_id\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
 	"employeeId\x12I\n" +
@@ -3019,9 +3039,10 @@ var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*v1.DateRange)(nil),                    // 33: rotaloom.common.v1.DateRange
 	(*v1.Ref)(nil),                          // 34: rotaloom.common.v1.Ref
 	(*Punch)(nil),                           // 35: rotaloom.timekeeping.v1.Punch
-	(*structpb.Value)(nil),                  // 36: google.protobuf.Value
-	(*structpb.Struct)(nil),                 // 37: google.protobuf.Struct
-	(*WorkedTimeTotal)(nil),                 // 38: rotaloom.timekeeping.v1.WorkedTimeTotal
+	(*v1.ErrorBody)(nil),                    // 36: rotaloom.common.v1.ErrorBody
+	(*structpb.Value)(nil),                  // 37: google.protobuf.Value
+	(*structpb.Struct)(nil),                 // 38: google.protobuf.Struct
+	(*WorkedTimeTotal)(nil),                 // 39: rotaloom.timekeeping.v1.WorkedTimeTotal
 }
 var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	4,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
@@ -3047,85 +3068,87 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	16, // 20: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	16, // 21: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	13, // 22: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
-	34, // 23: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 24: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 25: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 26: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 27: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	19, // 28: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	19, // 29: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	19, // 30: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
-	20, // 31: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	23, // 32: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
-	22, // 33: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	34, // 34: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 35: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
-	34, // 36: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 37: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 38: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	36, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
-	36, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
-	36, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
-	34, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	37, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
-	34, // 45: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
-	18, // 46: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	34, // 47: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 48: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 49: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
-	21, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
-	34, // 51: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 52: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 54: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 55: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
-	25, // 58: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
-	32, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
-	26, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
-	5,  // 61: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	32, // 62: rotaloom.timekeeping.v1.TimecardMetricsWhere.paycodes:type_name -> rotaloom.common.v1.RefList
-	28, // 63: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
-	34, // 64: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	29, // 65: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 66: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	30, // 71: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
-	34, // 72: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 73: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 74: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	18, // 75: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	35, // 76: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 77: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 78: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 79: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	38, // 80: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	20, // 81: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 82: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	2,  // 83: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	0,  // 84: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
-	1,  // 85: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	2,  // 86: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	6,  // 87: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	6,  // 88: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	24, // 89: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	12, // 90: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 91: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 92: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 93: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 94: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 95: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	27, // 96: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	90, // [90:97] is the sub-list for method output_type
-	83, // [83:90] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	36, // 23: rotaloom.timekeeping.v1.TimecardList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	34, // 24: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
+	35, // 25: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 26: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 27: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 28: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	19, // 29: rotaloom.timekeeping.v1.Timecard.totals:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	19, // 30: rotaloom.timekeeping.v1.Timecard.total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	19, // 31: rotaloom.timekeeping.v1.Timecard.daily_total_summary:type_name -> rotaloom.timekeeping.v1.TimecardTotal
+	20, // 32: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	23, // 33: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
+	22, // 34: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	34, // 35: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 36: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
+	34, // 37: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 38: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	37, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
+	37, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
+	37, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
+	34, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 45: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
+	34, // 46: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
+	18, // 47: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	34, // 48: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 49: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
+	21, // 51: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
+	34, // 52: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 54: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 55: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	34, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 58: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
+	25, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
+	32, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
+	26, // 61: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
+	5,  // 62: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
+	32, // 63: rotaloom.timekeeping.v1.TimecardMetricsWhere.paycodes:type_name -> rotaloom.common.v1.RefList
+	28, // 64: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
+	36, // 65: rotaloom.timekeeping.v1.TimecardMetricsList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	34, // 66: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
+	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 71: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	29, // 72: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	30, // 73: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	34, // 74: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
+	34, // 75: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	34, // 76: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	18, // 77: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	35, // 78: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 79: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 80: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 81: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	39, // 82: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 83: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 84: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 86: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 87: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	2,  // 88: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 89: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 90: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 92: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 93: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 94: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 95: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 96: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 97: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 98: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	92, // [92:99] is the sub-list for method output_type
+	85, // [85:92] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }

@@ -36,7 +36,8 @@ const (
 //
 // TimecardService calculates timecards, and takes what people change on them.
 type TimecardServiceClient interface {
-	// Retrieves the timecards of employees on some days.
+	// Retrieves the timecards of employees on some days. When some of the employees are unknown, or
+	// the caller may not see them, the response is 207 with the timecards of the others.
 	MultiReadTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error)
 	// Retrieves the timecard of one employee.
 	GetTimecard(ctx context.Context, in *GetTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
@@ -51,7 +52,8 @@ type TimecardServiceClient interface {
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The response is the timecard of the days.
 	UpdateTimecard(ctx context.Context, in *UpdateTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
-	// Retrieves the sums of timecards.
+	// Retrieves the sums of timecards. When some of the employees are unknown, or the caller may not
+	// see them, the response is 207 with the sums of the others.
 	MultiReadTimecardMetrics(ctx context.Context, in *MultiReadTimecardMetricsRequest, opts ...grpc.CallOption) (*TimecardMetricsList, error)
 }
 
@@ -139,7 +141,8 @@ func (c *timecardServiceClient) MultiReadTimecardMetrics(ctx context.Context, in
 //
 // TimecardService calculates timecards, and takes what people change on them.
 type TimecardServiceServer interface {
-	// Retrieves the timecards of employees on some days.
+	// Retrieves the timecards of employees on some days. When some of the employees are unknown, or
+	// the caller may not see them, the response is 207 with the timecards of the others.
 	MultiReadTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error)
 	// Retrieves the timecard of one employee.
 	GetTimecard(context.Context, *GetTimecardRequest) (*Timecard, error)
@@ -154,7 +157,8 @@ type TimecardServiceServer interface {
 	// Adds, changes and removes punches and pay code edits of one employee, all or
 	// none. The response is the timecard of the days.
 	UpdateTimecard(context.Context, *UpdateTimecardRequest) (*Timecard, error)
-	// Retrieves the sums of timecards.
+	// Retrieves the sums of timecards. When some of the employees are unknown, or the caller may not
+	// see them, the response is 207 with the sums of the others.
 	MultiReadTimecardMetrics(context.Context, *MultiReadTimecardMetricsRequest) (*TimecardMetricsList, error)
 	mustEmbedUnimplementedTimecardServiceServer()
 }

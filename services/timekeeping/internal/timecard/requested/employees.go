@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -19,46 +19,48 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Set returns the ids of the employees of a set, which stands at a place of the request,
-// and the days.
-func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) ([]int64, civil.Range, error) {
-	tenantID := tenant.Of(ctx)
+// Set are employees and days that a request names.
+type Set struct {
+	// IDs are those of the employees, each once.
+	IDs  []int64
+	Days civil.Range
+	// Unknown are the employees that do not exist for the caller. At least one other is known.
+	Unknown []rpc.UnknownEmployee
+}
+
+// Set returns the employees and the days of a set, which stands at a place of the request. It
+// refuses a set of which no employee is known, unless a hyperfind finds nobody.
+func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) (Set, error) {
 	days, err := f.Days(ctx, InRange(path+".dateRange", set.GetDateRange()))
 	if err != nil {
-		return nil, days, err
+		return Set{}, err
 	}
 	list := set.GetEmployees()
 	if set.GetHyperFind() != nil {
 		if list != nil {
-			return nil, days, timecardfault.Invalid("%s must have employees or hyperFind, not both", path)
+			return Set{}, timecardfault.Invalid("%s must have employees or hyperFind, not both", path)
 		}
 		if list, err = f.found(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
-			return nil, days, err
+			return Set{Days: days}, err
 		}
 	}
 	keys, err := Keys(path+".employees", list)
 	if err != nil {
-		return nil, days, err
+		return Set{}, err
 	}
 	if n := len(keys) * days.Days(); n > card.MaxEmployeeDays {
-		return nil, days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
+		return Set{}, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, card.MaxEmployeeDays))
 	}
-	found, err := f.persons.Find(ctx, tenantID, keys)
-	if err != nil {
-		return nil, days, err
-	}
-	var ids []int64
-	for _, key := range keys {
-		who, ok := found[key]
-		if !ok {
-			return nil, days, unknown(key)
+	ids, missing, err := f.persons.IDs(ctx, tenant.Of(ctx), keys, unknown)
+	if set.GetHyperFind() != nil {
+		// The request does not name an employee who was found, and is gone since.
+		if fault.HasCode(err, timecardfault.CodeReference) {
+			err = nil
 		}
-		if !slices.Contains(ids, who.ID) {
-			ids = append(ids, who.ID)
-		}
+		missing = nil
 	}
-	return ids, days, nil
+	return Set{IDs: ids, Days: days, Unknown: missing}, err
 }
 
 // found returns the employees whom a hyperfind finds on some days.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,7 +88,8 @@ func TestEmployeesOfSets(t *testing.T) {
 		{"in the order asked for", ids(8, 7), "", "2026-03-01", "", []int64{8, 7}},
 		{"somebody by id and by number", &commonv1.RefList{Ids: []int64{7}, Qualifiers: []string{"T-7", "T-8"}}, "", "2026-03-01", "", []int64{7, 8}},
 		{"nobody", nil, "", "2026-03-01", timecardfault.CodeMissing, nil},
-		{"somebody who is not there", ids(7, 9), "", "2026-03-01", timecardfault.CodeReference, nil},
+		{"somebody beside an employee who is not there", ids(7, 9), "", "2026-03-01", "", []int64{7}},
+		{"an employee who is not there", ids(9), "", "2026-03-01", timecardfault.CodeReference, nil},
 		{"a number that is not there", &commonv1.RefList{Qualifiers: []string{"t-7"}}, "", "2026-03-01", timecardfault.CodeReference, nil},
 		{"too many on the days", of(card.MaxEmployeeDays/100 + 1), "", "2026-06-08", timecardfault.CodeLimit, nil},
 		{"whom a hyperfind finds", nil, "Two", "2026-03-31", "", []int64{7, 8}},
@@ -105,15 +107,16 @@ func TestEmployeesOfSets(t *testing.T) {
 			if c.hyperfind != "" {
 				set.HyperFind = named(c.hyperfind)
 			}
-			got, days, err := requested.New(directory, asked).Set(ctx, "where", set)
+			got, err := requested.New(directory, asked).Set(ctx, "where", set)
 			if c.code != "" {
 				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 				assert.Equal(t, c.code == timecardfault.CodeLimit, fault.HasStatus(err, http.StatusRequestEntityTooLarge))
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.want, got)
-			assert.Equal(t, "2026-03-01 "+c.last, fmt.Sprint(days.From, " ", days.To-1))
+			assert.Equal(t, c.want, got.IDs)
+			assert.Equal(t, slices.Contains(c.employees.GetIds(), 9), len(got.Unknown) == 1, "unknown employees: %v", got.Unknown)
+			assert.Equal(t, "2026-03-01 "+c.last, fmt.Sprint(got.Days.From, " ", got.Days.To-1))
 			if c.hyperfind != "" {
 				assert.Equal(t, c.last, asked.request.GetDateRange().GetEndDate(), "the last day is included there")
 			}
