@@ -101,18 +101,23 @@ func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1
 		out.DailyActualTotalSummary = totals(all, true, false, false)
 	}
 	for _, d := range days {
-		addDay(c, out, d, wanted)
+		addDay(c, out, d, wanted, wages)
 	}
 	return out
 }
 
 // addDay adds what is counted by shift and by exception.
-func addDay(c *card.Card, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool) {
+func addDay(c *card.Card, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool, wages bool) {
 	if wanted("SHIFT_ACTUAL_TOTAL_SUMMARY") {
-		for _, s := range d.GetWorkedShifts() {
+		for i, s := range d.GetWorkedShifts() {
+			var worth string
+			if wages {
+				worth = c.ShiftWages(d, i)
+			}
 			out.ShiftActualTotalSummary = append(out.ShiftActualTotalSummary, &timekeepingv1.ActualTotal{
 				UniqueId: fmt.Sprintf("%d-shift-%d", c.ID, len(out.GetShiftActualTotalSummary())), Employee: c.Employee(), ApplyDate: d.GetDate(),
 				StartDate: s.GetStartDateTime(), EndDate: s.GetEndDateTime(), HoursAmount: s.HoursWorked,
+				WagesAmount: amount.Number(worth),
 			})
 		}
 	}

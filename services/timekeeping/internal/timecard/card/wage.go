@@ -10,6 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // SeesWages reports whether the caller may see what people are paid.
@@ -29,6 +32,65 @@ func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 			}
 		}
 	}
+}
+
+// ShiftWages returns what the hours of a worked shift of a day are worth in money, "" when that
+// is not known. Of a signed-off day only the totals are stored, so its wages are known if the day
+// has one shift.
+func (c *Card) ShiftWages(d *timekeepingv1.TimecardDay, shift int) string {
+	day, err := civil.ParseDate(d.GetDate())
+	if err != nil {
+		return ""
+	}
+	var totals []*timekeepingv1.WorkedTimeTotal
+	switch {
+	case c.isCalculated(day):
+		totals = c.shiftTotals(day, shift)
+	case len(d.GetWorkedShifts()) == 1:
+		totals = d.GetTotals()
+	}
+	var values []string
+	for _, t := range totals {
+		if value := c.monetaryValue(t); value != "" && t.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_WORKED {
+			values = append(values, value)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	var sum amount.Amount
+	for _, value := range values {
+		sum += amount.Read(value)
+	}
+	return sum.String()
+}
+
+// shiftTotals adds up the items of a worked shift of a calculated day.
+func (c *Card) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTotal {
+	for i := range c.result.Shifts {
+		shift := &c.result.Shifts[i]
+		if shift.Day != day {
+			continue
+		}
+		if n > 0 {
+			n--
+			continue
+		}
+		var out []*timekeepingv1.WorkedTimeTotal
+		index := map[worktime.Key]*timekeepingv1.WorkedTimeTotal{}
+		for _, item := range shift.Items {
+			key := worktime.Key{Day: item.Day, PayCode: item.PayCode, Job: c.job(item.Job, item.Day)}
+			if index[key] == nil {
+				index[key] = &timekeepingv1.WorkedTimeTotal{
+					Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: jobname.Ref(key.Job), Kind: timekeepingv1.TotalKind_TOTAL_KIND_WORKED,
+				}
+				out = append(out, index[key])
+			}
+			index[key].Seconds += item.End - item.Start
+		}
+		return out
+	}
+	return nil
 }
 
 // monetaryValue returns what a total is worth in money, "" when no wage is known. A correction is
