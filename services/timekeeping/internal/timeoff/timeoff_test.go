@@ -335,6 +335,24 @@ func TestSubtypesThatDecideByThemselves(t *testing.T) {
 	assert.Empty(t, w.schedules.Days())
 }
 
+func TestUnknownEmployeesBesideOthers(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.asked("2031-03-03", "2031-03-03")
+	list, err := w.manager.MultiReadTimeOff(w.asManager, &timekeepingv1.MultiReadTimeOffRequest{Where: &timekeepingv1.TimeOffWhere{
+		Employees: &timekeepingv1.TimeOffOfEmployees{EmployeeRefs: &commonv1.RefList{Ids: []int64{5, 1, 0}}, StartDate: "2031-03-01", EndDate: "2031-03-31"},
+	}})
+	require.NoError(t, err)
+	assert.Empty(t, list.GetItems())
+	results := list.GetFailure().GetDetails().GetResults()
+	require.Len(t, results, 3)
+	assert.NotNil(t, results[0].GetSuccess())
+	assert.Equal(t, []int32{1, 2}, list.GetFailure().GetDetails().GetErrorOffsets())
+	for _, r := range results[1:] {
+		assert.Equal(t, "WFS-103401", r.GetError().GetErrorCode())
+	}
+}
+
 func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -354,8 +372,8 @@ func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 		{"by number", w.asManager, &commonv1.RefList{Qualifiers: []string{"P1"}}, "", 1},
 		{"by ref", w.asManager, &commonv1.RefList{Refs: []*commonv1.Ref{{Id: proto.Int64(1), Qualifier: proto.String("P9")}}}, "", 1},
 		{"in two ways", w.asManager, &commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"P1"}}, "WFS-111207", 0},
-		{"who is unknown", w.asManager, &commonv1.RefList{Ids: []int64{1, 5}}, "WFS-103401", 0},
-		{"who has no id", w.asManager, &commonv1.RefList{Ids: []int64{8, 0}}, "WFS-103401", 0},
+		{"who is unknown", w.asManager, &commonv1.RefList{Ids: []int64{5}}, "WFS-103401", 0},
+		{"who has no id", w.asManager, &commonv1.RefList{Ids: []int64{0}}, "WFS-103401", 0},
 		{"whom the caller does not see", asOwn, &commonv1.RefList{Ids: []int64{1}}, "WFS-103401", 0},
 		{"who is not named", w.asManager, &commonv1.RefList{Refs: []*commonv1.Ref{{}}}, "WFS-103407", 0},
 	} {
