@@ -103,16 +103,18 @@ func (a *account) year(day civil.Date) civil.Range {
 	return civil.Range{From: from, To: civil.Of(y+1, a.month, a.day)}
 }
 
-// takes returns what a total takes from the account, in its unit; nil for nothing.
-func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
-	if !paysetup.Contains(a.code.GetPayCodes(), t.GetPayCode()) {
-		return nil
-	}
-	hours := big.NewRat(t.GetSeconds(), 3600)
-	days, ok := new(big.Rat).SetString(t.GetDays())
-	if !ok {
-		days = new(big.Rat)
-	}
+// taking is time that is taken from an account, less what is given back: seconds, and
+// ten-thousandths of days.
+type taking struct{ seconds, days int64 }
+
+// takes reports whether a total takes from the account.
+func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) bool {
+	return paysetup.Contains(a.code.GetPayCodes(), t.GetPayCode())
+}
+
+// value returns a taking in the unit of the account.
+func (a *account) value(t taking) *big.Rat {
+	hours, days := big.NewRat(t.seconds, 3600), big.NewRat(t.days, perUnit)
 	if a.inDays {
 		return days.Add(days, hours.Quo(hours, a.hours))
 	}

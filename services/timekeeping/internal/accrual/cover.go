@@ -65,7 +65,7 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 // concerns reports whether something that is checked takes from the account.
 func (a *account) concerns(wanted []Wanted) bool {
 	for _, w := range wanted {
-		if w.Checked && w.Quantity != (quantity.Quantity{}) && a.takes(&timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode}) != nil {
+		if w.Checked && w.Quantity != (quantity.Quantity{}) && a.takes(&timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode}) {
 			return true
 		}
 	}

@@ -4,26 +4,29 @@ import (
 	"math/big"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	quantity "github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
 // tally is a balance on its way through the days.
 type tally struct {
-	// sum is the balance without what the work of this year has earned, and seconds is that work.
+	// sum is the balance without what was taken in this year, and without what the work of this
+	// year has earned. seconds is that work.
 	sum     *big.Rat
+	taken   taking
 	seconds int64
-	// carried is what was carried into this year and has not expired, and taken is what was
-	// taken in this year, less what was given back.
-	carried, taken *big.Rat
+	// carried is what was carried into this year and has not expired.
+	carried *big.Rat
 }
 
 func newTally() *tally {
-	return &tally{sum: new(big.Rat), carried: new(big.Rat), taken: new(big.Rat)}
+	return &tally{sum: new(big.Rat), carried: new(big.Rat)}
 }
 
 // left returns the balance of a tally.
 func (a *account) left(t *tally) *big.Rat {
-	earned := a.earned(t.seconds)
-	return earned.Add(earned, t.sum)
+	left := a.earned(t.seconds)
+	left.Add(left, t.sum)
+	return left.Sub(left, a.value(t.taken))
 }
 
 // step changes a tally by what happens on a day. Days on which nothing can change may be left out.
@@ -35,9 +38,9 @@ func (a *account) step(t *tally, day civil.Date, h history) {
 		t.sum.Add(t.sum, grant)
 	}
 	for _, total := range h.totals[day] {
-		if taken := a.takes(total); taken != nil {
-			t.sum.Sub(t.sum, taken)
-			t.taken.Add(t.taken, taken)
+		if a.takes(total) {
+			t.taken.seconds += total.GetSeconds()
+			t.taken.days += int64(quantity.Read(total.GetDays()))
 		}
 	}
 	t.seconds += h.worked[day]
@@ -48,27 +51,26 @@ func (a *account) turn(t *tally, day civil.Date) {
 	year := a.year(day)
 	starts := day == year.From
 	if expiry, ok := a.expiryOf(year); ok && day == expiry {
-		t.expire()
+		a.expire(t)
 	}
 	if !starts {
 		return
 	}
 	if expiry, ok := a.expiryOf(a.year(day - 1)); ok && expiry == day {
-		t.expire()
+		a.expire(t)
 	}
-	t.sum, t.seconds = a.left(t), 0
+	t.sum, t.seconds, t.taken = a.left(t), 0, taking{}
 	if a.limit != nil && t.sum.Cmp(a.limit) > 0 {
 		t.sum.Set(a.limit)
 	}
 	t.carried.Set(t.sum)
-	t.taken.SetInt64(0)
 }
 
 // expire removes what is left of what was carried into the year: takings use it first.
-func (t *tally) expire() {
+func (a *account) expire(t *tally) {
 	left := new(big.Rat).Set(t.carried)
-	if t.taken.Sign() > 0 {
-		left.Sub(left, t.taken)
+	if taken := a.value(t.taken); taken.Sign() > 0 {
+		left.Sub(left, taken)
 	}
 	if left.Sign() > 0 {
 		t.sum.Sub(t.sum, left)
