@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -77,7 +76,7 @@ func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last
 	if err != nil || profile == "" {
 		return nil, history{}, err
 	}
-	accounts, err := h.accounts(ctx, tenantID, profile, of)
+	accounts, err := h.accounts(ctx, profile, of)
 	if err != nil || len(accounts) == 0 {
 		return nil, history{}, err
 	}
@@ -113,7 +112,7 @@ func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) 
 
 // accounts returns the accounts that a profile opens, by the name of the accrual code;
 // none when there is no such profile.
-func (h *Reader) accounts(ctx context.Context, tenantID int64, profile string, of tenure) ([]*account, error) {
+func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*account, error) {
 	var out []*account
 	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := accrualProfiles().Find(ctx, tx, nil, []string{profile})
