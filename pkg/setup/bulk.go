@@ -49,7 +49,7 @@ func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([
 // returns what CreateMany returns.
 func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
-		// A concurrent creation of the same name ends before insert returns nameTaken; the second
+		// A concurrent creation of the same name ends before Insert returns nameTaken; the second
 		// attempt then replaces it.
 		for attempt := 0; ; attempt++ {
 			id, err := r.Kind.find(ctx, tx, sent)

@@ -23,7 +23,11 @@ func (k *Kind[T]) Find(ctx context.Context, db pg.Querier, ids []int64, names []
 // All returns all resources in the order of their names. It fails with 413 if there
 // are more than MaxListed.
 func (k *Kind[T]) All(ctx context.Context, db pg.Querier) ([]T, error) {
-	list, err := k.query(ctx, db, k.sql.all, tenant.Of(ctx), MaxListed+1)
+	return k.list(ctx, db, k.sql.all)
+}
+
+func (k *Kind[T]) list(ctx context.Context, db pg.Querier, sql string) ([]T, error) {
+	list, err := k.query(ctx, db, sql, tenant.Of(ctx), MaxListed+1)
 	if err == nil && len(list) > MaxListed {
 		err = fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are more than %d %ss. Name the ones that you need.", MaxListed, k.What))
 	}
@@ -69,6 +73,12 @@ func (k *Kind[T]) GetForUpdate(ctx context.Context, tx pgx.Tx, id int64) (T, err
 		return zero, fmt.Errorf("%s: lock: %w", k.Table, err)
 	}
 	return k.Get(ctx, tx, id)
+}
+
+// AllForUpdate returns all resources in the order of their names, and locks them until the transaction
+// ends.
+func (k *Kind[T]) AllForUpdate(ctx context.Context, tx pgx.Tx) ([]T, error) {
+	return k.list(ctx, tx, k.sql.all+` FOR NO KEY UPDATE`)
 }
 
 // Read returns the resources of references in the order of the references, or all resources if

@@ -144,7 +144,8 @@ func (r *Resource[T]) delete(ctx context.Context, tx pgx.Tx, id int64, version *
 			return err
 		}
 	}
-	return r.Kind.delete(ctx, tx, resource, version)
+	_, err = r.Kind.Delete(ctx, tx, resource, version)
+	return err
 }
 
 // insert stores a new resource within a transaction.
@@ -153,7 +154,7 @@ func (r *Resource[T]) insert(ctx context.Context, tx pgx.Tx, path string, sent T
 	if err != nil {
 		return out, err
 	}
-	if out, err = r.Kind.insert(ctx, tx, resource); err != nil {
+	if out, err = r.Kind.Insert(ctx, tx, resource); err != nil {
 		return out, err
 	}
 	return out, r.afterStore(ctx, tx, sent, out)
@@ -169,7 +170,7 @@ func (r *Resource[T]) replace(ctx context.Context, tx pgx.Tx, path string, id in
 	if err != nil {
 		return out, 0, err
 	}
-	if out, version, err = r.Kind.replace(ctx, tx, id, resource, read); err != nil {
+	if out, version, err = r.Kind.Replace(ctx, tx, id, resource, read); err != nil {
 		return out, 0, err
 	}
 	return out, version, r.afterStore(ctx, tx, sent, out)

@@ -21,13 +21,13 @@ const lockCreation advisory.Lock = "creation of setup resources"
 // above the number of creations at the same time.
 const scarce = MaxListed / 2
 
-// nameTaken is the error of insert for a name that another resource has.
+// nameTaken is the error of Insert for a name that another resource has.
 type nameTaken struct{ error }
 
 func (e nameTaken) Unwrap() error { return e.error }
 
-// insert stores a new resource. The error is a nameTaken for the name of another resource.
-func (k *Kind[T]) insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err error) {
+// Insert stores a new resource as it is. Most kinds have a [Resource], which checks what it stores.
+func (k *Kind[T]) Insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err error) {
 	if err := k.checkRoom(ctx, tx); err != nil {
 		return out, err
 	}
@@ -68,9 +68,10 @@ func (k *Kind[T]) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// replace stores a resource in the place of the one with the id. With a version, the stored
-// one must have it. If-Match of the request wins over the version.
-func (k *Kind[T]) replace(ctx context.Context, tx pgx.Tx, id int64, resource T, version *int64) (out T, now int64, err error) {
+// Replace stores a resource as it is in the place of the one with the id. With a version, the stored
+// one must have it. If-Match of the request wins over the version. Most kinds have a [Resource],
+// which checks what it stores.
+func (k *Kind[T]) Replace(ctx context.Context, tx pgx.Tx, id int64, resource T, version *int64) (out T, now int64, err error) {
 	body, err := k.encode(resource)
 	if err != nil {
 		return out, 0, err
@@ -97,22 +98,21 @@ func (k *Kind[T]) writeConflict(ctx context.Context, tx pgx.Tx, id int64) error 
 	return k.stale(ctx, id)
 }
 
-// delete removes a resource that no other one refers to. With a version, the stored one must
-// have it. If-Match of the request wins over the version.
-func (k *Kind[T]) delete(ctx context.Context, tx pgx.Tx, resource T, version *int64) error {
+// Delete removes a locked resource that no other one refers to, and returns the version of the
+// deletion. With a version, the stored one must have it. If-Match of the request wins over the version.
+func (k *Kind[T]) Delete(ctx context.Context, tx pgx.Tx, resource T, version *int64) (now int64, err error) {
 	if err := k.checkUnused(ctx, tx, resource); err != nil {
-		return err
+		return 0, err
 	}
 	id := resource.GetId()
-	var now int64
-	err := tx.QueryRow(ctx, k.sql.delete, tenant.Of(ctx), id, precondition.Versions(ctx, version)).Scan(&now)
+	err = tx.QueryRow(ctx, k.sql.delete, tenant.Of(ctx), id, precondition.Versions(ctx, version)).Scan(&now)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return k.writeConflict(ctx, tx, id)
+		return 0, k.writeConflict(ctx, tx, id)
 	case err != nil:
-		return fmt.Errorf("%s: delete: %w", k.Table, err)
+		return 0, fmt.Errorf("%s: delete: %w", k.Table, err)
 	}
-	return k.forget(ctx, tx, id)
+	return now, k.forget(ctx, tx, id)
 }
 
 // index records the references and the unique texts of a stored resource.

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -21,15 +20,14 @@ import (
 type Handler struct {
 	commonsv1.UnsafeHolidayServiceServer
 
-	pool  *pg.Pool
-	store *namedstore.Store[*commonsv1.Holiday]
+	pool *pg.Pool
 }
 
 var _ commonsv1.HolidayServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps holidays in the database of the pool.
 func New(pool *pg.Pool) *Handler {
-	return &Handler{pool: pool, store: newStore()}
+	return &Handler{pool: pool}
 }
 
 // ListHolidays returns the holidays of the tenant by name: all of them, those of
@@ -40,8 +38,7 @@ func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysR
 			return nil, err
 		}
 	}
-	tenantID := tenant.Of(ctx)
-	all, err := h.store.All(ctx, h.pool, tenantID)
+	all, err := kind().All(ctx, h.pool)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +78,7 @@ func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 
 // GetHoliday returns one holiday, or 404.
 func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayRequest) (*commonsv1.Holiday, error) {
-	tenantID := tenant.Of(ctx)
-	holiday, err := h.store.Get(ctx, h.pool, tenantID, req.GetId())
+	holiday, err := kind().Get(ctx, h.pool, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +90,11 @@ func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayReque
 func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolidayRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		version, err := h.store.DeleteIn(ctx, tx, tenantID, req.GetId(), req.Version)
+		holiday, err := kind().GetForUpdate(ctx, tx, req.GetId())
+		if err != nil {
+			return err
+		}
+		version, err := kind().Delete(ctx, tx, holiday, req.Version)
 		if err != nil {
 			return err
 		}

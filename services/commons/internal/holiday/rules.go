@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -48,8 +48,8 @@ const (
 // maxYears bounds the years that a holiday has, given and kept ones together.
 var maxYears = policy.Max[*commonsv1.Holiday]("dates")
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeInvalid}
+func codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeInvalid}
 }
 
 func invalid(path, format string, args ...any) error {

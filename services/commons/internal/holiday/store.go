@@ -7,13 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-func newStore() *namedstore.Store[*commonsv1.Holiday] {
-	return namedstore.NewStore(namedstore.Kind[*commonsv1.Holiday]{
+func kind() *setup.Kind[*commonsv1.Holiday] {
+	return setup.NewKind(setup.Declaration[*commonsv1.Holiday]{
 		Codes: codes(),
 		What:  "holiday",
 		Table: "holiday",
@@ -34,7 +34,6 @@ func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 
 // Topic is the holidays, for those who keep copies of them.
 func Topic() replica.Topic {
-	store := newStore()
 	return replica.Topic{
 		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsOf("holiday"),
 		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
@@ -44,7 +43,7 @@ func Topic() replica.Topic {
 				tenantID, replica.Keys(wanted)); err != nil {
 				return nil, fmt.Errorf("lock holidays: %w", err)
 			}
-			list, err := store.Find(ctx, tx, tenantID, replica.Keys(wanted), nil)
+			list, err := kind().Find(ctx, tx, replica.Keys(wanted), nil)
 			if err != nil {
 				return nil, err
 			}

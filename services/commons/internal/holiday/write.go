@@ -35,7 +35,7 @@ type change struct {
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
 	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		list, err := h.store.AllForUpdate(ctx, tx, tenantID)
+		list, err := kind().AllForUpdate(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -69,9 +69,9 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 	// What fails is undone alone, where the others are to stay.
 	err = pgx.BeginFunc(ctx, c.tx, func(tx pgx.Tx) error {
 		if before != nil {
-			stored, err = c.Handler.store.ReplaceIn(ctx, tx, c.tenantID, before.GetId(), holiday, nil)
+			stored, _, err = kind().Replace(ctx, tx, before.GetId(), holiday, nil)
 		} else {
-			stored, err = c.insert(ctx, tx, holiday)
+			stored, err = kind().Insert(ctx, tx, holiday)
 		}
 		if err != nil {
 			return err
@@ -83,17 +83,6 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 	}
 	c.record(before, stored)
 	return stored, nil
-}
-
-func (c *change) insert(ctx context.Context, tx pgx.Tx, holiday *commonsv1.Holiday) (*commonsv1.Holiday, error) {
-	stored, errs, err := c.Handler.store.Insert(ctx, tx, c.tenantID, []*commonsv1.Holiday{holiday})
-	if err == nil {
-		err = errs[0]
-	}
-	if err != nil {
-		return nil, err
-	}
-	return stored[0], nil
 }
 
 // MultiUpsertHolidays creates holidays and changes those that are known: all or

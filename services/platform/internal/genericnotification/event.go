@@ -9,12 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // storeEvent stores the event of a generic notification in columns, for lookups.
-func storeEvent(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *notification) error {
+func storeEvent(ctx context.Context, tx pgx.Tx, stored *notification) error {
 	if _, err := tx.Exec(ctx, `UPDATE generic_notification SET domain = lower($3), event = lower($4) WHERE tenant_id = $1 AND id = $2`,
-		tenantID, stored.GetId(), stored.GetDomain(), stored.GetEvent()); err != nil {
+		tenant.Of(ctx), stored.GetId(), stored.GetDomain(), stored.GetEvent()); err != nil {
 		return fmt.Errorf("store the event of a generic notification: %w", err)
 	}
 	return nil
@@ -31,7 +32,7 @@ func OfEvent(ctx context.Context, db pg.Querier, tenantID int64, domain, event s
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := NewStore().Find(ctx, db, tenantID, ids, nil)
+	list, err := Kind().Find(ctx, db, ids, nil)
 	slices.SortFunc(list, func(a, b *notification) int {
 		return strings.Compare(strings.ToLower(a.GetName()), strings.ToLower(b.GetName()))
 	})

@@ -9,10 +9,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -20,7 +19,7 @@ import (
 // Handler serves GenericNotificationService.
 type Handler struct {
 	platformv1.UnsafeGenericNotificationServiceServer
-	resource namedstore.Resource[*notification]
+	resource setup.Resource[*notification]
 }
 
 var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
@@ -28,17 +27,25 @@ var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps generic notifications in the database of the
 // pool.
 func New(pool *pg.Pool) *Handler {
-	return &Handler{resource: namedstore.Resource[*notification]{Store: NewStore(), Pool: pool, Prepare: prepare, Stored: storeEvent}}
+	return &Handler{resource: setup.Resource[*notification]{Kind: Kind(), Pool: pool, Prepare: prepare, AfterStore: afterStore}}
 }
 
-// NewStore returns the store of generic notifications.
-func NewStore() *namedstore.Store[*notification] {
-	return namedstore.NewStore(namedstore.Kind[*notification]{
-		Codes: codes(),
+// Kind returns the declaration of generic notifications.
+func Kind() *setup.Kind[*notification] {
+	return setup.NewKind(setup.Declaration[*notification]{
+		Codes: setup.Codes{
+			Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse,
+		},
 		What:  "generic notification",
 		Table: "generic_notification",
 		Strip: func(n *notification) { n.Localized = nil },
 	})
+}
+
+// afterStore stores the event of a generic notification, and sets the texts for the caller.
+func afterStore(ctx context.Context, tx pgx.Tx, _, stored *notification) error {
+	setTexts(ctx, stored)
+	return storeEvent(ctx, tx, stored)
 }
 
 // ListGenericNotifications returns all generic notifications by name.
@@ -85,15 +92,11 @@ func (h *Handler) DeleteGenericNotification(ctx context.Context, req *platformv1
 // MultiUpsertGenericNotifications replaces those that are known and creates the
 // others: all or none, or with partial_success each for itself.
 func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *platformv1.MultiUpsertGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
-	outcome, err := h.resource.Upsert(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
+	stored, failure, err := h.resource.UpsertMany(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
 	if err != nil {
 		return nil, err
 	}
-	if err := localize(ctx, outcome.Successes()...); err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.BulkResult(ctx, outcome)
-	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
+	return &platformv1.GenericNotificationList{Items: stored, Failure: failure}, localize(ctx, stored...)
 }
 
 // MultiReadGenericNotifications returns those that are named. When some are not
@@ -103,9 +106,8 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 	if err != nil {
 		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
 	outcome := &bulk.Outcome[*commonv1.Ref, *notification]{}
-	list, err := h.resource.Store.Find(ctx, h.resource.Pool, tenantID, idsOf(refs), namesOf(refs))
+	list, err := Kind().Find(ctx, h.resource.Pool, idsOf(refs), namesOf(refs))
 	if err != nil {
 		return nil, err
 	}
@@ -132,32 +134,16 @@ func (h *Handler) MultiDeleteGenericNotifications(ctx context.Context, req *plat
 	if err != nil {
 		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
-	err = pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		list, err := h.resource.Store.Find(ctx, tx, tenantID, idsOf(refs), namesOf(refs))
-		if err != nil {
-			return err
-		}
-		gone := map[int64]bool{}
-		for _, ref := range refs {
-			n := pick(list, ref)
-			if n == nil {
-				return unknown(ref)
-			}
-			if gone[n.GetId()] {
-				continue
-			}
-			if _, err := h.resource.Store.DeleteIn(ctx, tx, tenantID, n.GetId(), nil); err != nil {
-				return err
-			}
-			gone[n.GetId()] = true
-		}
-		return nil
-	})
+	list, err := Kind().Find(ctx, h.resource.Pool, idsOf(refs), namesOf(refs))
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, nil
+	for _, ref := range refs {
+		if pick(list, ref) == nil {
+			return nil, unknown(ref)
+		}
+	}
+	return h.resource.DeleteMany(ctx, "where.genericNotifications", refs)
 }
 
 func unknown(ref *commonv1.Ref) *fault.Error {

@@ -57,10 +57,15 @@ func pick(list []*notification, ref *commonv1.Ref) *notification {
 
 // localize sets the localized texts, and the language in the response header.
 func localize(ctx context.Context, list ...*notification) error {
-	preferences, language := acceptlanguage.From(ctx), ""
+	return acceptlanguage.SetContentLanguage(ctx, setTexts(ctx, list...))
+}
+
+// setTexts sets the texts that the caller reads, and returns their language.
+func setTexts(ctx context.Context, list ...*notification) (language string) {
+	preferences := acceptlanguage.From(ctx)
 	for _, n := range list {
 		n.Localized = In(n, preferences)
 		language = cmp.Or(language, n.GetLocalized().GetLanguage())
 	}
-	return acceptlanguage.SetContentLanguage(ctx, language)
+	return language
 }

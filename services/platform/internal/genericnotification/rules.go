@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -43,6 +42,8 @@ const (
 	CodeTaken = "WRL-60503"
 	// CodeOtherID (400): the id in the body is not the one in the path.
 	CodeOtherID = "WRL-60504"
+	// CodeInUse (400): a webhook receives the generic notification. Change or delete the webhook first.
+	CodeInUse = "WRL-60505"
 )
 
 // Resend types: when who got a message gets the very same one again.
@@ -60,20 +61,11 @@ const (
 	maxInterval = 720 * time.Hour
 )
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{
-		Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID,
-	}
-}
-
 func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+" "+what+".") }
 
 // prepare checks a generic notification, and completes what it leaves out.
-func prepare(n *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
+func prepare(_ string, n *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
 	n.Localized = nil
-	if err := codes().CheckName("genericNotification", n.GetName()); err != nil {
-		return nil, err
-	}
 	var err error
 	if n.Priority, err = oneOf("priority", n.GetPriority(), "Low", "Medium", "High"); err != nil {
 		return nil, err

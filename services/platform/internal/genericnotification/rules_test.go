@@ -20,7 +20,7 @@ func good() *platformv1.GenericNotification {
 
 func TestPrepareCompletes(t *testing.T) {
 	t.Parallel()
-	n, err := prepare(good())
+	n, err := New(nil).resource.Validate("genericNotification", good())
 	require.NoError(t, err)
 	assert.Equal(t, "Low", n.GetPriority())
 	assert.Equal(t, ResendAlways, n.GetResendTypes())
@@ -64,7 +64,7 @@ func TestPrepareRefuses(t *testing.T) {
 			t.Parallel()
 			n := good()
 			test.change(n)
-			_, err := prepare(n)
+			_, err := New(nil).resource.Validate("genericNotification", n)
 			assert.Equal(t, test.code, fault.FromError(err).Code, err)
 			assert.True(t, fault.HasStatus(err, 400))
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -67,7 +67,7 @@ func TestWhatIsCreatedIsBounded(t *testing.T) {
 	}
 	const filling pg.Unaudited = "the test fills the table"
 	ctx := tenant.With(t.Context(), 1)
-	_, err := filling.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body) SELECT 1, 'old ' || n, '' FROM generate_series(1, $1) AS n`, namedstore.MaxListed-3)
+	_, err := filling.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body) SELECT 1, 'old ' || n, '' FROM generate_series(1, $1) AS n`, setup.MaxListed-3)
 	require.NoError(t, err)
 
 	var created, refused atomic.Int64
@@ -90,7 +90,7 @@ func TestWhatIsCreatedIsBounded(t *testing.T) {
 	assert.EqualValues(t, 5, refused.Load())
 	list, err := h.ListGenericNotifications(ctx, &platformv1.ListGenericNotificationsRequest{})
 	require.NoError(t, err, "all of them can be read")
-	assert.Len(t, list.GetItems(), namedstore.MaxListed)
+	assert.Len(t, list.GetItems(), setup.MaxListed)
 
 	upsert := func(ctx context.Context, items ...*platformv1.GenericNotification) error {
 		_, err := h.MultiUpsertGenericNotifications(ctx, &platformv1.MultiUpsertGenericNotificationsRequest{

@@ -12,9 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
@@ -59,21 +58,20 @@ type Deps struct {
 type Handler struct {
 	platformv1.UnsafeMessagingServiceServer
 	deps          Deps
-	notifications *namedstore.Store[*platformv1.GenericNotification]
+	notifications *setup.Kind[*platformv1.GenericNotification]
 }
 
 var _ platformv1.MessagingServiceServer = (*Handler)(nil)
 
 // New returns a Handler.
 func New(deps Deps) *Handler {
-	return &Handler{deps: deps, notifications: genericnotification.NewStore()}
+	return &Handler{deps: deps, notifications: genericnotification.Kind()}
 }
 
 // ListMessagingNotifications returns all generic notifications, sorted by name, or the one with a given name if
 // it exists.
 func (h *Handler) ListMessagingNotifications(ctx context.Context, req *platformv1.ListMessagingNotificationsRequest) (*platformv1.MessagingNotificationList, error) {
-	tenantID := tenant.Of(ctx)
-	list, err := h.notifications.List(ctx, h.deps.Pool, tenantID, req.Name)
+	list, err := h.notifications.List(ctx, h.deps.Pool, req.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +95,7 @@ func (h *Handler) GetMessagingNotification(ctx context.Context, req *platformv1.
 }
 
 func (h *Handler) notification(ctx context.Context, id int64) (*platformv1.GenericNotification, error) {
-	tenantID := tenant.Of(ctx)
-	n, err := h.notifications.Get(ctx, h.deps.Pool, tenantID, id)
+	n, err := h.notifications.Get(ctx, h.deps.Pool, id)
 	if fault.HasCode(err, genericnotification.CodeUnknown) {
 		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no generic notification with the id %d.", id))
 	}

@@ -22,7 +22,7 @@ func TestExpired(t *testing.T) {
 	for date, may := range map[string]bool{"2026-03-01": true, "2026-03-02": true, "2026-03-03": false, "3000-01-01": false} {
 		t.Run(date, func(t *testing.T) {
 			t.Parallel()
-			err := h.expired(t.Context(), nil, 1, &platformv1.TargetThreshold{ExpirationDate: date})
+			err := h.checkExpired(t.Context(), nil, &platformv1.TargetThreshold{ExpirationDate: date})
 			if may {
 				assert.NoError(t, err)
 				return

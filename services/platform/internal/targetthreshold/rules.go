@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -38,15 +37,8 @@ const (
 	maxNamed = 1000
 )
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID}
-}
-
 // prepare checks a target threshold, and writes its words as the lists do.
-func prepare(t *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
-	if err := codes().CheckName("targetThreshold", t.GetName()); err != nil {
-		return nil, err
-	}
+func prepare(_ string, t *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
 	for _, text := range []struct{ path, value string }{
 		{"description", t.GetDescription()}, {"shortName", t.GetShortName()}, {"targetConfigBatchId", t.GetTargetConfigBatchId()},
 	} {

@@ -17,16 +17,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
 // Handler serves TargetThresholdService.
 type Handler struct {
 	platformv1.UnsafeTargetThresholdServiceServer
-	resource namedstore.Resource[*platformv1.TargetThreshold]
+	resource setup.Resource[*platformv1.TargetThreshold]
 	clock    clock.Clock
 	// zone is where the day of tenants begins.
 	zone *time.Location
@@ -36,18 +35,18 @@ var _ platformv1.TargetThresholdServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps target thresholds in the database of the pool.
 func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
-	store := namedstore.NewStore(namedstore.Kind[*platformv1.TargetThreshold]{
-		Codes: codes(),
+	kind := setup.NewKind(setup.Declaration[*platformv1.TargetThreshold]{
+		Codes: setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
 		What:  "target threshold",
 		Table: "target_threshold",
 	})
 	h := &Handler{clock: clk, zone: zone}
-	h.resource = namedstore.Resource[*platformv1.TargetThreshold]{Store: store, Pool: pool, Prepare: prepare, Unused: h.expired}
+	h.resource = setup.Resource[*platformv1.TargetThreshold]{Kind: kind, Pool: pool, Prepare: prepare, CheckUnused: h.checkExpired}
 	return h
 }
 
-// expired refuses to delete what still holds on the tenant's day.
-func (h *Handler) expired(_ context.Context, _ pgx.Tx, _ int64, t *platformv1.TargetThreshold) error {
+// checkExpired refuses to delete a target threshold that holds on the tenant's day.
+func (h *Handler) checkExpired(_ context.Context, _ pgx.Tx, t *platformv1.TargetThreshold) error {
 	today := civil.FromTime(h.clock.Now().In(h.zone))
 	if t.GetExpirationDate() >= today.String() {
 		return fault.Invalid(CodeNotExpired, fmt.Sprintf("The target threshold %d holds up to %s, and today is %s. It may be deleted behind that day.", t.GetId(), t.GetExpirationDate(), today))
@@ -156,12 +155,8 @@ func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1
 // MultiUpsertTargetThresholds replaces those that are known and creates the others:
 // all or none, or with partial_success each for itself.
 func (h *Handler) MultiUpsertTargetThresholds(ctx context.Context, req *platformv1.MultiUpsertTargetThresholdsRequest) (*platformv1.TargetThresholdList, error) {
-	outcome, err := h.resource.Upsert(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
-	if err != nil {
-		return nil, err
-	}
-	done, failure, err := rpc.BulkResult(ctx, outcome)
-	return &platformv1.TargetThresholdList{Items: done, Failure: failure}, err
+	stored, failure, err := h.resource.UpsertMany(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
+	return &platformv1.TargetThresholdList{Items: stored, Failure: failure}, err
 }
 
 // ListEvaluationPeriods returns the evaluation periods.

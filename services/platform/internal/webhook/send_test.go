@@ -259,7 +259,7 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := h.prepare(&platformv1.Webhook{Name: "x", Url: test.url})
+			_, err := h.resource.Validate("webhook", &platformv1.Webhook{Name: "x", Url: test.url})
 			assert.Equal(t, test.code, fault.FromError(err).Code, err)
 		})
 	}

@@ -18,12 +18,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
@@ -57,11 +56,10 @@ const (
 // Handler serves WebhookService.
 type Handler struct {
 	platformv1.UnsafeWebhookServiceServer
-	resource      namedstore.Resource[*platformv1.Webhook]
-	notifications *namedstore.Store[*platformv1.GenericNotification]
-	guard         guard
-	clock         clock.Clock
-	rules         *rowvisibility.Rules
+	resource setup.Resource[*platformv1.Webhook]
+	guard    guard
+	clock    clock.Clock
+	rules    *rowvisibility.Rules
 }
 
 var _ platformv1.WebhookServiceServer = (*Handler)(nil)
@@ -79,30 +77,24 @@ func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{guard: guard, clock: clk, rules: rules, notifications: genericnotification.NewStore()}
-	h.resource = namedstore.Resource[*platformv1.Webhook]{Store: store(), Pool: pool, Prepare: h.prepare, Within: h.within, Stored: h.stored}
+	h := &Handler{guard: guard, clock: clk, rules: rules}
+	h.resource = setup.Resource[*platformv1.Webhook]{Kind: kind(), Pool: pool, Prepare: h.prepare, Check: h.checkNumber, AfterStore: h.storeSecret}
 	return h, nil
 }
 
-func store() *namedstore.Store[*platformv1.Webhook] {
-	return namedstore.NewStore(namedstore.Kind[*platformv1.Webhook]{
-		Codes: codes(),
-		What:  "webhook",
-		Table: "webhook",
-		Strip: func(w *platformv1.Webhook) { w.Secret = "" },
+func kind() *setup.Kind[*platformv1.Webhook] {
+	return setup.NewKind(setup.Declaration[*platformv1.Webhook]{
+		Codes:      setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID},
+		What:       "webhook",
+		Table:      "webhook",
+		Strip:      func(w *platformv1.Webhook) { w.Secret = "" },
+		References: []setup.Reference{{Field: "notifications", To: genericnotification.Kind()}},
 	})
-}
-
-func codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, TakenConflicts: true, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }
 
 // prepare checks a webhook, and completes what it leaves out. What a name points to is
 // checked when it is connected to.
-func (h *Handler) prepare(w *platformv1.Webhook) (*platformv1.Webhook, error) {
-	if err := codes().CheckName("webhook", w.GetName()); err != nil {
-		return nil, err
-	}
+func (h *Handler) prepare(_ string, w *platformv1.Webhook) (*platformv1.Webhook, error) {
 	to, err := url.Parse(w.GetUrl())
 	switch {
 	case w.GetUrl() == "":
@@ -123,41 +115,28 @@ func (h *Handler) prepare(w *platformv1.Webhook) (*platformv1.Webhook, error) {
 
 const webhooks advisory.Lock = "number of webhooks"
 
-// within bounds the webhooks of a tenant, and finds the notifications that one names.
-func (h *Handler) within(ctx context.Context, tx pgx.Tx, tenantID, id int64, w *platformv1.Webhook) error {
-	if id == 0 {
-		if err := webhooks.Wait(ctx, tx, tenantID); err != nil {
-			return err
-		}
-		all, err := h.resource.Store.All(ctx, tx, tenantID)
-		if err != nil {
-			return err
-		}
-		if len(all) >= maxWebhooks {
-			return fault.Conflict(CodeTooMany, fmt.Sprintf("There may be at most %d webhooks. Delete one first.", maxWebhooks))
-		}
-	}
-	if len(w.GetNotifications()) == 0 {
+// checkNumber bounds the webhooks of a tenant.
+func (h *Handler) checkNumber(ctx context.Context, tx pgx.Tx, id int64, _ *platformv1.Webhook) error {
+	if id != 0 {
 		return nil
 	}
-	found, err := h.notifications.Read(ctx, tx, tenantID, "notifications", w.GetNotifications())
-	if err != nil {
+	if err := webhooks.Wait(ctx, tx, tenant.Of(ctx)); err != nil {
 		return err
 	}
-	w.Notifications = nil
-	for _, n := range found {
-		w.Notifications = append(w.Notifications, &commonv1.Ref{Id: n.Id, Qualifier: &n.Name})
+	all, err := kind().All(ctx, tx)
+	if err == nil && len(all) >= maxWebhooks {
+		err = fault.Conflict(CodeTooMany, fmt.Sprintf("There may be at most %d webhooks. Delete one first.", maxWebhooks))
 	}
-	return nil
+	return err
 }
 
-// stored gives a new webhook its secret.
-func (h *Handler) stored(ctx context.Context, tx pgx.Tx, tenantID int64, _, stored *platformv1.Webhook) error {
+// storeSecret gives a new webhook its secret.
+func (h *Handler) storeSecret(ctx context.Context, tx pgx.Tx, _, stored *platformv1.Webhook) error {
 	if stored.GetVersion() != 1 {
 		return nil
 	}
 	stored.Secret = newSecret()
-	_, err := tx.Exec(ctx, `UPDATE webhook SET secret = $3 WHERE tenant_id = $1 AND id = $2`, tenantID, stored.GetId(), stored.GetSecret())
+	_, err := tx.Exec(ctx, `UPDATE webhook SET secret = $3 WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), stored.GetId(), stored.GetSecret())
 	return err
 }
 
@@ -231,7 +210,7 @@ func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.Rotat
 	secret := newSecret()
 	var w *platformv1.Webhook
 	err := pg.InTx(ctx, h.resource.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if w, err = h.resource.Store.GetForUpdate(ctx, tx, tenantID, req.GetId()); err != nil {
+		if w, err = kind().GetForUpdate(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
 		if err := precondition.Check(ctx, fmt.Sprintf("webhook %d", req.GetId()), w.GetVersion()); err != nil {

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
@@ -39,9 +39,9 @@ const (
 
 const unassigned = "UNASSIGNED"
 
-func codes() namedstore.Codes {
-	return namedstore.Codes{
-		Missing: CodeInvalid, Invalid: CodeInvalid, TooLong: CodeTooLong, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeInvalid,
+func codes() setup.Codes {
+	return setup.Codes{
+		Missing: CodeInvalid, Invalid: CodeInvalid, TooLong: CodeTooLong, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeInvalid, InUse: CodeInUse,
 	}
 }
 

@@ -10,9 +10,10 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -20,31 +21,27 @@ import (
 // Companies serves BrazilCompanyService.
 type Companies struct {
 	timekeepingv1.UnsafeBrazilCompanyServiceServer
-	resource namedstore.Resource[*timekeepingv1.BrazilCompany]
-	groups   *groupStore
+	resource setup.Resource[*timekeepingv1.BrazilCompany]
 }
 
 var _ timekeepingv1.BrazilCompanyServiceServer = (*Companies)(nil)
 
 // NewCompanies returns Companies in the database of the pool.
 func NewCompanies(pool *pg.Pool) *Companies {
-	h := &Companies{groups: newGroupStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.BrazilCompany]{
-		Store: namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilCompany]{
+	h := &Companies{}
+	h.resource = setup.Resource[*timekeepingv1.BrazilCompany]{
+		Kind: setup.NewKind(setup.Declaration[*timekeepingv1.BrazilCompany]{
 			Codes: codes(),
 			What:  "company",
 			Table: "brazil_company",
 			Strip: func(c *timekeepingv1.BrazilCompany) { c.DeviceGroup = nil },
 		}),
-		Pool: pool, Prepare: prepareCompany, Stored: h.own, Show: h.show,
+		Pool: pool, Prepare: prepareCompany, AfterStore: h.storeIdentity, Show: h.show,
 	}
 	return h
 }
 
-func prepareCompany(c *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
-	if err := codes().CheckName("company", c.GetName()); err != nil {
-		return nil, err
-	}
+func prepareCompany(_ string, c *timekeepingv1.BrazilCompany) (*timekeepingv1.BrazilCompany, error) {
 	c.IdentifierType = strings.ToUpper(c.GetIdentifierType())
 	id := bare(c.GetIdentifier())
 	length, good := lenCNPJ, isCNPJ
@@ -85,8 +82,9 @@ JOIN brazil_device_group g ON g.tenant_id = o.tenant_id AND g.id = o.group_id
 WHERE o.tenant_id = $1 AND o.company_id = ANY($2)`
 )
 
-// own stores the identifier where it is unique, and the group that a company has.
-func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored *timekeepingv1.BrazilCompany) error {
+// storeIdentity stores the identifier in a column, where it is unique, and the group of a company.
+func (h *Companies) storeIdentity(ctx context.Context, tx pgx.Tx, given, stored *timekeepingv1.BrazilCompany) error {
+	tenantID := tenant.Of(ctx)
 	// An establishment is a company under its own CNPJ; a person may have several
 	// establishments, which CAEPF and CNO distinguish.
 	key := strings.Join([]string{stored.GetIdentifier(), stored.GetCaepf(), stored.GetCno()}, " ")
@@ -103,7 +101,7 @@ func (h *Companies) own(ctx context.Context, tx pgx.Tx, tenantID int64, given, s
 	if given.GetDeviceGroup() == nil {
 		return nil
 	}
-	found, err := h.groups.Read(ctx, tx, tenantID, "deviceGroup", []*commonv1.Ref{given.GetDeviceGroup()})
+	found, err := groupKind().Read(ctx, tx, "deviceGroup", []*commonv1.Ref{given.GetDeviceGroup()})
 	if err != nil {
 		return err
 	}

@@ -11,18 +11,17 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/afd"
 )
 
-type deviceStore = namedstore.Store[*timekeepingv1.BrazilDevice]
-
-func newDeviceStore() *deviceStore {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilDevice]{
+func deviceKind() *setup.Kind[*timekeepingv1.BrazilDevice] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.BrazilDevice]{
 		Codes: codes(),
 		What:  "device",
 		Table: "brazil_device",
@@ -33,7 +32,7 @@ func newDeviceStore() *deviceStore {
 // Devices serves BrazilDeviceService.
 type Devices struct {
 	timekeepingv1.UnsafeBrazilDeviceServiceServer
-	resource namedstore.Resource[*timekeepingv1.BrazilDevice]
+	resource setup.Resource[*timekeepingv1.BrazilDevice]
 	rows     *rowvisibility.Rules
 }
 
@@ -42,16 +41,13 @@ var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
 // NewDevices returns Devices in the database of the pool. The rules say who sees everybody.
 func NewDevices(pool *pg.Pool, rows *rowvisibility.Rules) *Devices {
 	h := &Devices{rows: rows}
-	h.resource = namedstore.Resource[*timekeepingv1.BrazilDevice]{
-		Store: newDeviceStore(), Pool: pool, Prepare: prepareDevice, Stored: numberDevice, Show: h.show, Unused: unusedDevice,
+	h.resource = setup.Resource[*timekeepingv1.BrazilDevice]{
+		Kind: deviceKind(), Pool: pool, Prepare: prepareDevice, AfterStore: storeSerial, Show: h.show, CheckUnused: checkDeviceUnused,
 	}
 	return h
 }
 
-func prepareDevice(d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
-	if err := codes().CheckName("device", d.GetName()); err != nil {
-		return nil, err
-	}
+func prepareDevice(_ string, d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, error) {
 	d.Type = strings.ToUpper(d.GetType())
 	if !slices.Contains([]afd.Kind{afd.Conventional, afd.Alternative, afd.Program}, afd.Kind(d.GetType())) {
 		return nil, invalid("type must be one of %s, %s and %s", afd.Conventional, afd.Alternative, afd.Program)
@@ -71,9 +67,9 @@ func prepareDevice(d *timekeepingv1.BrazilDevice) (*timekeepingv1.BrazilDevice, 
 
 const setSerial = `UPDATE brazil_device SET serial_number = $3 WHERE tenant_id = $1 AND id = $2`
 
-// numberDevice stores the serial number where it is unique.
-func numberDevice(ctx context.Context, tx pgx.Tx, tenantID int64, _, d *timekeepingv1.BrazilDevice) error {
-	_, err := tx.Exec(ctx, setSerial, tenantID, d.GetId(), d.GetSerialNumber())
+// storeSerial stores the serial number in a column, where it is unique.
+func storeSerial(ctx context.Context, tx pgx.Tx, _, d *timekeepingv1.BrazilDevice) error {
+	_, err := tx.Exec(ctx, setSerial, tenant.Of(ctx), d.GetId(), d.GetSerialNumber())
 	if pgerr.IsUnique(err, "brazil_device_serial_number") {
 		return fault.Invalid(CodeTaken, fmt.Sprintf("Another device has the serialNumber %s.", d.GetSerialNumber()))
 	}
@@ -85,7 +81,9 @@ SELECT m.device_id, g.id, g.name FROM brazil_device_member m
 JOIN brazil_device_group g ON g.tenant_id = m.tenant_id AND g.id = m.group_id
 WHERE m.tenant_id = $1 AND m.device_id = ANY($2)`
 
-func unusedDevice(ctx context.Context, tx pgx.Tx, tenantID int64, d *timekeepingv1.BrazilDevice) error {
+// checkDeviceUnused refuses to delete a device that is in a group or has files.
+func checkDeviceUnused(ctx context.Context, tx pgx.Tx, d *timekeepingv1.BrazilDevice) error {
+	tenantID := tenant.Of(ctx)
 	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, []int64{d.GetId()})
 	if err != nil {
 		return err

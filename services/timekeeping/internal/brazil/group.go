@@ -8,17 +8,16 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-type groupStore = namedstore.Store[*timekeepingv1.BrazilDeviceGroup]
-
-func newGroupStore() *groupStore {
-	return namedstore.NewStore(namedstore.Kind[*timekeepingv1.BrazilDeviceGroup]{
+func groupKind() *setup.Kind[*timekeepingv1.BrazilDeviceGroup] {
+	return setup.NewKind(setup.Declaration[*timekeepingv1.BrazilDeviceGroup]{
 		Codes: codes(),
 		What:  "device group",
 		Table: "brazil_device_group",
@@ -29,23 +28,18 @@ func newGroupStore() *groupStore {
 // Groups serves BrazilDeviceGroupService.
 type Groups struct {
 	timekeepingv1.UnsafeBrazilDeviceGroupServiceServer
-	resource namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]
-	devices  *deviceStore
+	resource setup.Resource[*timekeepingv1.BrazilDeviceGroup]
 }
 
 var _ timekeepingv1.BrazilDeviceGroupServiceServer = (*Groups)(nil)
 
 // NewGroups returns Groups in the database of the pool.
 func NewGroups(pool *pg.Pool) *Groups {
-	h := &Groups{devices: newDeviceStore()}
-	h.resource = namedstore.Resource[*timekeepingv1.BrazilDeviceGroup]{
-		Store: newGroupStore(), Pool: pool, Prepare: prepareGroup, Stored: h.fill, Show: h.show, Unused: unusedGroup,
+	h := &Groups{}
+	h.resource = setup.Resource[*timekeepingv1.BrazilDeviceGroup]{
+		Kind: groupKind(), Pool: pool, AfterStore: h.fill, Show: h.show, CheckUnused: checkGroupUnused,
 	}
 	return h
-}
-
-func prepareGroup(g *timekeepingv1.BrazilDeviceGroup) (*timekeepingv1.BrazilDeviceGroup, error) {
-	return g, codes().CheckName("deviceGroup", g.GetName())
 }
 
 const (
@@ -66,10 +60,11 @@ WHERE o.tenant_id = $1 AND o.group_id = ANY($2)`
 )
 
 // fill puts the devices that are named into a group, and takes the others out.
-func (h *Groups) fill(ctx context.Context, tx pgx.Tx, tenantID int64, given, stored *timekeepingv1.BrazilDeviceGroup) error {
+func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeepingv1.BrazilDeviceGroup) error {
+	tenantID := tenant.Of(ctx)
 	var ids []int64
 	if refs := given.GetDevices(); len(refs) > 0 {
-		devices, err := h.devices.Read(ctx, tx, tenantID, "devices", refs)
+		devices, err := deviceKind().Read(ctx, tx, "devices", refs)
 		if err != nil {
 			return err
 		}
@@ -119,8 +114,9 @@ func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int
 	return fault.Invalid(CodeOtherGroup, "One of the devices is in another group already.")
 }
 
-func unusedGroup(ctx context.Context, tx pgx.Tx, tenantID int64, g *timekeepingv1.BrazilDeviceGroup) error {
-	owners, err := refsOf(ctx, tx, groupCompanies, tenantID, []int64{g.GetId()})
+// checkGroupUnused refuses to delete a group of a company.
+func checkGroupUnused(ctx context.Context, tx pgx.Tx, g *timekeepingv1.BrazilDeviceGroup) error {
+	owners, err := refsOf(ctx, tx, groupCompanies, tenant.Of(ctx), []int64{g.GetId()})
 	if err == nil && len(owners[g.GetId()]) > 0 {
 		err = fault.Invalid(CodeInUse, fmt.Sprintf("The device group %q belongs to the company %q.", g.GetName(), owners[g.GetId()][0].GetQualifier()))
 	}

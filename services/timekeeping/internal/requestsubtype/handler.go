@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
@@ -21,19 +22,17 @@ import (
 type Handler struct {
 	timekeepingv1.UnsafeRequestSubtypeServiceServer
 
-	pool  *pg.Pool
-	store *namedstore.Store[*stored]
+	pool *pg.Pool
 }
 
 var _ timekeepingv1.RequestSubtypeServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps subtypes in the database of the pool.
-func New(pool *pg.Pool) *Handler { return &Handler{pool: pool, store: newStore()} }
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
-// ready returns the tenant of a call, which has what tenants begin with.
-func (h *Handler) ready(ctx context.Context) (int64, error) {
-	id := tenant.Of(ctx)
-	return id, ensureSeeded(ctx, h.pool, id)
+// ready makes sure that the tenant of a call has its first subtypes.
+func (h *Handler) ready(ctx context.Context) error {
+	return ensureSeeded(ctx, h.pool, tenant.Of(ctx))
 }
 
 // GetRequestSubtype returns one subtype, or 404.
@@ -74,11 +73,10 @@ func unknownID(id int64) error {
 
 // find returns the subtype with an id or a name, or nil.
 func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*stored, error) {
-	tenantID, err := h.ready(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	list, err := h.store.Find(ctx, h.pool, tenantID, ids, names)
+	list, err := kind().Find(ctx, h.pool, ids, names)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -98,11 +96,10 @@ func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeeping
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := h.ready(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	list, err := h.store.All(ctx, h.pool, tenantID)
+	list, err := kind().All(ctx, h.pool)
 	if err != nil {
 		return nil, err
 	}
@@ -165,11 +162,14 @@ func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1
 	if err != nil {
 		return nil, err
 	}
-	tenantID, err := h.ready(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	if s, err = h.store.CreateOne(ctx, h.pool, tenantID, s); err != nil {
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		s, err = kind().Insert(ctx, tx, s)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return response(ctx, s)
@@ -188,7 +188,7 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 			return nil, err
 		}
 	}
-	version, err := timeofffault.Codes().Version(kindName(t), held.GetVersion())
+	version, err := timeofffault.Codes().ParseVersion(kindName(t), held.GetVersion())
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +199,11 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 	if _, is := inner(now.GetSubtype()); is != t {
 		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
 	}
-	tenantID := tenant.Of(ctx)
-	if s, err = h.store.Replace(ctx, h.pool, tenantID, req.GetId(), s, version); err != nil {
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		s, _, err = kind().Replace(ctx, tx, req.GetId(), s, version)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return response(ctx, s)
@@ -208,15 +211,16 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 
 // DeleteRequestSubtype deletes a subtype, or returns 404.
 func (h *Handler) DeleteRequestSubtype(ctx context.Context, req *timekeepingv1.DeleteRequestSubtypeRequest) (*emptypb.Empty, error) {
-	tenantID, err := h.ready(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	if err := h.store.Delete(ctx, h.pool, tenantID, req.GetId(), req.Version); err != nil {
+	resource := setup.Resource[*stored]{Kind: kind(), Pool: h.pool}
+	done, err := resource.Delete(ctx, req.GetId(), req.Version)
+	if err != nil {
 		if fault.FromError(err).Code == timeofffault.CodeUnknown {
 			err = unknownID(req.GetId())
 		}
 		return nil, err
 	}
-	return &emptypb.Empty{}, nil
+	return done, nil
 }

@@ -8,18 +8,18 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
 type stored = timekeepingv1.StoredRequestSubtype
 
-// newStore returns the store of subtypes. What it returns has the id, the
-// version and the type of the request; texts are as they were given.
-func newStore() *namedstore.Store[*stored] {
-	return namedstore.NewStore(namedstore.Kind[*stored]{
+// kind returns the declaration of subtypes. The id, the version and the type of the request are set
+// when a subtype is read; texts are as they were sent.
+func kind() *setup.Kind[*stored] {
+	return setup.NewKind(setup.Declaration[*stored]{
 		Codes: timeofffault.Codes(),
 		What:  "request subtype",
 		Table: "request_subtype",

@@ -44,11 +44,10 @@ func (h *Handler) TimeOff(ctx context.Context, id *int64, name string) (*timekee
 
 // AllTimeOff returns the subtypes of time off by name, in the language of the caller.
 func (h *Handler) AllTimeOff(ctx context.Context) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
-	tenantID, err := h.ready(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
-	list, err := h.store.All(ctx, h.pool, tenantID)
+	list, err := kind().All(ctx, h.pool)
 	if err != nil {
 		return nil, err
 	}

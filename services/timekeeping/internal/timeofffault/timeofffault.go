@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/namedstore"
+	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
@@ -24,8 +24,8 @@ const (
 )
 
 // Codes are those of request subtypes, which are kept under names.
-func Codes() namedstore.Codes {
-	return namedstore.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
+func Codes() setup.Codes {
+	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeInvalid, Unknown: CodeUnknown, OtherID: CodeOtherID}
 }
 
 // Missing returns the error for a property that is needed and not there.
