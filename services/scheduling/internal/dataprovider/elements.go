@@ -23,7 +23,7 @@ func elements() []entry {
 }
 
 // sum is an element that adds up hours of the shifts; 0 without shifts.
-func sum(key, label, doc string, seconds func(*reading.Outline) int64) entry {
+func sum(key, label, doc string, seconds func(*reading.Summary) int64) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
@@ -37,7 +37,7 @@ func sum(key, label, doc string, seconds func(*reading.Outline) int64) entry {
 }
 
 // count is an element that counts the shifts that fit.
-func count(key, label, doc string, fits func(*reading.Outline) bool) entry {
+func count(key, label, doc string, fits func(*reading.Summary) bool) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
@@ -53,11 +53,11 @@ func count(key, label, doc string, fits func(*reading.Outline) bool) entry {
 }
 
 // chosen is an element of the shift that stands out; nothing without shifts.
-func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *reading.Outline) bool, of func(*reading.Outline) value) entry {
+func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *reading.Summary) bool, of func(*reading.Summary) value) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
-			var best *reading.Outline
+			var best *reading.Summary
 			for s := range p.shifts(at.Days) {
 				if best == nil || better(s, best) {
 					best = s
@@ -73,24 +73,24 @@ func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *rea
 
 func hours(seconds int64) value { return dataelement.Decimal(float64(seconds) / 3600) }
 
-func first(a, b *reading.Outline) bool   { return a.Start < b.Start }
-func last(a, b *reading.Outline) bool    { return a.End > b.End }
-func longer(a, b *reading.Outline) bool  { return a.Seconds > b.Seconds }
-func shorter(a, b *reading.Outline) bool { return a.Seconds < b.Seconds }
+func first(a, b *reading.Summary) bool   { return a.Start < b.Start }
+func last(a, b *reading.Summary) bool    { return a.End > b.End }
+func longer(a, b *reading.Summary) bool  { return a.Seconds > b.Seconds }
+func shorter(a, b *reading.Summary) bool { return a.Seconds < b.Seconds }
 
-func weekend(s *reading.Outline) bool {
+func weekend(s *reading.Summary) bool {
 	day := s.Day.Weekday()
 	return day == time.Saturday || day == time.Sunday
 }
 
-func overnight(s *reading.Outline) bool {
+func overnight(s *reading.Summary) bool {
 	return s.End > int64(s.Day+1)*civil.SecondsPerDay
 }
 
 func hourElements() []entry {
-	worked := func(s *reading.Outline) int64 { return s.Seconds }
-	only := func(fits func(*reading.Outline) bool) func(*reading.Outline) int64 {
-		return func(s *reading.Outline) int64 {
+	worked := func(s *reading.Summary) int64 { return s.Seconds }
+	only := func(fits func(*reading.Summary) bool) func(*reading.Summary) int64 {
+		return func(s *reading.Summary) int64 {
 			if fits(s) {
 				return s.Seconds
 			}
@@ -99,14 +99,14 @@ func hourElements() []entry {
 	}
 	return []entry{
 		sum("SCH_SCHEDULED_HOURS", "Scheduled hours", "The hours of the shifts, without breaks and without leave.", worked),
-		sum("SCH_BREAK_HOURS", "Break hours", "The hours of the breaks.", func(s *reading.Outline) int64 { return s.Breaks }),
+		sum("SCH_BREAK_HOURS", "Break hours", "The hours of the breaks.", func(s *reading.Summary) int64 { return s.Breaks }),
 		sum("SCH_PRESENCE_HOURS", "Hours of presence", "The hours of the shifts with their breaks.",
-			func(s *reading.Outline) int64 { return s.Seconds + s.Breaks }),
+			func(s *reading.Summary) int64 { return s.Seconds + s.Breaks }),
 		sum("SCH_WEEKEND_HOURS", "Weekend hours", "The hours of the shifts of Saturdays and Sundays.", only(weekend)),
 		sum("SCH_GENERATED_HOURS", "Generated hours", "The hours of the shifts that come from patterns.",
-			only(func(s *reading.Outline) bool { return s.Generated })),
+			only(func(s *reading.Summary) bool { return s.Generated })),
 		sum("SCH_ENTERED_HOURS", "Entered hours", "The hours of the shifts that people entered or changed.",
-			only(func(s *reading.Outline) bool { return !s.Generated })),
+			only(func(s *reading.Summary) bool { return !s.Generated })),
 		{
 			Key: "SCH_AVERAGE_SHIFT_HOURS", Label: "Average shift hours", Doc: "The hours of a shift on average.", Type: dataelement.Number,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
@@ -121,20 +121,20 @@ func hourElements() []entry {
 			},
 		},
 		chosen("SCH_LONGEST_SHIFT_HOURS", "Longest shift", "The hours of the longest shift.", dataelement.Number, longer,
-			func(s *reading.Outline) value { return hours(s.Seconds) }),
+			func(s *reading.Summary) value { return hours(s.Seconds) }),
 		chosen("SCH_SHORTEST_SHIFT_HOURS", "Shortest shift", "The hours of the shortest shift.", dataelement.Number, shorter,
-			func(s *reading.Outline) value { return hours(s.Seconds) }),
+			func(s *reading.Summary) value { return hours(s.Seconds) }),
 	}
 }
 
 func shiftElements() []entry {
 	return []entry{
-		count("SCH_SHIFT_COUNT", "Shifts", "How many shifts there are.", func(*reading.Outline) bool { return true }),
+		count("SCH_SHIFT_COUNT", "Shifts", "How many shifts there are.", func(*reading.Summary) bool { return true }),
 		count("SCH_WEEKEND_SHIFT_COUNT", "Weekend shifts", "How many shifts are on Saturdays and Sundays.", weekend),
 		count("SCH_OVERNIGHT_SHIFT_COUNT", "Overnight shifts", "How many shifts end after their day.", overnight),
-		count("SCH_GENERATED_SHIFT_COUNT", "Generated shifts", "How many shifts come from patterns.", func(s *reading.Outline) bool { return s.Generated }),
-		count("SCH_ENTERED_SHIFT_COUNT", "Entered shifts", "How many shifts people entered or changed.", func(s *reading.Outline) bool { return !s.Generated }),
-		count("SCH_LOCKED_SHIFT_COUNT", "Locked shifts", "How many shifts are on locked days.", func(s *reading.Outline) bool { return s.Locked }),
+		count("SCH_GENERATED_SHIFT_COUNT", "Generated shifts", "How many shifts come from patterns.", func(s *reading.Summary) bool { return s.Generated }),
+		count("SCH_ENTERED_SHIFT_COUNT", "Entered shifts", "How many shifts people entered or changed.", func(s *reading.Summary) bool { return !s.Generated }),
+		count("SCH_LOCKED_SHIFT_COUNT", "Locked shifts", "How many shifts are on locked days.", func(s *reading.Summary) bool { return s.Locked }),
 		{
 			Key: "SCH_IS_SCHEDULED", Label: "Scheduled", Doc: "Whether there is a shift.", Type: dataelement.Boolean, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
@@ -165,26 +165,26 @@ func shiftElements() []entry {
 			},
 		},
 		chosen("SCH_SHIFT_START_DATE", "First day", "The day of the first shift.", dataelement.Date, first,
-			func(s *reading.Outline) value { return dataelement.Day(s.Day) }),
+			func(s *reading.Summary) value { return dataelement.Day(s.Day) }),
 		chosen("SCH_SHIFT_END_DATE", "Last day", "The day of the last shift.", dataelement.Date, last,
-			func(s *reading.Outline) value { return dataelement.Day(s.Day) }),
+			func(s *reading.Summary) value { return dataelement.Day(s.Day) }),
 		chosen("SCH_FIRST_START", "First start", "When the first shift starts.", dataelement.DateTime, first,
-			func(s *reading.Outline) value { return dataelement.Moment(s.Start) }),
+			func(s *reading.Summary) value { return dataelement.Moment(s.Start) }),
 		chosen("SCH_LAST_END", "Last end", "When the last shift ends.", dataelement.DateTime, last,
-			func(s *reading.Outline) value { return dataelement.Moment(s.End) }),
+			func(s *reading.Summary) value { return dataelement.Moment(s.End) }),
 		chosen("SCH_FIRST_START_TIME", "First start time", "At what time the first shift starts.", dataelement.Time, first,
-			func(s *reading.Outline) value { return dataelement.Clock(s.Start % civil.SecondsPerDay) }),
+			func(s *reading.Summary) value { return dataelement.Clock(s.Start % civil.SecondsPerDay) }),
 		chosen("SCH_LAST_END_TIME", "Last end time", "At what time the last shift ends.", dataelement.Time, last,
-			func(s *reading.Outline) value { return dataelement.Clock(s.End % civil.SecondsPerDay) }),
+			func(s *reading.Summary) value { return dataelement.Clock(s.End % civil.SecondsPerDay) }),
 		chosen("SCH_SHIFT_LABEL", "Shift label", "The label of the first shift.", dataelement.String, first,
-			func(s *reading.Outline) value { return dataelement.Text(s.Label) }),
+			func(s *reading.Summary) value { return dataelement.Text(s.Label) }),
 	}
 }
 
 func jobElements() []entry {
 	job := []dataelement.Property{{Key: "JOB", Doc: "The path of a job, or of a location above it."}}
 	below := func(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
-	seconds := func(s *reading.Outline, top string) (total int64) {
+	seconds := func(s *reading.Summary, top string) (total int64) {
 		for _, j := range s.Jobs {
 			if below(j.Path, top) {
 				total += j.Seconds
@@ -228,16 +228,16 @@ func jobElements() []entry {
 			},
 		},
 		chosen("CORE_ORGJOB_PATH", "Job path", "The path of the job that the first shift begins with.", dataelement.String, first,
-			func(s *reading.Outline) value { return dataelement.Text(firstJob(s)) }),
+			func(s *reading.Summary) value { return dataelement.Text(firstJob(s)) }),
 		chosen("CORE_ORGJOB", "Job", "The name of the job that the first shift begins with.", dataelement.String, first,
-			func(s *reading.Outline) value {
+			func(s *reading.Summary) value {
 				path := firstJob(s)
 				return dataelement.Text(path[strings.LastIndexByte(path, '/')+1:])
 			}),
 	}
 }
 
-func firstJob(s *reading.Outline) string {
+func firstJob(s *reading.Summary) string {
 	if len(s.Jobs) == 0 {
 		return ""
 	}
@@ -258,7 +258,7 @@ func jobsOf(p *plan, days civil.Range) []string {
 }
 
 func editElements() []entry {
-	counted := func(key, label, doc string, kind reading.OutlineKind) entry {
+	counted := func(key, label, doc string, kind reading.SummaryKind) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
@@ -270,7 +270,7 @@ func editElements() []entry {
 			},
 		}
 	}
-	added := func(key, label, doc string, kind reading.OutlineKind) entry {
+	added := func(key, label, doc string, kind reading.SummaryKind) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
@@ -282,11 +282,11 @@ func editElements() []entry {
 			},
 		}
 	}
-	edit := func(key, label, doc string, kind dataelement.Type, of func(*reading.Outline) value) entry {
+	edit := func(key, label, doc string, kind dataelement.Type, of func(*reading.Summary) value) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
-				for e := range p.of(reading.OutlinePayCodeEdit, at.Days) {
+				for e := range p.of(reading.PayCodeEditSummary, at.Days) {
 					return of(e)
 				}
 				return value{}
@@ -294,25 +294,25 @@ func editElements() []entry {
 		}
 	}
 	return []entry{
-		counted("SCH_PCE_COUNT", "Pay code edits", "How many pay code edits there are.", reading.OutlinePayCodeEdit),
-		added("SCH_PCE_HOURS", "Pay code edit hours", "The hours of the pay code edits.", reading.OutlinePayCodeEdit),
+		counted("SCH_PCE_COUNT", "Pay code edits", "How many pay code edits there are.", reading.PayCodeEditSummary),
+		added("SCH_PCE_HOURS", "Pay code edit hours", "The hours of the pay code edits.", reading.PayCodeEditSummary),
 		edit("SCH_PCE_START_DATE", "Pay code edit from", "The day of the first pay code edit.", dataelement.Date,
-			func(e *reading.Outline) value { return dataelement.Day(e.Day) }),
+			func(e *reading.Summary) value { return dataelement.Day(e.Day) }),
 		edit("SCH_PCE_START_TIME", "Pay code edit start", "The time at which the first pay code edit starts.", dataelement.Time,
-			func(e *reading.Outline) value { return dataelement.Clock(e.Start % civil.SecondsPerDay) }),
+			func(e *reading.Summary) value { return dataelement.Clock(e.Start % civil.SecondsPerDay) }),
 		edit("SCH_PCE_END_DATE", "Pay code edit through", "The last day of the first pay code edit.", dataelement.Date,
-			func(e *reading.Outline) value { return dataelement.Day(civil.Date((e.End - 1) / civil.SecondsPerDay)) }),
+			func(e *reading.Summary) value { return dataelement.Day(civil.Date((e.End - 1) / civil.SecondsPerDay)) }),
 		edit("SCH_PCE_END_TIME", "Pay code edit end", "The time at which the first pay code edit ends: its start and its amount.", dataelement.Time,
-			func(e *reading.Outline) value { return dataelement.Clock((e.Start + e.Seconds) % civil.SecondsPerDay) }),
+			func(e *reading.Summary) value { return dataelement.Clock((e.Start + e.Seconds) % civil.SecondsPerDay) }),
 		edit("SCH_PCE_IS_GENERATED", "Pay code edit from a pattern", "Whether the first pay code edit comes from a pattern.", dataelement.Boolean,
-			func(e *reading.Outline) value { return dataelement.Bool(e.Generated) }),
+			func(e *reading.Summary) value { return dataelement.Bool(e.Generated) }),
 		edit("SCH_PCE_IS_POSTED", "Pay code edit posted", "Whether the first pay code edit was posted.", dataelement.Boolean,
-			func(e *reading.Outline) value { return dataelement.Bool(e.Posted) }),
+			func(e *reading.Summary) value { return dataelement.Bool(e.Posted) }),
 		edit("SCH_PCE_TRANSFER_STRING", "Pay code edit transfer", "Where the first pay code edit is charged, as its transfer string says.", dataelement.String,
-			func(e *reading.Outline) value { return dataelement.Text(e.Transfer) }),
+			func(e *reading.Summary) value { return dataelement.Text(e.Transfer) }),
 		edit("CORE_PAYCODE", "Pay code", "The pay code of the first pay code edit.", dataelement.String,
-			func(e *reading.Outline) value { return dataelement.Text(e.Label) }),
-		counted("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits stand on the schedule.", reading.OutlineLeaveEdit),
-		added("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that say how long they are.", reading.OutlineLeaveEdit),
+			func(e *reading.Summary) value { return dataelement.Text(e.Label) }),
+		counted("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits stand on the schedule.", reading.LeaveEditSummary),
+		added("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that say how long they are.", reading.LeaveEditSummary),
 	}
 }

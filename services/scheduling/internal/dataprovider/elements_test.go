@@ -21,14 +21,14 @@ func at0(d civil.Date, hours int64) int64 { return int64(d)*civil.SecondsPerDay 
 func adas(monday civil.Date) *plan {
 	saturday := monday.AddDays(5)
 	return &plan{
-		entries: []reading.Outline{
+		entries: []reading.Summary{
 			{Day: monday.AddDays(-1), Start: at0(monday-1, 8), End: at0(monday-1, 9), Seconds: hour},
 			{
 				Day: monday, Start: at0(monday, 6), End: at0(monday, 14) + hour/2, Seconds: 8 * hour, Breaks: hour / 2, Generated: true, Locked: true, Label: "E",
 				Jobs: []reading.JobSeconds{{Path: "Acme/B/Till", Seconds: 6 * hour}, {Path: "Acme/A", Seconds: 2 * hour}},
 			},
-			{Kind: reading.OutlinePayCodeEdit, Day: monday + 1, Start: at0(monday+1, 9), End: at0(monday+2, 0), Seconds: 3 * hour, Label: "Sick", Generated: true, Posted: true, Transfer: "Acme/A;"},
-			{Kind: reading.OutlineLeaveEdit, Day: monday + 2, Start: at0(monday+2, 0), End: at0(monday+3, 0), Seconds: 4 * hour},
+			{Kind: reading.PayCodeEditSummary, Day: monday + 1, Start: at0(monday+1, 9), End: at0(monday+2, 0), Seconds: 3 * hour, Label: "Sick", Generated: true, Posted: true, Transfer: "Acme/A;"},
+			{Kind: reading.LeaveEditSummary, Day: monday + 2, Start: at0(monday+2, 0), End: at0(monday+3, 0), Seconds: 4 * hour},
 			{
 				Day: saturday, Start: at0(saturday, 20), End: at0(saturday+1, 2), Seconds: 6 * hour,
 				Jobs: []reading.JobSeconds{{Path: "Acme/A", Seconds: 6 * hour}},

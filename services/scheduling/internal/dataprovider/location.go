@@ -56,7 +56,7 @@ func loadLocations(ctx context.Context, reader *reading.Reader, source Locations
 	for _, l := range known.GetLocations() {
 		employees = append(employees, l.GetEmployeeIds()...)
 	}
-	entries, _, err := reader.OutlinesOf(ctx, tenantID, employees, days)
+	entries, _, err := reader.ReadSummaries(ctx, tenantID, employees, days)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func loadLocations(ctx context.Context, reader *reading.Reader, source Locations
 		for _, id := range l.GetEmployeeIds() {
 			out[i].entries = append(out[i].entries, entries[id]...)
 		}
-		slices.SortStableFunc(out[i].entries, func(a, b reading.Outline) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortStableFunc(out[i].entries, func(a, b reading.Summary) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	return out, nil
 }

@@ -19,7 +19,7 @@ var maxEmployeeDays = int64(reading.MaxEmployeeDays)
 
 // plan is what is loaded of an employee.
 type plan struct {
-	entries []reading.Outline
+	entries []reading.Summary
 	locked  []civil.Range
 }
 
@@ -36,7 +36,7 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 		MaxRowDays: maxEmployeeDays, Entries: elements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
 			tenantID := tenant.Of(ctx)
-			entries, locked, err := reader.OutlinesOf(ctx, tenantID, ids, days)
+			entries, locked, err := reader.ReadSummaries(ctx, tenantID, ids, days)
 			if err != nil {
 				return nil, err
 			}
@@ -50,8 +50,8 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 }
 
 // of returns the entries of a kind that belong to the days.
-func (p *plan) of(kind reading.OutlineKind, days civil.Range) func(yield func(*reading.Outline) bool) {
-	return func(yield func(*reading.Outline) bool) {
+func (p *plan) of(kind reading.SummaryKind, days civil.Range) func(yield func(*reading.Summary) bool) {
+	return func(yield func(*reading.Summary) bool) {
 		for i := range p.entries {
 			if e := &p.entries[i]; e.Kind == kind && days.Contains(e.Day) && !yield(e) {
 				return
@@ -61,6 +61,6 @@ func (p *plan) of(kind reading.OutlineKind, days civil.Range) func(yield func(*r
 }
 
 // shifts returns the shifts of the days.
-func (p *plan) shifts(days civil.Range) func(yield func(*reading.Outline) bool) {
-	return p.of(reading.OutlineShift, days)
+func (p *plan) shifts(days civil.Range) func(yield func(*reading.Summary) bool) {
+	return p.of(reading.ShiftSummary, days)
 }

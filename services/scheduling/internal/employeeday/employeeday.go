@@ -73,9 +73,9 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if req.GetOnlyLockedDays() {
 		return h.lockedDays(ctx, tenantID, req.GetEmployeeIds(), days)
 	}
-	read := h.reader.DaysOf
+	read := h.reader.ReadDays
 	if req.GetOnlyEditedDays() {
-		read = h.reader.EditedDaysOf
+		read = h.reader.ReadEditedDays
 	}
 	found, err := read(ctx, tenantID, req.GetEmployeeIds(), days)
 	if err != nil {
@@ -104,7 +104,7 @@ func shifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
 		out[i] = &schedulingv1.EmployeeShift{Day: int32(s.Day)}
 		for _, w := range s.Work {
 			out[i].Segments = append(out[i].Segments, &schedulingv1.EmployeeShiftSegment{
-				StartSecond: w.Start, EndSecond: w.End, Job: scheduleevent.JobName(w.Job), Taken: w.Taken,
+				StartSecond: w.Start, EndSecond: w.End, Job: scheduleevent.JobName(w.Job), Taken: w.Covered,
 			})
 		}
 	}

@@ -148,7 +148,7 @@ func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermSc
 	}
 	days, period, err := request.ParseRange(path, asked)
 	if err == nil && period != nil {
-		days, err = schedule.DaysOf(ctx, h.deps.Commons, period)
+		days, err = schedule.ReadPeriod(ctx, h.deps.Commons, period)
 	}
 	return days, err
 }

@@ -41,7 +41,7 @@ func (w *fixture) shownNow() []byte {
 
 // shownAt reads them as of an instant.
 func (w *fixture) shownAt(at time.Time) []byte {
-	window, err := w.reader.AsOf(w.Ctx, tenant.Default, &asked, w.persons(), at)
+	window, err := w.reader.ReadAt(w.Ctx, tenant.Default, &asked, w.persons(), at)
 	require.NoError(w.t, err)
 	fields, err := encoding.Encode(w.Ctx, &asked, window)
 	require.NoError(w.t, err)

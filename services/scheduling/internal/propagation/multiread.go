@@ -118,7 +118,7 @@ func oneOf(path string, values []string, allowed ...string) (upper []string, err
 	for i, value := range values {
 		name := strings.ToUpper(value)
 		if !slices.Contains(allowed, name) {
-			return nil, invalid(fmt.Sprintf("%s[%d]: %.40q is none of %s.", path, i, value, strings.Join(allowed, ", ")))
+			return nil, invalid(fmt.Sprintf("%s[%d]: %.40q is not one of %s.", path, i, value, strings.Join(allowed, ", ")))
 		}
 		upper = append(upper, name)
 	}

@@ -88,7 +88,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 		need := p.sets[i].calendar.Window(days, p.sets[i].rules)
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
-	shifts, err := h.Reader.TimedShiftsOf(ctx, tenantID, employees, window)
+	shifts, err := h.Reader.ReadTimedShifts(ctx, tenantID, employees, window)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func severityOf(given *schedulingv1.ScheduleRuleProperty) (int64, error) {
 	}
 	id, known := schedulerule.FindSeverity(given)
 	if !known {
-		return 0, fault.Invalid(CodeInvalid, "where.minimumSeverity is none of "+schedulerule.Severities()+".")
+		return 0, fault.Invalid(CodeInvalid, "where.minimumSeverity is not one of "+schedulerule.Severities()+".")
 	}
 	return id, nil
 }

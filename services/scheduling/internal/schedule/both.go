@@ -6,10 +6,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/panics"
 )
 
-// both runs two functions at the same time and returns the first's error, or
-// else the second's. A panic of the second, which nobody else would catch, is an
-// error.
-func both(first, second func() error) error {
+// runBoth runs two functions concurrently. It returns the error of the first, or else the error of
+// the second. A panic of the second becomes an error, because nothing else would recover it.
+func runBoth(first, second func() error) error {
 	var other error
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -1,4 +1,4 @@
-// Package schedule serves ScheduleService. A request is read by package request,
-// put together by package reading, and written by package encoding; package
-// segment holds the arithmetic of a shift's times.
+// Package schedule serves ScheduleService. Package request parses requests, package reading reads
+// the schedules, and package encoding encodes them. Package segment calculates with the times of
+// shifts.
 package schedule

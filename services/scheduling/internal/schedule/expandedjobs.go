@@ -15,17 +15,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxJobs is how many jobs one call asks for.
+// maxJobs is the number of jobs in one call to commons.
 const maxJobs = 1000
 
-// expandJobs returns the jobs that entries name as they are on the last day that is asked
-// for, by path. What commons does not know on that day has the path only: employees and
-// shifts name jobs that may come later.
+// expandJobs returns the jobs of entries as they are on the last requested day, in order of their
+// paths. A job that commons does not know on that day has only its path, because employees and
+// shifts can refer to jobs of the future.
 func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encoding.JobRefs) ([]byte, error) {
 	out := &schedulingv1.ExpandedJobList{}
 	day := (q.Days.To - 1).String()
-	add := func(ask *commonsv1.ResolveLocationsRequest) error {
-		found, err := h.commons.ResolveLocations(ctx, ask)
+	add := func(req *commonsv1.ResolveLocationsRequest) error {
+		found, err := h.commons.ResolveLocations(ctx, req)
 		if err != nil {
 			return fmt.Errorf("ask for jobs: %w", err)
 		}
@@ -34,7 +34,7 @@ func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encodi
 			known[l.GetAskedPath()] = true
 			out.Jobs = append(out.Jobs, expandedJob(l))
 		}
-		for _, path := range ask.GetPaths() {
+		for _, path := range req.GetPaths() {
 			if !known[path] {
 				out.Jobs = append(out.Jobs, &schedulingv1.ExpandedJob{Name: path[strings.LastIndexByte(path, '/')+1:], Path: path})
 			}
@@ -57,7 +57,7 @@ func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encodi
 	return proto.MarshalOptions{Deterministic: true}.Marshal(out)
 }
 
-// expandedJob is a location as schedules show it. The path is that which entries name.
+// expandedJob converts a location to the form of schedules. Its path is the path that entries use.
 func expandedJob(found *commonsv1.ResolvedLocation) *schedulingv1.ExpandedJob {
 	l := found.GetLocation()
 	path := cmp.Or(found.GetAskedPath(), l.GetOrgPath())
@@ -67,7 +67,7 @@ func expandedJob(found *commonsv1.ResolvedLocation) *schedulingv1.ExpandedJob {
 		DisplayOrder: found.GetJob().GetDisplayOrder(), EffectiveDate: l.GetEffectiveDate(), ExpirationDate: l.GetExpirationDate(),
 		DirectWorkPercent: l.DirectWorkPercent, IndirectWorkPercent: l.IndirectWorkPercent,
 	}
-	if parent := parentOf(l); parent != "" {
+	if parent := parentPath(l); parent != "" {
 		out.ParentPath, out.ParentName = parent, parent[strings.LastIndexByte(parent, '/')+1:]
 	}
 	if t := found.GetType(); t != nil {
@@ -76,8 +76,8 @@ func expandedJob(found *commonsv1.ResolvedLocation) *schedulingv1.ExpandedJob {
 	return out
 }
 
-// parentOf returns the path of what a location lies below, "" at the top.
-func parentOf(l *commonsv1.Location) string {
+// parentPath returns the path of a location's parent, or "" at the top.
+func parentPath(l *commonsv1.Location) string {
 	if l.GetParentNodeRef().GetId() == 0 {
 		return ""
 	}

@@ -17,32 +17,31 @@ import (
 // codeNoPeriod (400): there is no such symbolic period.
 const codeNoPeriod = "WFS-104501"
 
-// Commons knows whom a hyperfind query and locations stand for, which days a symbolic
-// period, and what locations are.
+// Commons resolves hyperfind queries, symbolic periods and locations.
 type Commons interface {
 	ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, opts ...grpc.CallOption) (*commonsv1.HyperfindResponse, error)
 	ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest, opts ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 	ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest, opts ...grpc.CallOption) (*commonsv1.ResolveLocationsResponse, error)
 }
 
-// commons is Commons over a connection.
+// commons implements Commons over a connection.
 type commons struct {
 	commonsv1.HyperfindServiceClient
 	commonsv1.SymbolicPeriodServiceClient
 	commonsv1.LocationServiceClient
 }
 
-// NewCommons returns the Commons that a connection leads to. The connection
-// hands on whom the call is for: nobody is found whom they may not see.
+// NewCommons returns the Commons of a connection. The connection passes on the identity of the
+// caller, so that only visible employees are found.
 func NewCommons(conn grpc.ClientConnInterface) Commons {
 	return commons{commonsv1.NewHyperfindServiceClient(conn), commonsv1.NewSymbolicPeriodServiceClient(conn), commonsv1.NewLocationServiceClient(conn)}
 }
 
-// resolve finds what words of a request stand for: the days of a symbolic
-// period, and the employees of a hyperfind query or of locations.
+// resolve looks up the days of a symbolic period, and the employees of a hyperfind query or of
+// locations.
 func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 	if q.Period != nil {
-		days, err := DaysOf(ctx, h.commons, q.Period)
+		days, err := ReadPeriod(ctx, h.commons, q.Period)
 		if err != nil {
 			return err
 		}
@@ -59,8 +58,8 @@ func (h *Handler) resolve(ctx context.Context, q *request.Query) error {
 	return nil
 }
 
-// DaysOf returns the days of a symbolic period: today is that of the tenant.
-func DaysOf(ctx context.Context, commons Commons, period *commonv1.Ref) (civil.Range, error) {
+// ReadPeriod returns the days of a symbolic period, relative to today in the tenant's time zone.
+func ReadPeriod(ctx context.Context, commons Commons, period *commonv1.Ref) (civil.Range, error) {
 	name := period.GetQualifier()
 	if period.Id != nil {
 		name = strconv.FormatInt(period.GetId(), 10)

@@ -15,13 +15,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// Directory finds the employees that requests name, of those whom the caller
-// may see, as [projection.Resolver] does.
+// Directory finds the requested employees that the caller may see, like [projection.Resolver].
 type Directory interface {
 	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
-	// CountEmployees says how many an empty list stands for.
+	// CountEmployees returns the number of employees in an empty list, which means all visible
+	// ones.
 	CountEmployees(ctx context.Context) (int, error)
-	// Visible returns whom the caller may see.
+	// Visible returns the employees that the caller may see.
 	Visible(ctx context.Context) (caller.Set, error)
 }
 
@@ -42,8 +42,8 @@ func New(pool *pg.Pool, reader *reading.Reader, directory Directory, commons Com
 	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
 }
 
-// MultiReadSchedule reads the schedules of employees. The response carries its
-// fields as bytes.
+// MultiReadSchedule reads the schedules of employees. The response contains its fields as encoded
+// bytes.
 func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.MultiReadScheduleRequest) (*schedulingv1.Schedule, error) {
 	q, err := request.Parse(req)
 	if err != nil {
@@ -52,9 +52,8 @@ func (h *Handler) MultiReadSchedule(ctx context.Context, req *schedulingv1.Multi
 	return h.respond(ctx, q)
 }
 
-// GetSchedule reads the schedule of one employee, or of those of a hyperfind
-// query or a location. The response carries its fields
-// as bytes.
+// GetSchedule reads the schedule of one employee, or of the employees of a hyperfind query or a
+// location. The response contains its fields as encoded bytes.
 func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetScheduleRequest) (*schedulingv1.Schedule, error) {
 	q, err := request.ParseGet(req)
 	if err != nil {
@@ -81,13 +80,13 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	return out, nil
 }
 
-// fewEmployees is up to how many are read in the statement that reads their
-// schedules. Finding more at the same time takes less time.
+// fewEmployees is the largest number of employees whose details are read together with their
+// schedules. For more employees it is faster to read both concurrently.
 const fewEmployees = 16
 
-// read finds the employees and what is stored of them. When the request names
-// them by id, it does both at once: rows of somebody whom the caller may not see
-// are dropped with the error that finding them ends with.
+// read finds the employees and reads their stored rows. If the request names employees by id, it
+// does both at once. Rows of employees that the caller may not see are then dropped together with
+// the access error.
 func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (persons []encoding.Person, stored reading.Rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, q)
@@ -101,32 +100,32 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (p
 		stored, err = h.reader.Rows(ctx, tenantID, q, ids, len(ids) <= fewEmployees)
 		return err
 	}
-	ids := idsIn(q.Employees)
+	ids := requestedIDs(q.Employees)
 	if len(ids) > 0 && reading.CheckEmployeeDays(len(ids), q.Days.Days()) == nil {
 		sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 		if len(sorted) > fewEmployees {
-			err = both(find, func() error { return load(sorted) })
+			err = runBoth(find, func() error { return load(sorted) })
 			return persons, stored, err
 		}
 		if err = load(sorted); err != nil {
 			return nil, stored, err
 		}
-		employees, err := h.known(ctx, ids, stored.Known)
+		employees, err := h.visibleEmployees(ctx, ids, stored.Employees)
 		if err == nil && employees == nil {
-			err = find() // Somebody is not known here, or not visible.
+			err = find() // Some employee is unknown or not visible.
 		} else if err == nil {
 			persons = encoding.NewPersons(employees, q.Days)
 		}
 		return persons, stored, err
 	}
 	if err = find(); err == nil {
-		err = load(encoding.IDsOf(persons))
+		err = load(encoding.PersonIDs(persons))
 	}
 	return persons, stored, err
 }
 
-// idsIn returns the ids of a list that names everybody by id, and else nothing.
-func idsIn(list *commonv1.RefList) []int64 {
+// requestedIDs returns the ids of a list that names all employees by id; otherwise nil.
+func requestedIDs(list *commonv1.RefList) []int64 {
 	switch {
 	case len(list.GetQualifiers()) > 0, len(list.GetIds()) > 0 && len(list.GetRefs()) > 0:
 		return nil
@@ -143,16 +142,16 @@ func idsIn(list *commonv1.RefList) []int64 {
 	return ids
 }
 
-// known returns the employees with the ids, in this order, if all of them were
-// read and are visible.
-func (h *Handler) known(ctx context.Context, ids []int64, read []reading.KnownRow) ([]projection.Employee, error) {
+// visibleEmployees converts the rows of the ids, in their order. It returns nil if a row is missing
+// or not visible.
+func (h *Handler) visibleEmployees(ctx context.Context, ids []int64, read []reading.EmployeeRow) ([]projection.Employee, error) {
 	visible, err := h.directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	employees := make([]projection.Employee, len(ids))
 	for i, id := range ids {
-		at := slices.IndexFunc(read, func(k reading.KnownRow) bool { return k.ID == id })
+		at := slices.IndexFunc(read, func(k reading.EmployeeRow) bool { return k.ID == id })
 		if at < 0 || !visible.Has(id) {
 			return nil, nil
 		}
@@ -169,9 +168,8 @@ func (h *Handler) known(ctx context.Context, ids []int64, read []reading.KnownRo
 	return employees, nil
 }
 
-// employees returns those whose schedule is asked for. An empty list means
-// every employee whom the caller may see. How many they are is checked before
-// they are looked up.
+// employees returns the requested employees. An empty list means all visible employees. Limits are
+// checked before employees are read.
 func (h *Handler) employees(ctx context.Context, q *request.Query) ([]projection.Employee, error) {
 	if q.Nobody {
 		return nil, nil

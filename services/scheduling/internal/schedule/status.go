@@ -13,14 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// What is shown of an employee's schedule.
+// The statuses of an employee's schedule.
 const (
 	statusInProgress = "IN_PROGRESS"
 	statusCompleted  = "COMPLETED"
 )
 
-// MultiReadScheduleStatus returns for each employee which propagations have not
-// reached the schedule yet.
+// MultiReadScheduleStatus returns for each employee the propagations that have not reached the
+// schedule yet.
 func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1.MultiReadScheduleStatusRequest) (*schedulingv1.ScheduleStatus, error) {
 	q, err := request.ParseStatus(req)
 	if err != nil {
@@ -50,8 +50,8 @@ func (h *Handler) MultiReadScheduleStatus(ctx context.Context, req *schedulingv1
 	}, nil
 }
 
-// employeeStatus returns what is open for an employee. A propagation may change
-// any day, so its dates are those that were asked for.
+// employeeStatus returns the open propagations of an employee. A propagation can change any day, so
+// its dates are the requested days.
 func employeeStatus(e *projection.Employee, open []propagation.Open, days civil.Range) *schedulingv1.EmployeeStatus {
 	status := &schedulingv1.EmployeeStatus{
 		Employee: &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)},
@@ -77,7 +77,7 @@ func processingType(cause propagation.Cause) *schedulingv1.ProcessingType {
 	case propagation.CauseMembership:
 		id, name = "3", "Applying a change of employment terms"
 	case propagation.CauseUnlocking:
-		id, name = "4", "Applying what locked days were kept from"
+		id, name = "4", "Applying changes held back by locked days"
 	}
 	return &schedulingv1.ProcessingType{Id: id, LocalizedName: name}
 }

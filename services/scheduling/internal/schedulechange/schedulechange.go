@@ -64,11 +64,11 @@ func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv
 		return nil, err
 	}
 	persons := encoding.NewPersons(employees, asked.Days)
-	before, err := h.deps.Reader.AsOf(ctx, tenantID, &asked.Query, persons, asked.From)
+	before, err := h.deps.Reader.ReadAt(ctx, tenantID, &asked.Query, persons, asked.From)
 	if err != nil {
 		return nil, err
 	}
-	after, err := h.deps.Reader.AsOf(ctx, tenantID, &asked.Query, persons, asked.Until)
+	after, err := h.deps.Reader.ReadAt(ctx, tenantID, &asked.Query, persons, asked.Until)
 	if err != nil {
 		return nil, err
 	}

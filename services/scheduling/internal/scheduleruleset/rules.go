@@ -51,7 +51,7 @@ func typeOf(path string, given *schedulingv1.ScheduleRuleProperty) (int64, error
 	}
 	id, known := schedulerule.FindRuleType(given)
 	if !known {
-		return 0, fault.Invalid(CodeRuleType, path+" is none of 1 to 2: "+schedulerule.RuleTypes()+".")
+		return 0, fault.Invalid(CodeRuleType, path+" is not one of 1 to 2: "+schedulerule.RuleTypes()+".")
 	}
 	return id, nil
 }
@@ -73,7 +73,7 @@ func prepareTimes(s *ruleSet) error {
 	case s.GetWeekStartDay() == "":
 		s.WeekStartDay = strings.ToUpper(anchor.String())
 	case !known:
-		return fault.Invalid(CodeInvalid, fmt.Sprintf("weekStartDay: %.40q is none of SUNDAY to SATURDAY.", s.GetWeekStartDay()))
+		return fault.Invalid(CodeInvalid, fmt.Sprintf("weekStartDay: %.40q is not one of SUNDAY to SATURDAY.", s.GetWeekStartDay()))
 	case anchor != nil && *anchor != weekday:
 		return fault.Invalid(CodeInvalid, fmt.Sprintf("anchorDate %s is a %s, but weeks begin on %s.",
 			s.GetAnchorDate(), strings.ToUpper(anchor.String()), s.GetWeekStartDay()))
@@ -124,7 +124,7 @@ func prepareRule(path string, given *schedulingv1.ScheduleRuleSetRule) (*schedul
 	severity := schedulerule.Warning
 	if s := given.GetSeverity(); s.GetId() != 0 || s.GetName() != "" {
 		if severity, known = schedulerule.FindSeverity(s); !known {
-			return nil, fault.Invalid(CodeInvalid, path+".severity is none of "+schedulerule.Severities()+".")
+			return nil, fault.Invalid(CodeInvalid, path+".severity is not one of "+schedulerule.Severities()+".")
 		}
 	}
 	values := map[int64]float64{}

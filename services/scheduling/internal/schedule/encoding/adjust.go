@@ -22,7 +22,7 @@ func (w *writer) adjust(e *Entry, t *Template, at [3]int) {
 			switch {
 			case i > 0:
 				moved = forward.Next(plain)
-			case plain.Compare(e.Day.At(t.End)) == 0: // the entry's own end
+			case plain.Compare(e.Day.At(t.End)) == 0: // the end of the entry itself
 				moved = forward.End
 			default:
 				moved = zone.Adjust(plain)

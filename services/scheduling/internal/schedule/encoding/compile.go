@@ -10,36 +10,35 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// anchor is the day on which the times of templates stand.
+// anchor is the date of the times of templates.
 const anchor = civil.Beginning
 
-// Pattern is a pattern ready to be written out for any employee and day.
+// Pattern is a compiled pattern, ready to write entries for any employee and day.
 type Pattern struct {
 	Name string
-	// Cycle knows the days; the template of its entries is an index of
-	// templates.
+	// Cycle finds the entries of a day. The template of an entry is an index into Templates.
 	Cycle     *rotation.Pattern
 	Templates []Template
 	PerCycle  [Kinds]int // templates of each kind
 }
 
-// Compile makes the templates of a pattern's entries. Breaks are merged into
-// their neighbours when mergeBreaks is set.
+// Compile compiles the templates of a pattern's entries. mergeBreaks merges breaks into their
+// neighbours.
 func Compile(p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Pattern, error) {
 	c := &Pattern{Name: p.GetName()}
 	var items []rotation.Item
-	days := map[int32]*numbers{}
+	days := map[int32]*counters{}
 	for _, item := range p.GetItems() {
-		of := days[item.GetDay()]
-		if of == nil {
-			of = &numbers{}
-			days[item.GetDay()] = of
+		count := days[item.GetDay()]
+		if count == nil {
+			count = &counters{}
+			days[item.GetDay()] = count
 		}
-		made, err := templatesOf(item, of, mergeBreaks)
+		templates, err := compileItem(item, count, mergeBreaks)
 		if err != nil {
 			return nil, fmt.Errorf("item on day %d: %w", item.GetDay(), err)
 		}
-		for _, t := range made {
+		for _, t := range templates {
 			t.finish()
 			items = append(items, rotation.Item{
 				Day: item.GetDay(), Kind: rotation.Shift + rotation.Kind(t.Kind),
@@ -54,26 +53,24 @@ func Compile(p *schedulingv1.SchedulePattern, mergeBreaks bool) (*Pattern, error
 	return c, err
 }
 
-// numbers counts what was made of a day of the cycle. Entries and segments have ids of
-// the series that the span draws: the entry with the ordinal n that of the series after n
-// others, and so do the segments of all entries of the day, counted together.
-type numbers struct{ entries, segments int32 }
+// counters counts the entries and segments of a day of the cycle. They get ids of the series of the
+// span: the n-th entry uses the n-th series after the first one. The segments of all entries of the
+// day are numbered together in the same way.
+type counters struct{ entries, segments int32 }
 
-// segment is how many series the id of a segment lies behind that of the entry that is
-// being made.
-func (n *numbers) segment(index int) int32 { return n.segments + int32(index) - n.entries }
+// segment returns by how many series the id of a segment is later than the id of the current entry.
+func (n *counters) segmentSeries(index int) int32 { return n.segments + int32(index) - n.entries }
 
-// templatesOf makes the templates of an item, in the order in which its entries
-// are counted.
-func templatesOf(item *schedulingv1.SchedulePatternItem, of *numbers, mergeBreaks bool) ([]Template, error) {
-	var made []Template
+// compileItem compiles the templates of an item, in the order of the entry numbers.
+func compileItem(item *schedulingv1.SchedulePatternItem, count *counters, mergeBreaks bool) ([]Template, error) {
+	var templates []Template
 	add := func(t Template, segments int, err error) error {
-		made = append(made, t)
-		of.entries, of.segments = of.entries+1, of.segments+int32(segments)
+		templates = append(templates, t)
+		count.entries, count.segments = count.entries+1, count.segments+int32(segments)
 		return err
 	}
 	if t := item.GetShiftTemplate(); t != nil {
-		compiled, err := shiftTemplate(t, of, mergeBreaks)
+		compiled, err := shiftTemplate(t, count, mergeBreaks)
 		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
@@ -85,22 +82,21 @@ func templatesOf(item *schedulingv1.SchedulePatternItem, of *numbers, mergeBreak
 		}
 	}
 	if t := item.GetAvailabilityTemplate(); t != nil {
-		compiled, err := availabilityTemplate(t, of)
+		compiled, err := availabilityTemplate(t, count)
 		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
 	}
 	if t := item.GetScheduleTagTemplate(); t != nil {
-		compiled, err := tagTemplate(t, of)
+		compiled, err := tagTemplate(t, count)
 		if err := add(compiled, len(t.GetSegments()), err); err != nil {
 			return nil, err
 		}
 	}
-	return made, nil
+	return templates, nil
 }
 
-// period reads the two times of a template as seconds after the midnight of
-// its day.
+// period converts the two times of a template to seconds after the midnight of its day.
 func period(startText, endText string) (start, end int32, err error) {
 	if start, err = offset(startText); err != nil {
 		return 0, 0, err
@@ -121,7 +117,7 @@ func offset(text string) (int32, error) {
 	return int32(days)*civil.SecondsPerDay + at.Seconds, nil
 }
 
-// no and yes are what fields that are always shown point to.
+// no and yes are the values of flags that are always written.
 var (
 	no  = proto.Bool(false)
 	yes = proto.Bool(true)

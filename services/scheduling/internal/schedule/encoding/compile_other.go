@@ -11,8 +11,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// payCodeEditTemplate compiles a pay code edit. One with times says the dates
-// on which they are; one without stands for its day.
+// payCodeEditTemplate compiles a pay code edit. If the edit has times, its dates are the dates of
+// these times; otherwise it covers its day.
 func payCodeEditTemplate(t *schedulingv1.PayCodeEditTemplate) (Template, error) {
 	out := Template{Kind: KindPayCodeEdit, End: civil.SecondsPerDay, location: t.GetOrgJob().GetQualifier()}
 	starts, ends := t.GetStartDateTime() != "", t.GetEndDateTime() != ""
@@ -30,30 +30,29 @@ func payCodeEditTemplate(t *schedulingv1.PayCodeEditTemplate) (Template, error) 
 		lastDay = out.End / civil.SecondsPerDay
 	}
 	head := &out.sections[0]
-	if err := head.message(&schedulingv1.PayCodeEdit{PayCodeRef: t.GetPayCode()}); err != nil {
+	if err := head.appendMessage(&schedulingv1.PayCodeEdit{PayCodeRef: t.GetPayCode()}); err != nil {
 		return Template{}, err
 	}
-	head.datePlaceholder(editStartDate, formDate, 0)
-	head.datePlaceholder(editEndDate, formDate, lastDay*civil.SecondsPerDay)
+	head.appendDate(editStartDate, formDate, 0)
+	head.appendDate(editEndDate, formDate, lastDay*civil.SecondsPerDay)
 	if starts {
-		head.datePlaceholder(editStart, formClock, out.Start)
+		head.appendDate(editStart, formClock, out.Start)
 	}
 	if ends {
-		head.datePlaceholder(editEnd, formClock, out.End)
+		head.appendDate(editEnd, formClock, out.End)
 	}
-	if err := head.message(payCodeEditBody(t)); err != nil {
+	if err := head.appendMessage(payCodeEditBody(t)); err != nil {
 		return Template{}, err
 	}
 	out.lockedAt = int32(len(head.text)) - 1
-	if err := head.message(&schedulingv1.PayCodeEdit{Posted: no, Generated: yes, Deleted: no}); err != nil {
+	if err := head.appendMessage(&schedulingv1.PayCodeEdit{Posted: no, Generated: yes, Deleted: no}); err != nil {
 		return Template{}, err
 	}
-	err = out.sections[1].message(&schedulingv1.PayCodeEdit{CommentNotes: t.GetCommentNotes()})
+	err = out.sections[1].appendMessage(&schedulingv1.PayCodeEdit{CommentNotes: t.GetCommentNotes()})
 	return out, err
 }
 
-// payCodeEditBody holds the fields from the duration up to the lock, which is
-// the last.
+// payCodeEditBody returns the fields from the duration to the lock, which comes last.
 func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeEdit {
 	body := &schedulingv1.PayCodeEdit{
 		DurationInTime:        t.DurationInTime,
@@ -72,10 +71,10 @@ func payCodeEditBody(t *schedulingv1.PayCodeEditTemplate) *schedulingv1.PayCodeE
 	return body
 }
 
-func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Template, error) {
+func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, count *counters) (Template, error) {
 	out := Template{Kind: KindAvailability, End: civil.SecondsPerDay, lockedAt: -1}
-	out.sections[0].datePlaceholder(availabilityDate, formDate, 0)
-	if err := out.sections[0].message(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
+	out.sections[0].appendDate(availabilityDate, formDate, 0)
+	if err := out.sections[0].appendMessage(&schedulingv1.Availability{Generated: yes, Deleted: no}); err != nil {
 		return Template{}, err
 	}
 	for i, s := range t.GetSegments() {
@@ -86,7 +85,7 @@ func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Te
 		if i == 0 {
 			out.Start = int32(start)
 		}
-		if err := out.sections[1].segment(availabilitySegments, of.segment(i), &schedulingv1.AvailabilitySegment{
+		if err := out.sections[1].appendSegment(availabilitySegments, count.segmentSeries(i), &schedulingv1.AvailabilitySegment{
 			AvailabilityType: s.GetAvailabilityType(), StartTime: s.GetStartTime(), EndTime: s.GetEndTime(),
 		}); err != nil {
 			return Template{}, err
@@ -95,26 +94,26 @@ func availabilityTemplate(t *schedulingv1.AvailabilityTemplate, of *numbers) (Te
 	return out, nil
 }
 
-// segment appends a field with a segment that has no times of its own day, and its id.
-func (s *section) segment(field protowire.Number, series int32, rest proto.Message) error {
-	var sub section
-	sub.id(protofield.MustShort(rest, "id"), series)
-	if err := sub.message(rest); err != nil {
+// segment appends a field with the id and the remaining fields of a segment. The segment has no
+// times that depend on the day.
+func (s *appendSection) appendSegment(field protowire.Number, series int32, rest proto.Message) error {
+	var sub appendSection
+	sub.appendID(protofield.MustShort(rest, "id"), series)
+	if err := sub.appendMessage(rest); err != nil {
 		return err
 	}
-	s.nested(field, &sub)
+	s.appendNested(field, &sub)
 	return nil
 }
 
-// OnCallShift is the type of a tag's segment that puts somebody on call.
+// OnCallShift is the segment type of a tag that puts its employee on call.
 const OnCallShift = "ON_CALL_SHIFT"
 
-// TagTypes are the types of a tag's segments, of which the first is that of a segment without one.
+// TagTypes are the segment types of tags. The first is the default.
 var TagTypes = []string{"SCHEDULE_TAG", OnCallShift, "PREDICTIVE_TAG"}
 
-// tagTemplate compiles a schedule tag. One without times stands for the whole
-// day.
-func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, error) {
+// tagTemplate compiles a schedule tag. A tag without times covers the whole day.
+func tagTemplate(t *schedulingv1.ScheduleTagTemplate, count *counters) (Template, error) {
 	out := Template{Kind: KindTag, End: civil.SecondsPerDay, lockedAt: -1}
 	if t.GetStartDateTime() != "" {
 		var err error
@@ -123,23 +122,23 @@ func tagTemplate(t *schedulingv1.ScheduleTagTemplate, of *numbers) (Template, er
 		}
 	}
 	head := &out.sections[0]
-	head.datePlaceholder(tagStart, formDateTime, out.Start)
-	head.datePlaceholder(tagEnd, formDateTime, out.End)
+	head.appendDate(tagStart, formDateTime, out.Start)
+	head.appendDate(tagEnd, formDateTime, out.End)
 	onCall := false
 	for i, s := range t.GetSegments() {
 		if i == 0 {
 			out.location = s.GetOrgJob().GetQualifier()
 		}
 		onCall = onCall || s.GetSegmentType().GetQualifier() == OnCallShift
-		if err := out.sections[1].segment(tagSegments, of.segment(i), tagSegment(s)); err != nil {
+		if err := out.sections[1].appendSegment(tagSegments, count.segmentSeries(i), tagSegment(s)); err != nil {
 			return Template{}, err
 		}
 	}
 	flags := &schedulingv1.ScheduleTag{Posted: no, Generated: yes, Deleted: no, OnCall: proto.Bool(onCall)}
-	if err := head.message(flags); err != nil {
+	if err := head.appendMessage(flags); err != nil {
 		return Template{}, err
 	}
-	err := out.sections[2].message(&schedulingv1.ScheduleTag{CommentNotes: t.GetCommentNotes()})
+	err := out.sections[2].appendMessage(&schedulingv1.ScheduleTag{CommentNotes: t.GetCommentNotes()})
 	return out, err
 }
 

@@ -7,28 +7,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// shiftTemplate compiles a shift. Its times, and those of its segments, are
-// placeholders.
-func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool) (Template, error) {
+// shiftTemplate compiles a shift. Its times and the times of its segments are placeholders.
+func shiftTemplate(t *schedulingv1.ShiftTemplate, count *counters, mergeBreaks bool) (Template, error) {
 	start, end, err := period(t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil {
 		return Template{}, err
 	}
 	out := Template{Kind: KindShift, Start: start, End: end}
 	head := &out.sections[0]
-	head.datePlaceholder(shiftStart, formDateTime, start)
-	head.datePlaceholder(shiftEnd, formDateTime, end)
+	head.appendDate(shiftStart, formDateTime, start)
+	head.appendDate(shiftEnd, formDateTime, end)
 	flags := &schedulingv1.Shift{
 		Label: t.GetLabel(), Generated: yes, Open: no, Locked: proto.Bool(t.GetLocked()),
 	}
-	if err := head.message(flags); err != nil {
+	if err := head.appendMessage(flags); err != nil {
 		return Template{}, err
 	}
 	out.lockedAt = int32(len(head.text)) - 1
-	if err := head.message(&schedulingv1.Shift{Posted: no}); err != nil {
+	if err := head.appendMessage(&schedulingv1.Shift{Posted: no}); err != nil {
 		return Template{}, err
 	}
-	segments, err := segmentsOf(t)
+	segments, err := decodeSegments(t)
 	if err != nil {
 		return Template{}, err
 	}
@@ -41,22 +40,22 @@ func shiftTemplate(t *schedulingv1.ShiftTemplate, of *numbers, mergeBreaks bool)
 		if i == 0 {
 			out.location = from.GetOrgNode().GetQualifier()
 		}
-		if err := appendSegment(tail, of.segment(s.Index), s, from); err != nil {
+		if err := appendShiftSegment(tail, count.segmentSeries(s.Index), s, from); err != nil {
 			return Template{}, err
 		}
 	}
 	rest := &schedulingv1.Shift{CommentNotes: &schedulingv1.CommentNoteList{CommentNotes: t.GetCommentNotes()}}
 	segment.Complete(rest)
-	rest.Generated, rest.Open, rest.Locked, rest.Posted = nil, nil, nil, nil // They stand before.
-	err = tail.message(rest)
+	rest.Generated, rest.Open, rest.Locked, rest.Posted = nil, nil, nil, nil // These fields were written before the version.
+	err = tail.appendMessage(rest)
 	return out, err
 }
 
-func appendSegment(tail *section, series int32, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
-	var sub section
-	sub.id(segmentID, series)
-	sub.datePlaceholder(segmentStart, formDateTime, int32(s.Start))
-	sub.datePlaceholder(segmentEnd, formDateTime, int32(s.End))
+func appendShiftSegment(tail *appendSection, series int32, s segment.Segment, from *schedulingv1.ShiftTemplateSegment) error {
+	var sub appendSection
+	sub.appendID(segmentID, series)
+	sub.appendDate(segmentStart, formDateTime, int32(s.Start))
+	sub.appendDate(segmentEnd, formDateTime, int32(s.End))
 	rest := &schedulingv1.ShiftSegment{
 		SegmentTypeRef:       from.GetSegmentType(),
 		Type:                 from.GetSegmentType().GetQualifier(),
@@ -73,14 +72,14 @@ func appendSegment(tail *section, series int32, s segment.Segment, from *schedul
 		})
 	}
 	segment.CompleteFlags(rest)
-	if err := sub.message(rest); err != nil {
+	if err := sub.appendMessage(rest); err != nil {
 		return err
 	}
-	tail.nested(shiftSegment, &sub)
+	tail.appendNested(shiftSegment, &sub)
 	return nil
 }
 
-func segmentsOf(t *schedulingv1.ShiftTemplate) ([]segment.Segment, error) {
+func decodeSegments(t *schedulingv1.ShiftTemplate) ([]segment.Segment, error) {
 	segments := make([]segment.Segment, len(t.GetSegments()))
 	for i, from := range t.GetSegments() {
 		start, end, err := period(from.GetStartDateTime(), from.GetEndDateTime())

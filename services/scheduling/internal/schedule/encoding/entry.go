@@ -15,20 +15,20 @@ import (
 // Entry is one entry of the response before it is written.
 type Entry struct {
 	Template *Template
-	// Job is the primary job of the employee on the day, which the template does not
-	// know; nil when there is none, or the template says it.
+	// Job is the employee's primary job on the day. It is nil if there is none or the template
+	// already contains it.
 	Job       *Job
 	ID        int64
 	Version   int64
 	Start     int64 // clock-face seconds since 1970-01-01, for sorting
 	Employee  int32 // index; -1 for an open shift
-	Relations int32 // index; -1 when they stand in the template
+	Relations int32 // index; -1 if the template contains the relations
 	Day       civil.Date
-	Locked    bool  // its day is
-	size      int32 // of the sections, with the job
+	Locked    bool  // whether the day is locked
+	size      int32 // of the sections including the job
 }
 
-// templateWithJob returns the template with the job, which takes the memory when it is made.
+// templateWithJob returns the template with the job filled in. A new template uses the buffers.
 func (e *Entry) templateWithJob(memory *buffers) (*Template, error) {
 	if e.Job == nil {
 		return e.Template, nil
@@ -40,7 +40,7 @@ func (e *Entry) templateWithJob(memory *buffers) (*Template, error) {
 	return t, nil
 }
 
-// location is the path of the job by which entries are sorted.
+// location returns the path of the job, for sorting.
 func (e *Entry) location() string {
 	if e.Template.location == "" && e.Job != nil && e.Template.namesJob() {
 		return e.Job.path
@@ -48,12 +48,11 @@ func (e *Entry) location() string {
 	return e.Template.location
 }
 
-// Window is what the schedules of persons show on days: the entries that Encode
-// writes.
+// Window is the input of Encode: the schedules of persons on a range of days.
 type Window struct {
 	Days    civil.Range
 	Persons []Person
-	// Entries are listed by kind; open shifts are apart.
+	// Entries are grouped by kind. Open shifts are in Open.
 	Entries   [Kinds][]Entry
 	Open      []Entry
 	Relations [][]byte // the relations field of generated entries, without its tag
@@ -63,7 +62,7 @@ type Window struct {
 	ExpandedJobs []byte
 }
 
-// End is when the entry ends, in the seconds of its start.
+// End returns the end of the entry in clock-face seconds, like Start.
 func (e *Entry) End() int64 { return e.Start + int64(e.Template.End-e.Template.Start) }
 
 // Lock is a row of day_lock.
@@ -72,7 +71,7 @@ type Lock struct {
 	Days           civil.Range
 }
 
-// Relation is what a generated entry says of the assignment that it follows from.
+// Relation describes the assignment that generates an entry.
 type Relation struct {
 	AssignmentID int64
 	Inherited    bool
@@ -80,8 +79,8 @@ type Relation struct {
 	Pattern string
 }
 
-// Field returns the relation as a message with its length before it. It ends with the
-// id of the entry, which is still to be put there.
+// Field returns the relation as a length-prefixed message. It ends with the id of the entry, which
+// the caller fills in.
 func (r Relation) Field() ([]byte, error) {
 	out := &schedulingv1.Relation{
 		Type: "FROM_PATTERNITEM_TO_ITEM", Active: yes, From: &commonv1.Ref{Id: proto.Int64(r.AssignmentID)},
@@ -98,6 +97,6 @@ func (r Relation) Field() ([]byte, error) {
 	return protowire.AppendBytes(nil, text), err
 }
 
-// Lookback is how many days before a window spans are read, and what hides
-// their entries: an entry may reach past midnight. No template is longer.
+// Lookback is the number of days before a window that spans and hidden entries are read for,
+// because an entry can reach past midnight. No template is longer.
 const Lookback = 7

@@ -10,14 +10,13 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// JobRefs are the jobs that entries name: by their paths, and by ids those that have none.
-// Both ascend.
+// JobRefs are the jobs of entries: by path, or by id if they have no path. Both lists ascend.
 type JobRefs struct {
 	Paths []string
 	IDs   []int64
 }
 
-// allJobPaths lead to the refs of jobs in entries, in all of their segments.
+// allJobPaths are the field paths to the job references of all segments of an entry.
 var allJobPaths = [Kinds][]protowire.Number{
 	KindShift: jobPaths[KindShift], KindPayCodeEdit: jobPaths[KindPayCodeEdit],
 	KindTag: {
@@ -25,12 +24,12 @@ var allJobPaths = [Kinds][]protowire.Number{
 	},
 }
 
-// Jobs returns the jobs that the entries name, open shifts among them.
+// Jobs returns the jobs of all entries, including open shifts.
 func (w *Window) Jobs() (JobRefs, error) {
 	var memory buffers
-	seen := map[onJob]bool{}
+	seen := map[jobKey]bool{}
 	paths, ids := map[string]bool{}, map[int64]bool{}
-	note := func(ref []byte) {
+	add := func(ref []byte) {
 		if path := firstValue(ref, refQualifier); len(path) > 0 {
 			paths[string(path)] = true
 		} else if id := firstVarint(ref, refID); id != 0 {
@@ -40,7 +39,7 @@ func (w *Window) Jobs() (JobRefs, error) {
 	for _, list := range append(w.Entries[:], w.Open) {
 		for i := range list {
 			e := &list[i]
-			key := onJob{e.Template, e.Job}
+			key := jobKey{e.Template, e.Job}
 			if seen[key] || allJobPaths[e.Template.Kind] == nil {
 				continue
 			}
@@ -50,15 +49,15 @@ func (w *Window) Jobs() (JobRefs, error) {
 				return JobRefs{}, err
 			}
 			for s := range t.sections {
-				eachValue(t.sections[s].text, allJobPaths[t.Kind], note)
+				forEachValue(t.sections[s].text, allJobPaths[t.Kind], add)
 			}
 		}
 	}
 	return JobRefs{Paths: slices.Sorted(maps.Keys(paths)), IDs: slices.Sorted(maps.Keys(ids))}, nil
 }
 
-// eachValue calls found for every value at the end of a path of message fields.
-func eachValue(message []byte, path []protowire.Number, found func([]byte)) {
+// forEachValue calls found for each value at a path of message fields.
+func forEachValue(message []byte, path []protowire.Number, found func([]byte)) {
 	if len(path) == 0 {
 		found(message)
 		return
@@ -74,13 +73,13 @@ func eachValue(message []byte, path []protowire.Number, found func([]byte)) {
 		}
 		if number == path[0] && wire == protowire.BytesType {
 			value, _ := protowire.ConsumeBytes(message[n:])
-			eachValue(value, path[1:], found)
+			forEachValue(value, path[1:], found)
 		}
 		message = message[n+size:]
 	}
 }
 
-// firstVarint returns the first value of a field with a number, 0 when there is none.
+// firstVarint returns the first value of a field, or 0 if the field is absent.
 func firstVarint(message []byte, wanted protowire.Number) uint64 {
 	for len(message) > 0 {
 		number, wire, n := protowire.ConsumeTag(message)

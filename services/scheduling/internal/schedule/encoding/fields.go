@@ -28,18 +28,17 @@ var (
 	fieldJobs           = protofield.MustShort(&schedulingv1.Schedule{}, "expanded_jobs")
 )
 
-// entries are messages of the kinds of entries.
+// entries has an empty message of each kind of entry.
 var entries = [Kinds]proto.Message{
 	KindShift: &schedulingv1.Shift{}, KindPayCodeEdit: &schedulingv1.PayCodeEdit{}, KindAvailability: &schedulingv1.Availability{},
 	KindTag: &schedulingv1.ScheduleTag{}, KindLeaveEdit: &schedulingv1.LeaveEdit{},
 }
 
-// What all kinds have under one number: the id and the employee of an entry, and the
-// entries of a list.
+// Fields that have the same number in all kinds of entries, and in all kinds of lists.
 var (
-	fieldID       = shared(entries[:], "id", "id", "id", "id", "id")
-	fieldEmployee = shared(entries[:], "employee", "employee", "employee", "employee", "employee")
-	fieldItems    = shared([]proto.Message{
+	fieldID       = sharedNumber(entries[:], "id", "id", "id", "id", "id")
+	fieldEmployee = sharedNumber(entries[:], "employee", "employee", "employee", "employee", "employee")
+	fieldItems    = sharedNumber([]proto.Message{
 		&schedulingv1.ShiftList{}, &schedulingv1.PayCodeEditList{}, &schedulingv1.AvailabilityList{}, &schedulingv1.ScheduleTagList{},
 		&schedulingv1.LeaveEditList{},
 	}, "shifts", "pay_code_edits", "availabilities", "schedule_tags", "leave_edits")
@@ -49,17 +48,19 @@ var (
 	itemTag     = byte(protowire.EncodeTag(fieldItems, protowire.BytesType))
 )
 
-// The fields in which the kinds differ. Availabilities and tags cannot be locked: 0.
+// Fields whose numbers depend on the kind. Availabilities and tags have no locked field; its number
+// is 0.
 var (
-	versionFields  = ofKinds("version")
-	relationFields = ofKinds("relations")
-	lockedFields   = ofKinds("locked")
+	versionFields  = kindNumbers("version")
+	relationFields = kindNumbers("relations")
+	lockedFields   = kindNumbers("locked")
 
 	versionTags  = tags(versionFields, protowire.VarintType)
 	relationTags = tags(relationFields, protowire.BytesType)
 )
 
-// jobPaths lead to the job of a stored item: that of its first segment.
+// jobPaths are the field paths to the job of a stored item. If it has segments, that is the job of
+// the first one.
 var jobPaths = [Kinds][]protowire.Number{
 	KindShift: {
 		protofield.MustNumber(&schedulingv1.Shift{}, "segments"), protofield.MustNumber(&schedulingv1.ShiftSegment{}, "org_job_ref"),
@@ -95,7 +96,7 @@ var (
 	leaveStart   = protofield.MustNumber(&schedulingv1.LeaveEdit{}, "start_time")
 )
 
-// The fields of what else is written.
+// The fields of other messages.
 var (
 	refID        = protofield.MustShort(&commonv1.Ref{}, "id")
 	refQualifier = protofield.MustShort(&commonv1.Ref{}, "qualifier")
@@ -130,20 +131,20 @@ var (
 	holidayEmployee = protofield.MustShort(&schedulingv1.ScheduledHoliday{}, "employee")
 )
 
-// shared returns the one number that the fields of all messages have, each by its own
-// name.
-func shared(of []proto.Message, names ...protoreflect.Name) protowire.Number {
-	number := protofield.MustShort(of[0], names[0])
-	for i, m := range of {
+// sharedNumber returns the number that fields of several messages share. It panics if the numbers
+// differ.
+func sharedNumber(messages []proto.Message, names ...protoreflect.Name) protowire.Number {
+	number := protofield.MustShort(messages[0], names[0])
+	for i, m := range messages {
 		if protofield.MustShort(m, names[i]) != number {
-			panic(fmt.Sprintf("encoding: %s.%s has not the number %d", m.ProtoReflect().Descriptor().FullName(), names[i], number))
+			panic(fmt.Sprintf("encoding: %s.%s does not have the number %d", m.ProtoReflect().Descriptor().FullName(), names[i], number))
 		}
 	}
 	return number
 }
 
-// ofKinds returns the number of a field of each kind; 0 for kinds that have none.
-func ofKinds(name protoreflect.Name) (numbers [Kinds]protowire.Number) {
+// kindNumbers returns the number of a field in each kind; 0 for kinds without it.
+func kindNumbers(name protoreflect.Name) (numbers [Kinds]protowire.Number) {
 	for k, m := range entries {
 		numbers[k], _ = protofield.Number(m, name)
 	}

@@ -6,15 +6,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Holiday is one that touches the window. It is the same for all employees.
+// Holiday is a holiday that touches the window. It is the same for all employees.
 type Holiday struct {
 	Start string
 	Days  civil.Range
-	// Fields are those of a ScheduledHoliday but for the employee.
+	// Fields are the encoded fields of a ScheduledHoliday without the employee.
 	Fields []byte
 }
 
-// holidaySize is the length of the items that scheduledHolidays appends.
+// holidaySize returns the length of the result of scheduledHolidays.
 func (w *writer) holidaySize() int {
 	size := 0
 	for i := range w.Persons {
@@ -25,7 +25,7 @@ func (w *writer) holidaySize() int {
 	return size
 }
 
-// scheduledHolidays lists every holiday of every employee.
+// scheduledHolidays encodes each holiday of each employee.
 func (w *writer) scheduledHolidays() []byte {
 	out := make([]byte, 0, w.holidaySize())
 	for _, i := range requestOrder(w.Persons) {
@@ -41,7 +41,7 @@ func (w *writer) scheduledHolidays() []byte {
 	return out
 }
 
-// isHoliday says of each day of the window whether a holiday touches it.
+// isHoliday reports for each day of the window whether a holiday touches it.
 func (w *writer) isHoliday() []bool {
 	out := make([]bool, w.Days.Days())
 	for _, h := range w.Holidays {

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// Numbers of the fields of a shift and of its segments that say the job.
+// The numbers of the job fields of a shift and of its segments.
 const (
 	shiftSegments      = 12
 	shiftPosition      = 14
@@ -21,7 +21,7 @@ const (
 	segmentPrimaryJob  = 19
 )
 
-// Numbers of the fields of a pay code edit that say the job; they ascend.
+// The numbers of the job fields of a pay code edit. They ascend.
 var (
 	editJob         = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "org_job_ref")
 	editPosition    = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "position")
@@ -30,12 +30,12 @@ var (
 	editPrimaryJob  = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "primary_org_job_ref")
 )
 
-// Job is the primary job of an employee, ready to be written.
+// Job is the primary job of an employee, encoded.
 type Job struct {
 	path string
-	// The whole fields: of a shift, and of its segments.
+	// Whole fields of a shift and of its segments.
 	position, job, primary []byte
-	// The same of a pay code edit.
+	// Whole fields of a pay code edit.
 	editPosition, editJob, editPrimary []byte
 }
 
@@ -50,7 +50,7 @@ func NewJob(path string) *Job {
 	}
 }
 
-// JobOn returns the primary job on a day, nil when there is none.
+// JobOn returns the primary job on a day, or nil.
 func (p *Person) JobOn(day civil.Date) *Job {
 	for i := range p.jobs {
 		if p.jobs[i].days.Contains(day) {
@@ -65,28 +65,28 @@ type jobDays struct {
 	job  *Job
 }
 
-// jobsOf returns the primary jobs of an employee. Employees share those of one path.
-func jobsOf(e *projection.Employee, byPath map[string]*Job) []jobDays {
+// primaryJobs returns the primary jobs of an employee. byPath shares jobs between employees.
+func primaryJobs(e *projection.Employee, byPath map[string]*Job) []jobDays {
 	var out []jobDays
-	for _, held := range e.Jobs {
-		job := byPath[held.Path]
+	for _, period := range e.Jobs {
+		job := byPath[period.Path]
 		if job == nil {
-			job = NewJob(held.Path)
-			byPath[held.Path] = job
+			job = NewJob(period.Path)
+			byPath[period.Path] = job
 		}
-		out = append(out, jobDays{held.Days, job})
+		out = append(out, jobDays{period.Days, job})
 	}
 	return out
 }
 
-// WithJob returns the template of a shift or a pay code edit for somebody with a
-// primary job; that of another kind says no job.
+// WithJob returns the template with the primary job filled in. Only shifts and pay code edits
+// contain a job.
 func (t *Template) WithJob(job *Job) (*Template, error) { return t.withJob(job, &buffers{}) }
 
-// buffers is memory for the sections of a template with a job.
-type buffers [3]section
+// buffers is reusable memory for the sections of a template with a job.
+type buffers [3]appendSection
 
-// withJob is WithJob with memory for the sections, which the template takes.
+// withJob is WithJob with memory for the new sections.
 func (t *Template) withJob(job *Job, memory *buffers) (*Template, error) {
 	out := *t
 	var err error
@@ -109,51 +109,51 @@ func (t *Template) withJob(job *Job, memory *buffers) (*Template, error) {
 	return &out, nil
 }
 
-// namesJob reports whether entries of the template say the primary job.
+// namesJob reports whether entries of the template contain the primary job.
 func (t *Template) namesJob() bool { return t.Kind == KindShift || t.Kind == KindPayCodeEdit }
 
-// maxCachedTemplates is how many templates with jobs are kept for one response; each takes
-// one or two KiB. Employees may all have jobs of their own: then there are nearly as many
-// as shifts.
+// maxCachedTemplates limits the templates with jobs that are cached for one response. Each takes
+// one or two KiB. If all employees have different jobs, there are almost as many templates as
+// shifts.
 const maxCachedTemplates = 512
 
-// jobTemplates makes templates with the primary jobs of employees.
+// jobTemplates fills the primary jobs of employees into templates.
 type jobTemplates struct {
-	templates map[onJob]*Template
-	// memory is that of the last one that is not kept.
+	templates map[jobKey]*Template
+	// memory is reused for each template that is not cached.
 	memory buffers
 }
 
-// onJob is a template for somebody with a primary job.
-type onJob struct {
+// jobKey is the cache key of a template with a primary job.
+type jobKey struct {
 	template *Template
 	job      *Job
 }
 
-// fill puts the template with the job into an entry when it can be kept, and leaves it
-// to be made again otherwise. Either way the entry knows its size.
+// fill sets the size of an entry. It also replaces the template by one with the job if the cache
+// has room; otherwise the template is built again when the entry is written.
 func (j *jobTemplates) fill(e *Entry) error {
 	if e.Job == nil {
 		e.size = e.Template.size
 		return nil
 	}
-	key := onJob{e.Template, e.Job}
-	t, kept := j.templates[key]
-	if !kept {
+	key := jobKey{e.Template, e.Job}
+	t, cached := j.templates[key]
+	if !cached {
 		memory := &j.memory
-		if kept = len(j.templates) < maxCachedTemplates; kept {
+		if cached = len(j.templates) < maxCachedTemplates; cached {
 			memory = &buffers{}
 		}
 		var err error
 		if t, err = e.templateWithJob(memory); err != nil {
 			return err
 		}
-		if kept {
+		if cached {
 			j.templates[key] = t
 		}
 	}
 	e.size = t.size
-	if kept {
+	if cached {
 		e.Template, e.Job = t, nil
 	}
 	return nil
@@ -173,19 +173,19 @@ func (t *Template) editWithJob(job *Job, memory *buffers) error {
 		case 2:
 			fields = job.editFields(named)
 		}
-		if err := t.sections[i].spliced(fields, &memory[i]); err != nil {
+		if err := t.sections[i].insertMissing(fields, &memory[i]); err != nil {
 			return err
 		}
 		t.sections[i] = memory[i]
 	}
-	if t.lockedAt >= 0 { // The lock comes behind the job.
+	if t.lockedAt >= 0 { // The lock field follows the job.
 		t.lockedAt += int32(len(t.sections[0].text) - before)
 	}
 	return nil
 }
 
-// editFields are the last fields of a pay code edit that say the job, where named is the
-// field of the job that the edit names, nil when it names none.
+// editFields returns the last job fields of a pay code edit. named is the job field of the edit, or
+// nil.
 func (j *Job) editFields(named []byte) []field {
 	return []field{
 		{editTransferJob, appendFlag(editTransferJob, named != nil && !bytes.Equal(named, j.editJob))},
@@ -194,25 +194,25 @@ func (j *Job) editFields(named []byte) []field {
 	}
 }
 
-// BodyWithJob returns the message of a shift or a pay code edit for somebody with a
-// primary job; that of another kind is as it was.
+// BodyWithJob returns the message of a shift or a pay code edit with the primary job filled in.
+// Messages of other kinds are returned unchanged.
 func BodyWithJob(body []byte, k Kind, job *Job) ([]byte, error) {
-	whole := &section{text: body}
-	var out section
+	whole := &appendSection{text: body}
+	var out appendSection
 	var err error
 	switch k {
 	case KindShift:
 		err = whole.withJob(job, &out)
 	case KindPayCodeEdit:
 		fields := []field{{editJob, job.editJob}, {editPosition, job.editPosition}}
-		err = whole.spliced(append(fields, job.editFields(firstField(body, editJob))...), &out)
+		err = whole.insertMissing(append(fields, job.editFields(firstField(body, editJob))...), &out)
 	default:
 		return body, nil
 	}
 	return out.text, err
 }
 
-// field is a whole field of a message.
+// field is an encoded field of a message.
 type field struct {
 	number protowire.Number
 	text   []byte
@@ -222,14 +222,14 @@ func appendFlag(number protowire.Number, value bool) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), protowire.EncodeBool(value))
 }
 
-// firstField is the first field with a number, with its tag, or nil.
-func firstField(message []byte, wanted protowire.Number) []byte {
+// firstField returns the first field with a number, including its tag, or nil.
+func firstField(message []byte, target protowire.Number) []byte {
 	for len(message) > 0 {
 		number, _, n := protowire.ConsumeField(message)
 		if n < 0 {
 			return nil
 		}
-		if number == wanted {
+		if number == target {
 			return message[:n]
 		}
 		message = message[n:]
@@ -237,9 +237,9 @@ func firstField(message []byte, wanted protowire.Number) []byte {
 	return nil
 }
 
-// spliced copies a part of an entry into the memory of another one, with those of the
-// fields that it does not have. All ascend.
-func (s *section) spliced(fields []field, into *section) error {
+// insertMissing copies a section into other memory, and inserts the given fields that it lacks. All
+// fields ascend.
+func (s *appendSection) insertMissing(fields []field, into *appendSection) error {
 	c := s.copyInto(into, size(fields))
 	for at := 0; at < len(s.text); {
 		number, _, n := protowire.ConsumeField(s.text[at:])
@@ -268,10 +268,10 @@ func size(fields []field) (n int) {
 	return n
 }
 
-// withJob copies a part of a shift into the memory of another one. What names no job gets the primary one: the shift as
-// its position, and segments as their job. Segments say what the primary job is, and
-// whether theirs is another one. Fields ascend.
-func (s *section) withJob(job *Job, into *section) error {
+// withJob copies a section of a shift into other memory. It fills the primary job into empty
+// fields: the position of the shift and the job of its segments. It also sets the primary job of
+// each segment, and whether the segment transfers to another job. Fields ascend.
+func (s *appendSection) withJob(job *Job, into *appendSection) error {
 	c := s.copyInto(into, 4*len(job.primary)+len(job.position))
 	placed := false
 	for at := 0; at < len(s.text); {
@@ -292,7 +292,7 @@ func (s *section) withJob(job *Job, into *section) error {
 		}
 		if number == shiftSegments {
 			value, _ := protowire.ConsumeBytes(s.text[at+n:])
-			if err := c.segment(end-len(value), end, job); err != nil {
+			if err := c.copySegment(end-len(value), end, job); err != nil {
 				return err
 			}
 		} else {
@@ -306,16 +306,15 @@ func (s *section) withJob(job *Job, into *section) error {
 	return nil
 }
 
-// copying is a section that is being copied, with what is added to it.
+// copying is a section that is being copied with insertions.
 type copying struct {
-	from, to *section
-	at       int // what is copied
-	next     int // which placeholder comes next
+	from, to *appendSection
+	at       int // length of the copied part
+	next     int // index of the next placeholder
 }
 
-// copyInto begins to copy a section into the memory of another one, which grows by so many
-// bytes.
-func (s *section) copyInto(into *section, more int) copying {
+// copyInto starts copying a section into other memory, with room for more bytes.
+func (s *appendSection) copyInto(into *appendSection, more int) copying {
 	into.text = slices.Grow(into.text[:0], len(s.text)+more)
 	into.placeholders = slices.Grow(into.placeholders[:0], len(s.placeholders))
 	return copying{from: s, to: into}
@@ -333,10 +332,10 @@ func (c *copying) copy(end int) {
 	c.at = end
 }
 
-// segment copies the segment whose message stands between two positions.
-func (c *copying) segment(start, end int, job *Job) error {
+// segment copies the segment whose message is between two positions.
+func (c *copying) copySegment(start, end int, job *Job) error {
 	value := c.from.text[start:end]
-	// Where the two fields belong, and the value that says whether it is a transfer.
+	// The positions of the two inserted fields, and of the value of the transfer flag.
 	jobAt, primaryAt, transfer := len(value), len(value), -1
 	var named []byte
 	for at := 0; at < len(value); {

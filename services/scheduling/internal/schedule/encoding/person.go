@@ -13,13 +13,13 @@ import (
 // Person is an employee whose schedule is written.
 type Person struct {
 	ID           int64
-	requestIndex int32  // position among those that were asked for
-	Ref          []byte // the ref as a message, with its length before it
+	requestIndex int32  // position in the request
+	Ref          []byte // the reference as a length-prefixed message
 	Zone         *ZoneDays
 	jobs         []jobDays // ascending
 }
 
-// NewPersons returns the employees as persons, each once, by ascending id.
+// NewPersons converts employees to persons, in order of their ids and without duplicates.
 func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 	persons := make([]Person, len(employees))
 	zones, jobs := map[*civil.Zone]*ZoneDays{}, map[string]*Job{}
@@ -30,14 +30,14 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 	refs := make([]byte, 0, size)
 	for i := range employees {
 		e := &employees[i]
-		zone, known := zones[e.Zone]
-		if !known {
+		zone, found := zones[e.Zone]
+		if !found {
 			zone = ClockChanges(e.Zone, days)
 			zones[e.Zone] = zone
 		}
 		at := len(refs)
 		refs = appendRef(refs, e)
-		persons[i] = Person{ID: e.ID, requestIndex: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: jobsOf(e, jobs)}
+		persons[i] = Person{ID: e.ID, requestIndex: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: primaryJobs(e, jobs)}
 	}
 	slices.SortFunc(persons, func(a, b Person) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.requestIndex, b.requestIndex))
@@ -45,8 +45,7 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 	return slices.CompactFunc(persons, func(a, b Person) bool { return a.ID == b.ID })
 }
 
-// requestOrder returns the indexes of persons in the order in which they were asked
-// for.
+// requestOrder returns the indexes of persons in the order of the request.
 func requestOrder(persons []Person) []int32 {
 	order := make([]int32, len(persons))
 	for i := range order {
@@ -56,8 +55,8 @@ func requestOrder(persons []Person) []int32 {
 	return order
 }
 
-// IDsOf returns the ids of persons, in their order.
-func IDsOf(persons []Person) []int64 {
+// PersonIDs returns the ids of persons, in their order.
+func PersonIDs(persons []Person) []int64 {
 	ids := make([]int64, len(persons))
 	for i := range persons {
 		ids[i] = persons[i].ID
@@ -65,8 +64,7 @@ func IDsOf(persons []Person) []int64 {
 	return ids
 }
 
-// appendRef appends the ref of an employee, id and person number, with its
-// length before it.
+// appendRef appends the length-prefixed reference of an employee, with id and person number.
 func appendRef(dst []byte, e *projection.Employee) []byte {
 	dst = protowire.AppendVarint(dst, uint64(refBody(e)))
 	dst = protowire.AppendTag(dst, refID, protowire.VarintType)

@@ -16,20 +16,20 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxResponseBytes bounds a response, which is refused before it is put
-// together. It is what a service may return.
+// maxResponseBytes limits the size of a response, to the size that a service may return. Larger
+// responses are rejected before they are built.
 var maxResponseBytes = client.DefaultSizes().MaxResponse
 
-// Encode writes the window as the fields of a Schedule, with a list, perhaps
-// empty, for each selected part. When the caller takes parts, it sends those of
-// long lists ahead and returns the rest.
+// Encode writes the window as the fields of a Schedule. Each selected part has a list, even if it
+// is empty. If the caller accepts parts, Encode sends the beginning of long lists ahead and returns
+// the rest.
 func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
-	w := &writer{Window: b, dates: datesOf(b.Days), jobs: jobTemplates{templates: map[onJob]*Template{}}}
+	w := &writer{Window: b, dates: newDateTexts(b.Days), jobs: jobTemplates{templates: map[jobKey]*Template{}}}
 	lists := []struct {
 		part    request.Selection
 		field   protowire.Number
 		entries []Entry
-		other   []byte // a list that is not made of entries
+		other   []byte // the encoded items of a list without entries
 	}{
 		{part: request.SelectShifts, field: fieldShifts, entries: b.Entries[KindShift]},
 		{part: request.SelectOpenShifts, field: fieldOpenShifts, entries: b.Open},
@@ -87,14 +87,14 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 		if q.Selected&l.part == 0 {
 			continue
 		}
-		if err := w.list(l.field, l.entries, l.other); err != nil {
+		if err := w.appendList(l.field, l.entries, l.other); err != nil {
 			return nil, err
 		}
 	}
 	return w.out, nil
 }
 
-// CheckSize refuses a response of more bytes than the edge takes.
+// CheckSize rejects a response that exceeds the limit.
 func CheckSize(size int) error {
 	if size > maxResponseBytes {
 		return tooLarge(size)
@@ -141,7 +141,7 @@ func (w *writer) openSummary() []byte {
 	return out
 }
 
-// dayLocks lists the locks that touch the window.
+// dayLocks encodes the locks that touch the window.
 func (w *writer) dayLocks() []byte {
 	var out, message []byte
 	at := 0
@@ -166,17 +166,17 @@ func (w *writer) dayLocks() []byte {
 	return out
 }
 
-// What a day has.
+// Flags of a day.
 const (
 	hasShift = 1 << iota
 	hasPayCodeEdit
 )
 
-// scheduleDays lists every employee on every day, by day.
+// scheduleDays encodes a day for each employee, in order of the days.
 func (w *writer) scheduleDays() []byte {
 	days := w.Days.Days()
 	has := make([]uint8, len(w.Persons)*days)
-	mark := func(entries []Entry, what uint8) {
+	mark := func(entries []Entry, flag uint8) {
 		for i := range entries {
 			e := &entries[i]
 			last := e.Day
@@ -184,7 +184,7 @@ func (w *writer) scheduleDays() []byte {
 				last = e.Day.AddDays(int(e.Template.End-1) / civil.SecondsPerDay)
 			}
 			for day := max(e.Day, w.Days.From); day <= min(last, w.Days.To-1); day++ {
-				has[int(e.Employee)*days+int(day-w.Days.From)] |= what
+				has[int(e.Employee)*days+int(day-w.Days.From)] |= flag
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func (w *writer) scheduleDays() []byte {
 		if holidays[day] {
 			holiday = 1
 		}
-		text := w.dates.of(w.Days.From.AddDays(day))
+		text := w.dates.format(w.Days.From.AddDays(day))
 		for _, i := range order {
 			p := &w.Persons[i]
 			flags := has[int(i)*days+day]

@@ -8,11 +8,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// defaultOrder is the order when none is asked for.
+// defaultOrder is the order of requests that name none.
 var defaultOrder = []request.Order{request.ByRequest, request.ByStart}
 
-// sortEntries puts entries in order. What the wanted orders leave open is
-// decided by employee, start and id.
+// sortEntries sorts entries by the orders, then by employee, start and id.
 func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
 	if len(orders) == 0 {
 		orders = defaultOrder
@@ -31,19 +30,18 @@ func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
 	}
 }
 
-// gather brings the entries of each person together, in the order in which the
-// persons were asked for, and leaves them as they are among themselves. Entries
-// come by person and day, so that mostly no more sorting is needed.
+// gather groups the entries of each person in the order of the request, and keeps their order
+// within a person. Entries arrive by person and day, so that mostly no other sorting is needed.
 func gather(entries []Entry, persons []Person) {
-	inOrder := func(a, b Entry) int { return compareBy(request.ByRequest, &a, &b, persons) }
-	if slices.IsSortedFunc(entries, inOrder) {
+	byRequest := func(a, b Entry) int { return compareBy(request.ByRequest, &a, &b, persons) }
+	if slices.IsSortedFunc(entries, byRequest) {
 		return
 	}
 	count := make([]int, len(persons))
 	for i := range entries {
 		count[entries[i].Employee]++
 	}
-	next := make([]int, len(persons)) // where the next entry of a person goes
+	next := make([]int, len(persons)) // index of the next entry of each person
 	at := 0
 	for _, person := range requestOrder(persons) {
 		next[person] = at

@@ -13,8 +13,8 @@ import (
 
 var errMalformed = errors.New("the stored message is malformed")
 
-// StoredTemplate cuts a stored item into the sections of a template without
-// placeholders. Its fields ascend: it was written in one piece.
+// StoredTemplate cuts a stored item into the sections of a template without placeholders. The
+// fields of stored items ascend.
 func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 	t := &Template{Kind: k, lockedAt: -1, End: civil.SecondsPerDay}
 	cut := [2]int{len(body), len(body)}
@@ -31,7 +31,7 @@ func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 		switch {
 		case number < versionFields[k] && wire == protowire.BytesType:
 			text, _ := protowire.ConsumeBytes(value)
-			if err := t.note(number, text, day); err != nil {
+			if err := t.readTime(number, text, day); err != nil {
 				return nil, err
 			}
 		case number == lockedFields[k]:
@@ -44,15 +44,15 @@ func StoredTemplate(body []byte, k Kind, day civil.Date) (*Template, error) {
 		}
 		at += n + size
 	}
-	t.sections = [3]section{{text: body[:cut[0]]}, {text: body[cut[0]:cut[1]]}, {text: body[cut[1]:]}}
+	t.sections = [3]appendSection{{text: body[:cut[0]]}, {text: body[cut[0]:cut[1]]}, {text: body[cut[1]:]}}
 	t.size = int32(len(body))
 	t.location = string(nestedValue(nestedValue(body, jobPaths[k]...), refQualifier))
 	return t, nil
 }
 
-// note takes the times of an item from its fields, in seconds after the
-// midnight of its day.
-func (t *Template) note(number protowire.Number, text []byte, day civil.Date) error {
+// readTime sets the start or the end of the template from a field, in seconds after the midnight of
+// its day.
+func (t *Template) readTime(number protowire.Number, text []byte, day civil.Date) error {
 	switch {
 	case t.Kind == KindShift && (number == shiftStart || number == shiftEnd), t.Kind == KindTag && (number == tagStart || number == tagEnd):
 		at, err := civil.ParseDateTime(text)
@@ -81,7 +81,7 @@ func (t *Template) note(number protowire.Number, text []byte, day civil.Date) er
 	return nil
 }
 
-// BodyWithoutBreaks merges the breaks of a stored shift.
+// BodyWithoutBreaks merges the breaks of a stored shift into their neighbours.
 func BodyWithoutBreaks(body []byte) ([]byte, error) {
 	shift := &schedulingv1.Shift{}
 	if err := proto.Unmarshal(body, shift); err != nil {
@@ -93,16 +93,15 @@ func BodyWithoutBreaks(body []byte) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(shift)
 }
 
-// nestedValue returns the value of the first field on a path of message
-// fields, nil when there is none.
+// nestedValue returns the value of the first field on a path of message fields, or nil.
 func nestedValue(message []byte, path ...protowire.Number) []byte {
-	for _, wanted := range path {
-		message = firstValue(message, wanted)
+	for _, number := range path {
+		message = firstValue(message, number)
 	}
 	return message
 }
 
-func firstValue(message []byte, wanted protowire.Number) []byte {
+func firstValue(message []byte, target protowire.Number) []byte {
 	for len(message) > 0 {
 		number, wire, n := protowire.ConsumeTag(message)
 		if n < 0 {
@@ -112,7 +111,7 @@ func firstValue(message []byte, wanted protowire.Number) []byte {
 		if size < 0 {
 			return nil
 		}
-		if number == wanted && wire == protowire.BytesType {
+		if number == target && wire == protowire.BytesType {
 			value, _ := protowire.ConsumeBytes(message[n:])
 			return value
 		}

@@ -8,8 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 )
 
-// Kind is the kind of an entry of the schedule; those that patterns generate
-// come in the order of [rotation.Kind].
+// Kind is the kind of an entry. Kinds of generated entries are in the order of [rotation.Kind].
 type Kind uint8
 
 // The kinds of entries.
@@ -20,21 +19,21 @@ const (
 	KindTag
 	// Leave edits are never generated.
 	KindLeaveEdit
-	// Kinds is how many kinds there are.
+	// Kinds is the number of kinds.
 	Kinds
 )
 
-// form says what is written in place of a placeholder.
+// form is the format of a placeholder.
 type form uint8
 
 const (
 	formDate     form = iota // YYYY-MM-DD
 	formDateTime             // YYYY-MM-DDTHH:MM:SS
 	formClock                // HH:MM:SS
-	formID                   // an id made of that of the entry, as a varint
+	formID                   // an id derived from the id of the entry, as a varint
 )
 
-// The lengths of the three forms, for the years that schedules know.
+// The lengths of the placeholders, for all years that schedules support.
 const (
 	dateLen     = len("2006-01-02")
 	dateTimeLen = len("2006-01-02T15:04:05")
@@ -47,32 +46,31 @@ const (
 type datePlaceholder struct {
 	at   int32 // offset in its section
 	form form
-	day  int32 // days after the day to which the entry belongs
-	// clock is the time of day in seconds. Its text stands in the bytes
-	// already: only a clock change can make it wrong.
+	day  int32 // days after the day of the entry
+	// clock is the time of day in seconds. The bytes already contain its text, which only a clock
+	// change can make wrong.
 	clock int32
-	// series is how many series the id lies behind that of the entry.
+	// series is by how many series the id is later than the id of the entry.
 	series int32
 }
 
 // section is a part of an entry's message, in the order of its fields.
-type section struct {
+type appendSection struct {
 	text         []byte
 	placeholders []datePlaceholder
 }
 
-// Template is an entry's message without its id and employee, which stand at
-// the head of every kind. Between the first two sections stands the version,
-// between the last two the relations.
+// Template is an entry's message without the id and employee, which come first in every kind. The
+// version comes between the first two sections, and the relations between the last two.
 type Template struct {
 	Kind     Kind
-	sections [3]section
-	// lockedAt is where the first section reports whether the entry is locked;
-	// -1 for kinds that do not say.
+	sections [3]appendSection
+	// lockedAt is the position of the locked flag in the first section; -1 for kinds without the
+	// flag.
 	lockedAt int32
 	size     int32 // of the sections
-	// Start and end are seconds after the midnight of the entry's day. An
-	// entry without times begins at 0 and ends a day later.
+	// Start and End are seconds after the midnight of the entry's day. An entry without times
+	// covers the day from 0 to 24:00.
 	Start, End int32
 	lastDay    int32 // the largest day of its placeholders
 	location   string
@@ -88,7 +86,7 @@ func (t *Template) finish() {
 	}
 }
 
-// Text returns what the sections hold, with the dates of the first day there is.
+// Text returns the text of the sections. Times of generated entries are based on 1970-01-01.
 func (t *Template) Text() []byte {
 	var text []byte
 	for i := range t.sections {
@@ -97,20 +95,20 @@ func (t *Template) Text() []byte {
 	return text
 }
 
-// Relative reports whether the times in the text count from the first day there
-// is; else they stand on the entry's own days.
+// Relative reports whether the times in the text are based on 1970-01-01. Otherwise they are on the
+// entry's own days.
 func (t *Template) Relative() bool { return len(t.sections[0].placeholders) > 0 }
 
-// message appends the fields of m, which must come after those before.
-func (s *section) message(m proto.Message) error {
+// appendMessage appends the fields of m. Their numbers must be larger than the numbers before.
+func (s *appendSection) appendMessage(m proto.Message) error {
 	text, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(s.text, m)
 	s.text = text
 	return err
 }
 
-// datePlaceholder appends a field with a text that depends on the day; seconds count from
-// the midnight of the entry's day.
-func (s *section) datePlaceholder(field protowire.Number, f form, seconds int32) {
+// appendDate appends a field whose text depends on the day. seconds count from the midnight of
+// the entry's day.
+func (s *appendSection) appendDate(field protowire.Number, f form, seconds int32) {
 	length := [...]int{formDate: dateLen, formDateTime: dateTimeLen, formClock: clockLen}[f]
 	s.text = protowire.AppendTag(s.text, field, protowire.BytesType)
 	s.text = protowire.AppendVarint(s.text, uint64(length))
@@ -126,15 +124,15 @@ func (s *section) datePlaceholder(field protowire.Number, f form, seconds int32)
 	}
 }
 
-// id appends a field with the id that lies so many series behind that of the entry.
-func (s *section) id(field protowire.Number, series int32) {
+// appendID appends a field with an id that is later than the entry's id by a number of series.
+func (s *appendSection) appendID(field protowire.Number, series int32) {
 	s.text = protowire.AppendTag(s.text, field, protowire.VarintType)
 	s.placeholders = append(s.placeholders, datePlaceholder{at: int32(len(s.text)), form: formID, series: series})
 	s.text = protowire.AppendVarint(s.text, uint64(entryid.FirstGenerated))
 }
 
-// nested appends a field that holds the message in sub.
-func (s *section) nested(field protowire.Number, sub *section) {
+// appendNested appends a field with the message in sub.
+func (s *appendSection) appendNested(field protowire.Number, sub *appendSection) {
 	s.text = protowire.AppendTag(s.text, field, protowire.BytesType)
 	s.text = protowire.AppendVarint(s.text, uint64(len(sub.text)))
 	for _, h := range sub.placeholders {

@@ -7,16 +7,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// ZoneDays knows on which days of a window a zone's clock may skip a time.
+// ZoneDays has the days near a window when the clock of a zone may skip a time.
 type ZoneDays struct {
 	zone  *civil.Zone
 	first civil.Date
 	near  []bool
 }
 
-// ClockChanges returns the days of a window, with those before and after it that
-// entries reach, on which the clock of a zone changes; nil when there are none.
-// The neighbours of such a day count as well: a clock may change at midnight.
+// ClockChanges finds the days when the clock of a zone changes. It searches the window and the days
+// around it that entries can reach, and returns nil if it finds none. The days before and after a
+// clock change count, too, because the clock may change at midnight.
 func ClockChanges(zone *civil.Zone, days civil.Range) *ZoneDays {
 	first, last := days.From.AddDays(-Lookback-1), days.To.AddDays(Lookback+1)
 	found := false
@@ -36,8 +36,7 @@ func ClockChanges(zone *civil.Zone, days civil.Range) *ZoneDays {
 	return &ZoneDays{zone: zone, first: first, near: near}
 }
 
-// Touches reports whether a clock change is near one of the days from day to
-// days later.
+// Touches reports whether a clock change is near any day from day to days later.
 func (z *ZoneDays) Touches(day civil.Date, days int32) bool {
 	if z == nil {
 		return false
@@ -50,11 +49,10 @@ func (z *ZoneDays) Touches(day civil.Date, days int32) bool {
 	return false
 }
 
-// Skips reports whether the calendar of the zone leaves a day of the window out.
+// Skips reports whether the calendar of the zone omits a day of the window.
 func (z *ZoneDays) Skips(day civil.Date) bool { return z.Touches(day, 0) && z.zone.Skips(day) }
 
-// Elapsed returns the real seconds between two times, given in clock-face
-// seconds since 1970-01-01.
+// Elapsed returns the elapsed seconds between two times in clock-face seconds since 1970-01-01.
 func (z *ZoneDays) Elapsed(start, end int64) int64 {
 	day := civil.Date(start / civil.SecondsPerDay)
 	if !z.Touches(day, int32(end/civil.SecondsPerDay)-int32(day)) {
@@ -63,8 +61,8 @@ func (z *ZoneDays) Elapsed(start, end int64) int64 {
 	return z.zone.Elapsed(segment.DateTime(start), segment.DateTime(end))
 }
 
-// Adjust returns a time, in clock-face seconds since 1970-01-01, or that to which it moves when
-// a clock change skips it.
+// Adjust returns a time in clock-face seconds since 1970-01-01, moved forward if a clock change
+// skips it.
 func (z *ZoneDays) Adjust(at int64) int64 {
 	if !z.Touches(civil.Date(at/civil.SecondsPerDay), 0) {
 		return at
@@ -72,8 +70,8 @@ func (z *ZoneDays) Adjust(at int64) int64 {
 	return segment.Seconds(z.zone.Adjust(segment.DateTime(at)))
 }
 
-// Forward returns segments of an entry, and when it ends, with the times moved that a clock
-// change skips, as they are written. Times are seconds after the midnight that begins the day.
+// Forward returns the segments and the end of an entry, with times moved out of clock changes as
+// they are when written. Times are seconds after the midnight that begins the day.
 func (z *ZoneDays) Forward(day civil.Date, start, end int64, segments []segment.Segment) ([]segment.Segment, int64) {
 	if !z.Touches(day, int32(end/civil.SecondsPerDay)) {
 		return segments, end

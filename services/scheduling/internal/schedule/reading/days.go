@@ -15,15 +15,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// Days are what stands on days of an employee.
+// Days holds the shifts and pay code edits of one employee on a range of days.
 type Days struct {
-	// Shifts are those that belong to the days, also what leave and time off take of them.
+	// Shifts are the shifts that belong to the days, including shifts that leave or time off
+	// covers.
 	Shifts []DayShift
 	// Edits are the pay code edits that touch the days.
 	Edits []DayEdit
 }
 
-// DayShift is the work of a shift.
+// DayShift is the work of one shift.
 type DayShift struct {
 	ID  int64
 	Day civil.Date
@@ -31,26 +32,28 @@ type DayShift struct {
 	Work []DayWork
 }
 
-// DayWork is work on one job that is done, or taken by leave or time off, as a whole.
+// DayWork is an interval of work on one job. Either all of it is worked, or leave or time off
+// covers all of it.
 type DayWork struct {
-	// Start and End are seconds on the clock after the midnight that begins the day.
+	// Start and End are clock seconds after the midnight that begins the day.
 	Start, End int32
-	// Job is as the schedule names it, nil for the primary job.
-	Job   *commonv1.Ref
-	Taken bool
+	// Job is the reference in the schedule; nil stands for the primary job.
+	Job *commonv1.Ref
+	// Covered reports that leave or time off covers the interval.
+	Covered bool
 }
 
-// DayEdit is a pay code edit on each of its days.
+// DayEdit is a pay code edit with the days that it touches.
 type DayEdit struct {
 	ID          int64
 	First, Last civil.Date
-	// Edit is shared by edits of the same template; its dates are those of the template.
+	// Edit is shared by all edits of a template. Its dates are the dates of the template.
 	Edit *schedulingv1.PayCodeEdit
-	// Covers says that it is time off, which takes shifts of its days.
+	// Covers reports that the edit is time off, which replaces shifts on its days.
 	Covers bool
 }
 
-// daysRows are what is stored of days of employees.
+// daysRows holds the stored rows that Days are built from.
 type daysRows struct {
 	query    *request.Query
 	persons  []encoding.Person
@@ -58,9 +61,9 @@ type daysRows struct {
 	patterns []*encoding.Pattern
 }
 
-// DaysOf returns what stands on the days of employees, by employee. Employees who are
-// unknown here are left out. It does not ask who may see them.
-func (r *Reader) DaysOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
+// ReadDays returns the shifts and pay code edits of the employees by employee id. It omits
+// employees who are unknown here. It does not check access.
+func (r *Reader) ReadDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
 	rows, err := r.daysRows(ctx, tenantID, ids, days)
 	if err != nil {
 		return nil, err
@@ -69,16 +72,16 @@ func (r *Reader) DaysOf(ctx context.Context, tenantID int64, ids []int64, days c
 	if err != nil {
 		return nil, err
 	}
-	if err := b.shifts(uncut); err != nil {
+	if err := b.addShifts(uncut); err != nil {
 		return nil, err
 	}
-	return b.out, b.payCodeEdits()
+	return b.out, b.addPayCodeEdits()
 }
 
-// EditedDaysOf returns what DaysOf returns of the days that have a pay code edit, but for what is
-// taken of shifts: all of their work is as if it was done. Its cost depends on how many of these
-// days there are, and hardly on how many days are read.
-func (r *Reader) EditedDaysOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
+// ReadEditedDays returns the same as ReadDays, but only for days that have a pay code edit, and
+// without deductions: all work of the shifts counts as worked. Its cost depends on the number of
+// edited days, and hardly on the length of the range.
+func (r *Reader) ReadEditedDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
 	rows, err := r.daysRows(ctx, tenantID, ids, days)
 	if err != nil {
 		return nil, err
@@ -87,14 +90,14 @@ func (r *Reader) EditedDaysOf(ctx context.Context, tenantID int64, ids []int64, 
 	if err != nil {
 		return nil, err
 	}
-	if err := b.payCodeEdits(); err != nil {
+	if err := b.addPayCodeEdits(); err != nil {
 		return nil, err
 	}
 	edited := make([]map[civil.Date]bool, len(rows.persons))
 	for i := range rows.persons {
 		edited[i] = map[civil.Date]bool{}
-		if found := b.out[rows.persons[i].ID]; found != nil {
-			for _, e := range found.Edits {
+		if read := b.out[rows.persons[i].ID]; read != nil {
+			for _, e := range read.Edits {
 				for day := max(e.First, days.From); day <= min(e.Last, days.To-1); day++ {
 					edited[i][day] = true
 				}
@@ -105,26 +108,26 @@ func (r *Reader) EditedDaysOf(ctx context.Context, tenantID int64, ids []int64, 
 	if err != nil {
 		return nil, err
 	}
-	return b.out, b.shifts(uncut)
+	return b.out, b.addShifts(uncut)
 }
 
-// daysRows reads what is stored of days of employees.
+// daysRows reads the stored rows of the employees.
 func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (*daysRows, error) {
 	rows := &daysRows{query: &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits, Days: days, ExcludeOvernight: true}}
 	var err error
 	if rows.persons, err = r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
 		return nil, err
 	}
-	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, encoding.IDsOf(rows.persons), false); err != nil {
+	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, encoding.PersonIDs(rows.persons), false); err != nil {
 		return nil, err
 	}
-	rows.patterns, err = r.patternsOf(ctx, tenantID, rows.stored.spans, false)
+	rows.patterns, err = r.spanPatterns(ctx, tenantID, rows.stored.spans, false)
 	return rows, err
 }
 
-// build puts together a part of the days, and returns the shifts as they are before leave takes
-// from them; whole says that it takes nothing. Where shiftDays is not nil, it has the days of
-// each person whose shifts are put together. The days are added to out, which may be nil.
+// build expands the selected kinds of entries into a day builder, and returns the shifts before
+// deductions of leave. whole turns deductions off. shiftDays limits the shifts to certain days of
+// each person; nil means all days. build adds to out; nil starts a new map.
 func (d *daysRows) build(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []encoding.Entry, error) {
 	q := *d.query
 	q.Selected = selected
@@ -138,7 +141,7 @@ func (d *daysRows) build(selected request.Selection, whole bool, shiftDays []map
 		out = make(map[int64]*Days, len(d.persons))
 	}
 	b := &dayBuilder{
-		outlineBuilder: outlineBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
+		summaryBuilder: summaryBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
 		out:            out, edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
 	}
 	for i := range d.stored.items {
@@ -149,17 +152,16 @@ func (d *daysRows) build(selected request.Selection, whole bool, shiftDays []map
 	return b, uncut, nil
 }
 
-// dayBuilder makes days of employees. Entries of the same template share what was found out
-// of it.
+// dayBuilder builds Days. Entries of the same template share its decoded form.
 type dayBuilder struct {
-	outlineBuilder
+	summaryBuilder
 	out   map[int64]*Days
 	edits map[*encoding.Template]*schedulingv1.PayCodeEdit
-	// covers has the ids of the pay code edits that take shifts.
+	// covers has the ids of the pay code edits that replace shifts.
 	covers map[int64]bool
 }
 
-func (b *dayBuilder) of(e *encoding.Entry) *Days {
+func (b *dayBuilder) employeeDays(e *encoding.Entry) *Days {
 	id := b.Persons[e.Employee].ID
 	if b.out[id] == nil {
 		b.out[id] = &Days{}
@@ -167,8 +169,8 @@ func (b *dayBuilder) of(e *encoding.Entry) *Days {
 	return b.out[id]
 }
 
-// shifts adds shifts, which are as they were before leave and time off took from them.
-func (b *dayBuilder) shifts(uncut []encoding.Entry) error {
+// shifts adds the shifts. uncut has them before deductions of leave and time off.
+func (b *dayBuilder) addShifts(uncut []encoding.Entry) error {
 	left := make(map[int64]*encoding.Entry, len(uncut))
 	for i := range b.Entries[encoding.KindShift] {
 		left[b.Entries[encoding.KindShift][i].ID] = &b.Entries[encoding.KindShift][i]
@@ -183,31 +185,33 @@ func (b *dayBuilder) shifts(uncut []encoding.Entry) error {
 			return fmt.Errorf("schedule: shift %d: %w", e.ID, err)
 		}
 		if len(work) > 0 {
-			days := b.of(e)
+			days := b.employeeDays(e)
 			days.Shifts = append(days.Shifts, DayShift{ID: e.ID, Day: e.Day, Work: work})
 		}
 	}
 	return nil
 }
 
-// work returns the work of a shift, of which an entry is left, or nothing when that is nil.
+// work returns the work of a shift. left is the shift after deductions; nil means that nothing is
+// left.
 func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
-	s, err := b.shapeOf(e)
+	s, err := b.templateShape(e)
 	if err != nil {
 		return nil, err
 	}
 	segments := s.segments
 	cut := left != nil && left.Template != e.Template
-	var kept []segment.Segment
+	var remaining []segment.Segment
 	if cut {
-		// The times of what is left are moved where a clock change skips them, and so are these.
+		// Forward moved the times of the remaining segments out of clock changes, so it has to move
+		// these, too.
 		zone := b.Persons[e.Employee].Zone
 		segments, _ = zone.Forward(e.Day, int64(e.Template.Start), int64(e.Template.End), segments)
-		rest, err := b.shapeOf(left)
+		rest, err := b.templateShape(left)
 		if err != nil {
 			return nil, err
 		}
-		kept = rest.segments
+		remaining = rest.segments
 	}
 	var out []DayWork
 	for i, p := range segments {
@@ -216,7 +220,7 @@ func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
 		}
 		add := func(from, to int64, taken bool) {
 			if from < to {
-				out = append(out, DayWork{Start: int32(from), End: int32(to), Job: s.refs[i], Taken: taken})
+				out = append(out, DayWork{Start: int32(from), End: int32(to), Job: s.refs[i], Covered: taken})
 			}
 		}
 		if !cut {
@@ -224,7 +228,7 @@ func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
 			continue
 		}
 		at := p.Start
-		for _, k := range kept {
+		for _, k := range remaining {
 			from, to := max(at, k.Start), min(p.End, k.End)
 			if k.Kind == segment.Break || from >= to {
 				continue
@@ -238,8 +242,7 @@ func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
 	return out, nil
 }
 
-// payCodeEdits adds the pay code edits.
-func (b *dayBuilder) payCodeEdits() error {
+func (b *dayBuilder) addPayCodeEdits() error {
 	for i := range b.Entries[encoding.KindPayCodeEdit] {
 		e := &b.Entries[encoding.KindPayCodeEdit][i]
 		edit := b.edits[e.Template]
@@ -258,7 +261,7 @@ func (b *dayBuilder) payCodeEdits() error {
 		if err != nil {
 			return fmt.Errorf("schedule: pay code edit %d: %w", e.ID, err)
 		}
-		days := b.of(e)
+		days := b.employeeDays(e)
 		days.Edits = append(days.Edits, DayEdit{ID: e.ID, First: e.Day, Last: e.Day + last - first, Edit: edit, Covers: b.covers[e.ID]})
 	}
 	return nil

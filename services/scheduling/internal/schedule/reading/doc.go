@@ -1,8 +1,6 @@
-// Package reading puts schedules together: what spans say, what people entered,
-// which days are locked and who is on leave, for the employees and days that a
-// request names.
+// Package reading builds the schedules of employees for a range of days from pattern spans, entered
+// items, locked days and leave.
 //
-// Nothing of what a pattern produces is stored day by day. The entries of a
-// pattern are compiled once (package encoding); reading says which of them stand
-// on which day, and takes from shifts what leave covers.
+// Entries that a pattern generates are not stored. Package encoding compiles the entries of a
+// pattern once; this package finds the entries of each day, and deducts leave from shifts.
 package reading

@@ -12,28 +12,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// expansion is the work of putting a window together.
+// expansion collects the entries of a window.
 type expansion struct {
 	*encoding.Window
 	query     *request.Query
 	needed    [encoding.Kinds]bool
 	relatedTo map[encoding.Relation]int32
-	// uncut is where shifts are kept as they are before leave takes from them; nil for
-	// nowhere.
+	// uncut receives the shifts as they are before deductions of leave; nil discards them.
 	uncut *[]encoding.Entry
-	// shiftDays are the days of each person whose shifts are put together; nil for all.
+	// shiftDays limits shifts to these days of each person; nil means all days.
 	shiftDays []map[civil.Date]bool
-	// whole says that leave and time off take nothing from shifts.
+	// whole turns off the deductions of leave and time off.
 	whole bool
 }
 
-// skips reports whether a kind of entry is not put together on a day of a person.
+// skips reports whether the request needs no entries of a kind on this day of a person.
 func (e *expansion) skips(k encoding.Kind, employee int32, day civil.Date) bool {
 	return !e.needed[k] || k == encoding.KindShift && (e.query.ExcludeOvernight && day < e.Days.From || e.shiftDays != nil && !e.shiftDays[employee][day])
 }
 
-// expand puts together what the rows say of each employee. Rows and persons
-// ascend by employee; patterns[i] belongs to the span i.
+// expand builds the window of the rows. Rows and persons ascend by employee; patterns[i] belongs to
+// the span i.
 func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
 	e := newExpansion(q, persons)
 	return e.Window, e.add(rows, patterns)
@@ -49,23 +48,23 @@ func newExpansion(q *request.Query, persons []encoding.Person) *expansion {
 	return e
 }
 
-// add adds what the rows say of each employee.
+// add adds the entries of all rows.
 func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
 	for i := range e.Persons {
 		id := e.Persons[i].ID
-		hidden := take(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
-		locks := take(rows.locks, &lockAt, func(l *encoding.Lock) int64 { return l.EmployeeID }, id)
-		spans := take(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		hidden := employeeRows(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
+		locks := employeeRows(rows.locks, &lockAt, func(l *encoding.Lock) int64 { return l.EmployeeID }, id)
+		spans := employeeRows(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
 		first := len(e.Entries[encoding.KindShift])
 		for k := range spans {
-			if err := e.span(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
+			if err := e.addSpan(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
 				return err
 			}
 		}
-		items := take(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
-		if err := e.items(items, int32(i), locks); err != nil {
+		items := employeeRows(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
+		if err := e.addItems(items, int32(i), locks); err != nil {
 			return err
 		}
 		if e.uncut != nil {
@@ -74,28 +73,29 @@ func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 		if e.whole {
 			continue
 		}
-		leave := take(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
-		lockedLeave := take(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
-		if err := e.leave(leave, lockedLeave, first, int32(i), locks); err != nil {
+		leave := employeeRows(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
+		lockedLeave := employeeRows(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
+		if err := e.addLeave(leave, lockedLeave, first, int32(i), locks); err != nil {
 			return err
 		}
-		if err := e.timeOff(items, first); err != nil {
+		if err := e.deductTimeOff(items, first); err != nil {
 			return err
 		}
 	}
 	e.Locks = rows.locks
-	return e.openShifts(rows.open)
+	return e.addOpenShifts(rows.open)
 }
 
-// reserve makes room for the entries of spans, so that the lists are not copied
-// while they grow.
+// reserve allocates room for the entries of spans, so that the lists are not copied while they
+// grow.
 func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
 	var room [encoding.Kinds]int
 	for i := range spans {
 		days, cycle := spans[i].days.Intersect(e.Days).Days(), patterns[i].Cycle
 		for k, perCycle := range patterns[i].PerCycle {
 			if e.needed[k] && (k != int(encoding.KindShift) || e.shiftDays == nil) {
-				// Some more than the share of the days: they may be the busy ones.
+				// Reserve a few more than the average: the days of the window may be the busy ones
+				// of the cycle.
 				room[k] += days*perCycle/int(cycle.DayCount()) + 2
 			}
 		}
@@ -105,8 +105,8 @@ func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
 	}
 }
 
-// take returns the rows of an employee from *at on, and moves *at behind them.
-func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
+// employeeRows returns the rows of one employee, searching from index *at, and moves *at past them.
+func employeeRows[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
 	for *at < len(list) && employee(&list[*at]) < id {
 		*at++
 	}
@@ -117,9 +117,9 @@ func take[R any](list []R, at *int, employee func(*R) int64, id int64) []R {
 	return list[first:*at]
 }
 
-// span adds the entries of a span that touch the window.
-func (e *expansion) span(s *spanRow, pattern *encoding.Pattern, employee int32, hidden []hiddenRow, locks []encoding.Lock) error {
-	relations, err := e.related(s, pattern.Name)
+// addSpan adds the entries of a span that touch the window.
+func (e *expansion) addSpan(s *spanRow, pattern *encoding.Pattern, employee int32, hidden []hiddenRow, locks []encoding.Lock) error {
+	relations, err := e.relationIndex(s, pattern.Name)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func isLocked(locks []encoding.Lock, day civil.Date) bool {
 	return false
 }
 
-// related returns the index of the relations of a span's entries.
-func (e *expansion) related(s *spanRow, pattern string) (int32, error) {
+// relationIndex returns the index of the relations that the entries of a span share.
+func (e *expansion) relationIndex(s *spanRow, pattern string) (int32, error) {
 	key := encoding.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited, Pattern: pattern}
 	if index, ok := e.relatedTo[key]; ok {
 		return index, nil

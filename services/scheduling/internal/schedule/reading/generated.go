@@ -14,17 +14,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
-// Generated is an entry that a pattern puts on an employee's schedule and that
-// nobody has touched.
-type Generated struct {
+// Generated is an entry that a pattern generates and that no item replaces.
+type ReadGenerated struct {
 	ID, EmployeeID int64
-	// Day is the day that the entry belongs to; Locked reports whether it is.
+	// Day is the day that the entry belongs to. Locked reports whether that day is locked.
 	Day    civil.Date
 	Locked bool
-	// Version is that of the span that generates the entry.
+	// Version is the version of the span that generates the entry.
 	Version int64
 
-	// Origin is what an item that takes the entry's place hides, and Slot where.
+	// Origin and Slot describe the entry for an item that replaces and hides it.
 	Origin hiddenentry.Entered
 	Slot   hiddenentry.Slot
 
@@ -33,9 +32,10 @@ type Generated struct {
 	relation encoding.Relation
 }
 
-// The span that may generate each entry. Of two whose series are close, the later
-// one does: no number belongs to two series. Somebody touched what has an item.
-const readSlots = `
+// readSlotsSQL finds the span that may generate each entry. If the series of two spans are close,
+// the entry belongs to the later span, because no number belongs to two series. An entry with an
+// item in its slot is marked as hidden.
+const readSlotsSQL = `
 SELECT r.id, EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = s.employee_id
                      AND l.from_date <= r.day AND l.to_date > r.day),
        EXISTS (SELECT FROM schedule_item i WHERE i.tenant_id = $1 AND i.hides_employee_id = s.employee_id AND i.hides_day = r.day
@@ -49,10 +49,10 @@ CROSS JOIN LATERAL (
     AND from_date <= r.day AND to_date > r.day ORDER BY series DESC LIMIT 1
 ) AS s`
 
-// Generated returns the generated entries of the ids, by id. Those that no
-// pattern generates, and those that somebody has touched, are absent.
-func (r *Reader) Generated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Generated, error) {
-	slots, err := readSlotsOf(ctx, db, tenantID, ids)
+// ReadGenerated returns the generated entries with the ids, by id. It omits ids that no pattern
+// generates and entries that an item replaced.
+func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*ReadGenerated, error) {
+	slots, err := readSlots(ctx, db, tenantID, ids)
 	if err != nil || len(slots) == 0 {
 		return nil, err
 	}
@@ -64,16 +64,16 @@ func (r *Reader) Generated(ctx context.Context, db pg.Querier, tenantID int64, i
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]*Generated, len(slots))
+	out := make(map[int64]*ReadGenerated, len(slots))
 	for i := range slots {
-		if made := slots[i].generate(patterns[i]); made != nil {
-			out[made.ID] = made
+		if entry := slots[i].generate(patterns[i]); entry != nil {
+			out[entry.ID] = entry
 		}
 	}
 	return out, nil
 }
 
-// slot is where a generated entry stands, with the span that may generate it.
+// slot is the place of a generated entry, with the span that may generate it.
 type slot struct {
 	id      int64
 	at      entryid.Entry
@@ -83,17 +83,17 @@ type slot struct {
 	lineage int64
 }
 
-func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
-	var wanted, series []int64
+func readSlots(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
+	var entryIDs, series []int64
 	var days []civil.Date
 	for _, id := range ids {
 		at, err := entryid.Decode(id)
 		if err != nil {
 			continue
 		}
-		wanted, series, days = append(wanted, id), append(series, at.Series), append(days, at.Day)
+		entryIDs, series, days = append(entryIDs, id), append(series, at.Series), append(days, at.Day)
 	}
-	if len(wanted) == 0 {
+	if len(entryIDs) == 0 {
 		return nil, nil
 	}
 	var slots []slot
@@ -110,23 +110,22 @@ func readSlotsOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64
 			slots = append(slots, s)
 		}
 		return err
-	}, readSlots, tenantID, wanted, series, days)
+	}, readSlotsSQL, tenantID, entryIDs, series, days)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
 	}
 	return slots, nil
 }
 
-// generate returns the entry of the slot, or nil when the pattern has none
-// there.
-func (s *slot) generate(pattern *encoding.Pattern) *Generated {
+// generate returns the entry of the slot, or nil if the pattern has no entry there.
+func (s *slot) generate(pattern *encoding.Pattern) *ReadGenerated {
 	position := pattern.Cycle.Position(s.span.days.From, s.span.position, s.at.Day)
 	day, ordinal := pattern.Cycle.Day(position), s.at.Series-s.span.series
 	if ordinal >= int64(len(day)) {
 		return nil
 	}
 	t := &pattern.Templates[day[ordinal].Template]
-	return &Generated{
+	return &ReadGenerated{
 		ID: s.id, EmployeeID: s.span.employeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
 		Origin: hiddenentry.Entered{
 			EmployeeID: s.span.employeeID, Day: s.at.Day, LineageID: s.lineage,
@@ -138,19 +137,19 @@ func (s *slot) generate(pattern *encoding.Pattern) *Generated {
 }
 
 // IsShift reports whether the entry is a shift.
-func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
+func (g *ReadGenerated) IsShift() bool { return g.kind == encoding.KindShift }
 
 // IsPayCodeEdit reports whether the entry is a pay code edit.
-func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
+func (g *ReadGenerated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
 
 // IsTag reports whether the entry is a schedule tag.
-func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
+func (g *ReadGenerated) IsTag() bool { return g.kind == encoding.KindTag }
 
-// Shift returns the entry, without its employee, whose wall-clock times are in
-// the zone, and whose primary job on its day has a path, or "".
-func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
+// Shift returns the shift without its employee. Wall-clock times are in the zone. job is the path
+// of the employee's primary job on the day, or "".
+func (g *ReadGenerated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
 	out := &schedulingv1.Shift{}
-	shown, err := g.onJob(job)
+	shown, err := g.withJob(job)
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +158,11 @@ func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, er
 	return out, err
 }
 
-// PayCodeEdit returns the entry, without its employee, whose wall-clock times
-// are in the zone, and whose primary job on its day has a path, or "".
-func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
+// PayCodeEdit returns the pay code edit without its employee. Wall-clock times are in the zone. job
+// is the path of the employee's primary job on the day, or "".
+func (g *ReadGenerated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
 	out := &schedulingv1.PayCodeEdit{}
-	shown, err := g.onJob(job)
+	shown, err := g.withJob(job)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +171,8 @@ func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.Pay
 	return out, err
 }
 
-// onJob returns the entry for somebody whose primary job has a path, or "".
-func (g *Generated) onJob(path string) (*Generated, error) {
+// withJob returns the entry with the primary job filled in. An empty path changes nothing.
+func (g *ReadGenerated) withJob(path string) (*ReadGenerated, error) {
 	if path == "" {
 		return g, nil
 	}
@@ -183,18 +182,18 @@ func (g *Generated) onJob(path string) (*Generated, error) {
 	return &shown, err
 }
 
-// Tag returns the entry, without its employee, whose wall-clock times are in the zone.
-func (g *Generated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error) {
+// Tag returns the schedule tag without its employee. Wall-clock times are in the zone.
+func (g *ReadGenerated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error) {
 	out := &schedulingv1.ScheduleTag{}
 	err := g.decode(zone, out)
 	out.Employee = nil
 	return out, err
 }
 
-// emptyMessage stands where the employee is left out: a message of length 0.
+// emptyMessage is a message of length 0. It stands in for the employee, which the entry omits.
 var emptyMessage = []byte{0}
 
-func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
+func (g *ReadGenerated) decode(zone *civil.Zone, into proto.Message) error {
 	relations, err := g.relation.Field()
 	if err != nil {
 		return err

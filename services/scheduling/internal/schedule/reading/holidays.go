@@ -23,9 +23,9 @@ type holidayRow struct {
 	body []byte
 }
 
-// holidaysOf decodes the rows of holidays, names them in the caller's language,
-// and puts them in the order of their times.
-func holidaysOf(ctx context.Context, list []holidayRow) ([]encoding.Holiday, error) {
+// decodeHolidays decodes holiday rows, names them in the caller's language, and sorts them by
+// start.
+func decodeHolidays(ctx context.Context, list []holidayRow) ([]encoding.Holiday, error) {
 	preferences, language := acceptlanguage.From(ctx), ""
 	out := make([]encoding.Holiday, 0, len(list))
 	for _, r := range list {

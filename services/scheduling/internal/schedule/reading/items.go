@@ -7,19 +7,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
-// items adds what people entered for an employee. The statement that read the
-// rows chose those that touch the window.
-func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock) error {
+// addItems adds the entered items of an employee. The statement that read the rows selected items
+// that touch the window.
+func (e *expansion) addItems(rows []itemRow, employee int32, locks []encoding.Lock) error {
 	for i := range rows {
 		row := &rows[i]
 		k := row.kind
 		if row.last < e.Days.From {
-			continue // It is here for the shifts that it covers.
+			continue // The item was read only for the shifts that it covers.
 		}
 		if e.skips(k, employee, row.day) {
 			continue
 		}
-		added, err := e.item(row, k, e.Persons[employee].JobOn(row.day))
+		added, err := e.newEntry(row, k, e.Persons[employee].JobOn(row.day))
 		if err != nil {
 			return err
 		}
@@ -29,12 +29,12 @@ func (e *expansion) items(rows []itemRow, employee int32, locks []encoding.Lock)
 	return nil
 }
 
-func (e *expansion) openShifts(rows []itemRow) error {
+func (e *expansion) addOpenShifts(rows []itemRow) error {
 	for i := range rows {
 		if e.query.ExcludeOvernight && rows[i].day < e.Days.From {
 			continue
 		}
-		added, err := e.item(&rows[i], encoding.KindShift, nil)
+		added, err := e.newEntry(&rows[i], encoding.KindShift, nil)
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,8 @@ func (e *expansion) openShifts(rows []itemRow) error {
 	return nil
 }
 
-// item returns an entry of a stored row, whose employee has a primary job on its day, or
-// nil.
-func (e *expansion) item(row *itemRow, k encoding.Kind, job *encoding.Job) (encoding.Entry, error) {
+// newEntry returns the entry of a stored row. job is the employee's primary job on the day, or nil.
+func (e *expansion) newEntry(row *itemRow, k encoding.Kind, job *encoding.Job) (encoding.Entry, error) {
 	body := row.body
 	if job != nil {
 		var err error

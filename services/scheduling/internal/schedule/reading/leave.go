@@ -10,22 +10,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// What a leave edit may take instead of an amount.
+// The symbolic amounts of a leave edit.
 const (
 	fullDay = "FULL_DAY"
 	halfDay = "HALF_DAY"
 )
 
-// dayLeave is what leave edits without times take of one day.
+// dayLeave sums up the leave edits without times of one day.
 type dayLeave struct {
 	full    bool
 	halves  int64
 	seconds int64
 }
 
-// leaveOf splits leave edits into those with times and what the others take of
-// their days.
-func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, error) {
+// splitLeave returns the intervals of leave edits with times, and the sums of the other edits by
+// day.
+func splitLeave(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, error) {
 	var timed []segment.Interval
 	days := map[civil.Date]dayLeave{}
 	for i := range rows {
@@ -34,7 +34,7 @@ func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, erro
 			return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
 		}
 		if edit.GetStartTime() != "" {
-			s, err := timesOf(edit)
+			s, err := leaveInterval(edit)
 			if err != nil {
 				return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
 			}
@@ -42,21 +42,21 @@ func leaveOf(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, erro
 			continue
 		}
 		day := rows[i].day
-		taken := days[day]
+		sum := days[day]
 		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue().GetQualifier(), edit.GetTrackingSegment().GetSymbolicValue().GetQualifier(); {
 		case paid == fullDay || tracked == fullDay:
-			taken.full = true
+			sum.full = true
 		case paid == halfDay || tracked == halfDay:
-			taken.halves++
+			sum.halves++
 		default:
-			taken.seconds += edit.GetDurationInTime()
+			sum.seconds += edit.GetDurationInTime()
 		}
-		days[day] = taken
+		days[day] = sum
 	}
 	return timed, days, nil
 }
 
-func timesOf(edit *schedulingv1.LeaveEdit) (segment.Interval, error) {
+func leaveInterval(edit *schedulingv1.LeaveEdit) (segment.Interval, error) {
 	start, err := civil.ParseDateTime(edit.GetStartDate() + "T" + edit.GetStartTime())
 	if err != nil {
 		return segment.Interval{}, err
@@ -68,9 +68,9 @@ func timesOf(edit *schedulingv1.LeaveEdit) (segment.Interval, error) {
 	return segment.Interval{Start: segment.Seconds(start), End: segment.Seconds(end)}, nil
 }
 
-// take returns the intervals that the leave takes of a day's shifts, which come by
-// their start: worked time from the first shift on, with the breaks inside it.
-func (l dayLeave) take(shifts [][]segment.Segment) []segment.Interval {
+// deductions returns the intervals that the leave covers. The shifts are all on one day, in order
+// of their start. Leave covers worked time from the first shift on, including the breaks between.
+func (l dayLeave) deductions(shifts [][]segment.Segment) []segment.Interval {
 	var worked int64
 	for _, pieces := range shifts {
 		for _, p := range pieces {
@@ -91,9 +91,9 @@ func (l dayLeave) take(shifts [][]segment.Segment) []segment.Interval {
 			case p.Kind == segment.Break:
 				out = append(out, segment.Interval{Start: p.Start, End: p.End})
 			default:
-				took := min(left, p.End-p.Start)
-				left -= took
-				out = append(out, segment.Interval{Start: p.Start, End: p.Start + took})
+				covered := min(left, p.End-p.Start)
+				left -= covered
+				out = append(out, segment.Interval{Start: p.Start, End: p.Start + covered})
 			}
 		}
 	}

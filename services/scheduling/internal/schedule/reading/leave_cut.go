@@ -13,10 +13,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// leave adds the leave edits of an employee, whose shifts stand from the first
-// one on, and takes from the shifts what they cover (docs/decisions, 28). From those
-// of locked days the leave takes that was there when they were locked.
-func (e *expansion) leave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []encoding.Lock) error {
+// addLeave adds the leave edits of an employee, and deducts leave from the employee's shifts, which
+// begin at index first (docs/decisions, 28). Shifts on locked days are cut by the leave that was
+// recorded when the days were locked.
+func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []encoding.Lock) error {
 	if len(rows) == 0 && len(locked) == 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (e *expansion) leave(rows []leaveRow, locked []lockedLeaveRow, first int, e
 		if !e.needed[encoding.KindLeaveEdit] || row.last < e.Days.From || row.day >= e.Days.To {
 			continue
 		}
-		added, err := e.item(&row.itemRow, encoding.KindLeaveEdit, nil)
+		added, err := e.newEntry(&row.itemRow, encoding.KindLeaveEdit, nil)
 		if err != nil {
 			return err
 		}
@@ -36,27 +36,26 @@ func (e *expansion) leave(rows []leaveRow, locked []lockedLeaveRow, first int, e
 	if len(shifts) == 0 {
 		return nil
 	}
-	var kept []encoding.Entry
-	for _, part := range parts(shifts, rows, locked, locks) {
-		left, err := e.uncovered(part.shifts, part.leave)
+	var remaining []encoding.Entry
+	for _, part := range groupShifts(shifts, rows, locked, locks) {
+		left, err := e.deductLeave(part.shifts, part.leave)
 		if err != nil {
 			return err
 		}
-		kept = append(kept, left...)
+		remaining = append(remaining, left...)
 	}
-	e.Entries[encoding.KindShift] = append(e.Entries[encoding.KindShift][:first], kept...)
+	e.Entries[encoding.KindShift] = append(e.Entries[encoding.KindShift][:first], remaining...)
 	return nil
 }
 
-// part is some shifts of an employee, with the leave that may cover them.
+// part is a group of shifts with the leave that may cover them.
 type part struct {
 	shifts []encoding.Entry
 	leave  []leaveRow
 }
 
-// parts divides shifts into those of days that are not locked, and those of days that
-// were locked together.
-func parts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveRow, locks []encoding.Lock) []part {
+// groupShifts groups shifts on open days, and shifts on days that were locked together.
+func groupShifts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveRow, locks []encoding.Lock) []part {
 	open := part{leave: rows}
 	var frozen []part
 	byLock := map[civil.Range]int{}
@@ -68,11 +67,11 @@ func parts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveRow, lo
 		}
 		frozen[at].leave = append(frozen[at].leave, locked[i].leaveRow)
 	}
-	bare := part{} // of locked days on which nobody was on leave
+	withoutLeave := part{} // shifts on locked days that have no leave
 	for _, s := range shifts {
 		into := &open
 		if isLocked(locks, s.Day) {
-			into = &bare
+			into = &withoutLeave
 			for days, at := range byLock {
 				if days.Contains(s.Day) {
 					into = &frozen[at]
@@ -81,49 +80,50 @@ func parts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveRow, lo
 		}
 		into.shifts = append(into.shifts, s)
 	}
-	return append(frozen, open, bare)
+	return append(frozen, open, withoutLeave)
 }
 
-// uncovered returns what leave leaves of shifts.
-func (e *expansion) uncovered(shifts []encoding.Entry, rows []leaveRow) ([]encoding.Entry, error) {
+// deductLeave returns the shifts that remain after deducting leave.
+func (e *expansion) deductLeave(shifts []encoding.Entry, rows []leaveRow) ([]encoding.Entry, error) {
 	if len(shifts) == 0 || len(rows) == 0 {
 		return shifts, nil
 	}
-	timed, days, err := leaveOf(rows)
+	timed, days, err := splitLeave(rows)
 	if err != nil {
 		return nil, err
 	}
-	// Leave without times takes shifts of its own day, and nothing from those of the day
-	// after, also when both overlap.
-	gone := map[civil.Date][]segment.Interval{}
+	// Leave without times covers only shifts of its own day. It covers nothing of the next day's
+	// shifts, even if both overlap.
+	covered := map[civil.Date][]segment.Interval{}
 	for _, s := range shifts {
-		if _, known := gone[s.Day]; known {
+		if _, known := covered[s.Day]; known {
 			continue
 		}
-		own := map[civil.Date]dayLeave{}
-		if taken, has := days[s.Day]; has {
-			own[s.Day] = taken
+		dayAmounts := map[civil.Date]dayLeave{}
+		if amount, has := days[s.Day]; has {
+			dayAmounts[s.Day] = amount
 		}
-		if gone[s.Day], err = e.leaveTimes(shifts, slices.Clone(timed), own); err != nil {
+		if covered[s.Day], err = e.leaveTimes(shifts, slices.Clone(timed), dayAmounts); err != nil {
 			return nil, err
 		}
 	}
-	kept := shifts[:0]
+	remaining := shifts[:0]
 	for i := range shifts {
-		left, err := e.masked(&shifts[i], gone[shifts[i].Day])
+		left, err := e.deduct(&shifts[i], covered[shifts[i].Day])
 		if err != nil {
 			return nil, err
 		}
 		if left {
-			kept = append(kept, shifts[i])
+			remaining = append(remaining, shifts[i])
 		}
 	}
-	return kept, nil
+	return remaining, nil
 }
 
-// leaveTimes returns what leave takes of the time of an employee, whose shifts are given.
+// leaveTimes returns the intervals that leave covers, in the local time of the employee of the
+// shifts.
 func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
-	for day, taken := range days {
+	for day, amount := range days {
 		var ofDay []*encoding.Entry
 		for i := range shifts {
 			if shifts[i].Day == day {
@@ -133,7 +133,7 @@ func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval
 		slices.SortFunc(ofDay, func(a, b *encoding.Entry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
 		pieces := make([][]segment.Segment, len(ofDay))
 		for i, s := range ofDay {
-			shift, err := e.shift(s)
+			shift, err := e.decodeShift(s)
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +141,7 @@ func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval
 				return nil, err
 			}
 		}
-		timed = append(timed, taken.take(pieces)...)
+		timed = append(timed, amount.deductions(pieces)...)
 	}
 	if len(shifts) > 0 {
 		zone := e.Persons[shifts[0].Employee].Zone
@@ -152,17 +152,17 @@ func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval
 	return segment.Merge(timed), nil
 }
 
-// masked takes from a shift what is gone, and reports whether anything is left.
-func (e *expansion) masked(s *encoding.Entry, gone []segment.Interval) (bool, error) {
-	touched := slices.ContainsFunc(gone, func(g segment.Interval) bool { return g.Start < s.End() && g.End > s.Start })
+// deduct cuts the covered intervals out of a shift, and reports whether any of the shift remains.
+func (e *expansion) deduct(s *encoding.Entry, covered []segment.Interval) (bool, error) {
+	touched := slices.ContainsFunc(covered, func(g segment.Interval) bool { return g.Start < s.End() && g.End > s.Start })
 	if !touched {
 		return true, nil
 	}
-	shift, err := e.shift(s)
+	shift, err := e.decodeShift(s)
 	if err != nil {
 		return false, err
 	}
-	if left, err := segment.Cut(shift, gone); err != nil || !left {
+	if left, err := segment.Cut(shift, covered); err != nil || !left {
 		return false, err
 	}
 	shift.Id, shift.Employee, shift.Version = nil, nil, nil
@@ -174,14 +174,14 @@ func (e *expansion) masked(s *encoding.Entry, gone []segment.Interval) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("schedule: shift %d: %w", s.ID, err)
 	}
-	// The job and the relations stand in the template now, and clock changes are settled.
+	// The template now contains the job and the relations, and its times already respect clock
+	// changes.
 	s.Template, s.Job, s.Relations = t, nil, -1
 	s.Start = int64(s.Day)*civil.SecondsPerDay + int64(t.Start)
 	return true, nil
 }
 
-// shift returns a shift as a message.
-func (e *expansion) shift(s *encoding.Entry) (*schedulingv1.Shift, error) {
+func (e *expansion) decodeShift(s *encoding.Entry) (*schedulingv1.Shift, error) {
 	shift := &schedulingv1.Shift{}
 	message, err := e.Message(s)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestWhatLeaveTakesOfADay(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.taken, test.leave.take(test.shifts))
+			assert.Equal(t, test.taken, test.leave.deductions(test.shifts))
 		})
 	}
 }
@@ -68,7 +68,7 @@ func leaveOn(t *testing.T, day civil.Date, edit *schedulingv1.LeaveEdit) leaveRo
 func TestLeaveIsSplitByTimes(t *testing.T) {
 	t.Parallel()
 	day := civil.Of(2026, 3, 10)
-	timed, days, err := leaveOf([]leaveRow{
+	timed, days, err := splitLeave([]leaveRow{
 		leaveOn(t, day, &schedulingv1.LeaveEdit{StartDate: "2026-03-10", StartTime: "22:00:00", EndDate: "2026-03-11", EndTime: "06:00:00"}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(3600)}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(1800)}),
@@ -79,9 +79,9 @@ func TestLeaveIsSplitByTimes(t *testing.T) {
 	assert.Equal(t, []segment.Interval{{Start: segment.Seconds(day.At(22 * 3600)), End: segment.Seconds((day + 1).At(6 * 3600))}}, timed)
 	assert.Equal(t, map[civil.Date]dayLeave{day: {halves: 1, seconds: 5400}, day + 1: {full: true}}, days)
 
-	_, _, err = leaveOf([]leaveRow{leaveOn(t, day, &schedulingv1.LeaveEdit{StartTime: "25:00"})})
+	_, _, err = splitLeave([]leaveRow{leaveOn(t, day, &schedulingv1.LeaveEdit{StartTime: "25:00"})})
 	require.ErrorContains(t, err, "leave edit 1")
-	_, _, err = leaveOf([]leaveRow{{itemRow{id: 2, body: []byte{0xff}}}})
+	_, _, err = splitLeave([]leaveRow{{itemRow{id: 2, body: []byte{0xff}}}})
 	require.ErrorContains(t, err, "leave edit 2")
 }
 
@@ -94,7 +94,7 @@ func TestLockedDaysKeepTheirLeave(t *testing.T) {
 	locks := []encoding.Lock{{Days: first}, {Days: second}}
 	then, now := leaveRow{itemRow{id: 1, day: monday}}, leaveRow{itemRow{id: 2, day: monday}}
 	shift := func(day civil.Date) encoding.Entry { return encoding.Entry{ID: int64(day - monday), Day: day} }
-	got := parts([]encoding.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []leaveRow{now},
+	got := groupShifts([]encoding.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []leaveRow{now},
 		[]lockedLeaveRow{{then, first}}, locks)
 	of := map[int64][]leaveRow{}
 	for _, p := range got {

@@ -16,8 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// What reads of an earlier time have instead of tables: the columns that a read needs, as
-// they were believed at the time $7. Spans that are past lie in blocks, and are read apart.
+// Subqueries that replace the tables in reads as of an earlier time. They select the columns that a
+// read needs, as they were believed at the time $7. Superseded spans are stored in blocks and are
+// read by a separate statement.
 const (
 	pastItems = `(
         SELECT {columns} FROM schedule_item WHERE tenant_id = $1 AND believed_from <= $7
@@ -42,7 +43,7 @@ const (
 
 	currentSpans = `(SELECT * FROM span WHERE tenant_id = $1 AND believed_from <= $7) AS known`
 
-	// A block has spans of a thousand employees: it is opened once for all of them.
+	// A block has spans of a thousand employees. It is decoded once for all of them.
 	readPastSpans = `
 SELECT 1::smallint, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
     s.position, s.lane, s.inherited, NULL, NULL, NULL
@@ -54,8 +55,8 @@ WHERE b.tenant_id = $1 AND b.believed_until > $7
   AND b.last_employee_id >= (SELECT min(e) FROM unnest($2::bigint[]) AS e) AND b.first_employee_id <= (SELECT max(e) FROM unnest($2::bigint[]) AS e)
   AND s.employee_id IN (SELECT unnest($2::bigint[])) AND s.believed_from <= $7 AND s.from_date < $4 AND s.to_date > $3`
 
-	// What items hid of the employees. Where that stands is written with the spans, and
-	// has no past of its own: it follows from them.
+	// The hides of items of the employees. The slots that are hidden have no history of their own;
+	// they are computed from the spans.
 	readHides = `
 SELECT 9::smallint, i.hides_employee_id, i.id, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0), NULL, i.hides_day, NULL,
     coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0::smallint), NULL, NULL, NULL, NULL
@@ -67,7 +68,7 @@ FROM {asked}(
 	readLineages = `SELECT DISTINCT id, coalesce(lineage_id, id) FROM pattern_assignment WHERE tenant_id = $1 AND id = ANY($2)`
 )
 
-// tables returns what stands for each table in braces.
+// tables returns pairs of a placeholder in braces and the table or subquery that replaces it.
 func (s variant) tables() []string {
 	if !s.past {
 		return []string{
@@ -75,15 +76,15 @@ func (s variant) tables() []string {
 			"{locked_leave}", "locked_leave",
 		}
 	}
-	known := func(sql, columns string) string { return strings.ReplaceAll(sql, "{columns}", columns) }
+	withColumns := func(sql, columns string) string { return strings.ReplaceAll(sql, "{columns}", columns) }
 	return []string{
-		"{span}", currentSpans, "{schedule_item}", known(pastItems, itemColumns), "{day_lock}", known(pastLocks, lockColumns),
-		"{leave_edit}", known(pastLeave, leaveColumns), "{locked_leave}", known(pastLockedLeave, lockedLeaveColumns),
+		"{span}", currentSpans, "{schedule_item}", withColumns(pastItems, itemColumns), "{day_lock}", withColumns(pastLocks, lockColumns),
+		"{leave_edit}", withColumns(pastLeave, leaveColumns), "{locked_leave}", withColumns(pastLockedLeave, lockedLeaveColumns),
 	}
 }
 
-// SettledTime returns the last instant of which everything is known: what is not committed
-// yet is of a later one. Reads as of it, or of an earlier time, always return the same.
+// SettledTime returns the latest instant with a complete history. Changes that are not committed
+// yet get a later instant. Reads as of this instant or an earlier one always return the same.
 func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
 	if err := r.pool.QueryRow(ctx, "SELECT settled_time()").Scan(&at); err != nil {
 		return at, fmt.Errorf("schedule: settle: %w", err)
@@ -91,15 +92,14 @@ func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
 	return at, nil
 }
 
-// SettledUntil returns the last instant of which everything is known and that has all
-// changes which were committed when the clock of the database showed a time; zero is for
-// all changes. It also returns what the clock shows now. The instant is later than the time
-// when the clock was ahead once: changes keep their order, and are numbered on from the
-// last one.
-func (r *Reader) SettledUntil(ctx context.Context, asked time.Time) (at, now time.Time, err error) {
+// SettledUntil returns the latest settled instant that includes all changes committed before the
+// database clock showed the given time; zero means all changes. It also returns the current
+// database clock. The instant can be later than the given time if the clock once ran ahead, because
+// changes keep their order and continue from the last instant.
+func (r *Reader) SettledUntil(ctx context.Context, given time.Time) (at, now time.Time, err error) {
 	var until *time.Time
-	if !asked.IsZero() {
-		until = &asked
+	if !given.IsZero() {
+		until = &given
 	}
 	if err := r.pool.QueryRow(ctx, "SELECT instant, shown FROM settled_until($1)", until).Scan(&at, &now); err != nil {
 		return at, now, fmt.Errorf("schedule: settle: %w", err)
@@ -107,29 +107,29 @@ func (r *Reader) SettledUntil(ctx context.Context, asked time.Time) (at, now tim
 	return at, now, nil
 }
 
-// AsOf returns what the schedules of persons showed at an instant that is settled. Who the
-// persons are, and their primary jobs, are those of today.
-func (r *Reader) AsOf(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {
+// ReadAt returns the schedules of persons as of a settled instant. The persons and their primary
+// jobs are current data.
+func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {
 	rows, err := read(ctx, r.pool, filter{
-		tenantID: tenantID, employees: encoding.IDsOf(persons), days: q.Days, at: &at,
+		tenantID: tenantID, employees: encoding.PersonIDs(persons), days: q.Days, at: &at,
 		leave: needsKind(q, encoding.KindShift) || needsKind(q, encoding.KindLeaveEdit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, tenantID, rows.spans, q.ExcludeBreaks)
 	if err != nil {
 		return nil, err
 	}
-	if rows.hidden, err = r.hidden(ctx, tenantID, &rows, patterns); err != nil {
+	if rows.hidden, err = r.resolveHidden(ctx, tenantID, &rows, patterns); err != nil {
 		return nil, err
 	}
 	return expand(q, persons, rows, patterns)
 }
 
-// hidden returns where the entries stand that items of an earlier time hid then, by
-// employee and day. patterns[i] belongs to the span i.
-func (r *Reader) hidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*encoding.Pattern) ([]hiddenRow, error) {
+// resolveHidden returns the slots that items hid at the earlier time, by employee and day.
+// patterns[i] belongs to the span i.
+func (r *Reader) resolveHidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*encoding.Pattern) ([]hiddenRow, error) {
 	if len(rows.hides) == 0 {
 		return nil, nil
 	}
@@ -140,7 +140,7 @@ func (r *Reader) hidden(ctx context.Context, tenantID int64, rows *Rows, pattern
 	for i := range rows.spans {
 		s := &rows.spans[i]
 		if list, hides := byEmployee[s.employeeID]; hides {
-			byEmployee[s.employeeID] = append(list, s.resolved(patterns[i].Cycle.DayCount()))
+			byEmployee[s.employeeID] = append(list, s.toSpan(patterns[i].Cycle.DayCount()))
 		}
 	}
 	lookup, err := r.lookUp(ctx, tenantID, rows.hides, byEmployee)
@@ -157,15 +157,15 @@ func (r *Reader) hidden(ctx context.Context, tenantID int64, rows *Rows, pattern
 	return out, nil
 }
 
-// resolved returns the span as package span knows it.
-func (s *spanRow) resolved(dayCount int32) span.Span {
+// toSpan converts the row to the type of package span.
+func (s *spanRow) toSpan(dayCount int32) span.Span {
 	return span.Span{
 		From: s.days.From, To: s.days.To, Position: s.position, DayCount: dayCount, PatternID: s.patternID,
 		AssignmentID: s.assignmentID, Lane: s.lane, Inherited: s.inherited, Series: s.series,
 	}
 }
 
-// lookUp reads what hides and the spans of employees on their days name.
+// lookUp reads the lineages and patterns that the hides, and the spans on their days, refer to.
 func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry.Hide, spans map[int64][]span.Span) (hiddenentry.Lookup, error) {
 	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
@@ -182,10 +182,10 @@ func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry
 	if err := pg.ForEach(ctx, r.pool, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
-	}, readLineages, tenantID, distinct(assignments)); err != nil {
+	}, readLineages, tenantID, sortUnique(assignments)); err != nil {
 		return out, fmt.Errorf("schedule: read lineages: %w", err)
 	}
-	found, err := r.patterns.source.Patterns(ctx, r.pool, tenantID, distinct(patterns))
+	found, err := r.patterns.source.Patterns(ctx, r.pool, tenantID, sortUnique(patterns))
 	if err != nil {
 		return out, err
 	}
@@ -197,8 +197,8 @@ func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry
 	return out, nil
 }
 
-// hideAt returns what an item hides, which a row says.
-func hideAt(v [][]byte) hiddenentry.Hide {
+// decodeHide decodes a row of readHides.
+func decodeHide(v [][]byte) hiddenentry.Hide {
 	h := hiddenentry.Hide{ItemID: int8At(v[2]), Entered: hiddenentry.Entered{
 		EmployeeID: int8At(v[1]), Day: dateAt(v[6]), LineageID: int8At(v[3]), PatternID: int8At(v[4]),
 		CycleDay: int4At(v[8]), Ordinal: uint8(binary.BigEndian.Uint16(v[9])),
@@ -209,7 +209,7 @@ func hideAt(v [][]byte) hiddenentry.Hide {
 	return h
 }
 
-func distinct(ids []int64) []int64 {
+func sortUnique(ids []int64) []int64 {
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }

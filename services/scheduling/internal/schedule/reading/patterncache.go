@@ -11,17 +11,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
-// PatternSource gives stored patterns by id, complete: the templates of their
-// entries stand in them. A stored pattern never changes.
+// PatternSource reads stored patterns by id, with the templates of their entries filled in. A
+// stored pattern never changes.
 type PatternSource interface {
 	Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error)
 }
 
-// maxTemplates bounds the compiled entries that are kept in memory. An entry
-// takes a few hundred bytes.
+// maxTemplates limits the compiled entries in memory. An entry takes a few hundred bytes.
 const maxTemplates = 1 << 17
 
-// patternCache keeps compiled patterns.
+// patternCache caches compiled patterns.
 type patternCache struct {
 	source   PatternSource
 	compiled *cache.Cache[patternKey, *encoding.Pattern]
@@ -41,7 +40,7 @@ func newPatternCache(source PatternSource) *patternCache {
 // get returns the compiled patterns of ids, in the same order.
 func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, mergeBreaks bool) ([]*encoding.Pattern, error) {
 	out := make([]*encoding.Pattern, len(ids))
-	missing := p.known(tenantID, ids, mergeBreaks, out)
+	missing := p.fromCache(tenantID, ids, mergeBreaks, out)
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -65,9 +64,8 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 	return out, nil
 }
 
-// known fills out with the patterns that are in memory and returns the ids of
-// the others.
-func (p *patternCache) known(tenantID int64, ids []int64, mergeBreaks bool, out []*encoding.Pattern) []int64 {
+// fromCache fills out with the cached patterns, and returns the ids of the missing ones.
+func (p *patternCache) fromCache(tenantID int64, ids []int64, mergeBreaks bool, out []*encoding.Pattern) []int64 {
 	var missing []int64
 	for i, id := range ids {
 		c, ok := p.compiled.Get(patternKey{tenantID, id, mergeBreaks})

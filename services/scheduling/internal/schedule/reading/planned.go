@@ -11,21 +11,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Planned is a shift or a pay code edit that a pattern puts on a day, whoever follows
-// it: without an id, an employee and a version, on the clocks of a day without a change.
-type Planned struct {
+// Planned is a shift or a pay code edit that a pattern puts on a day for any employee who follows
+// it. It has no id, employee or version. Its times ignore clock changes.
+type ForEachPlanned struct {
 	Shift       *schedulingv1.Shift
 	PayCodeEdit *schedulingv1.PayCodeEdit
 }
 
-// Planned calls add for the entries of some kinds, shifts and pay code edits, that begin
-// on days of the spans, until it returns an error.
-func (r *Reader) Planned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
+// ForEachPlanned calls add for the entries of the given kinds that begin on days of the spans. Only
+// shifts and pay code edits are supported. It stops at the first error.
+func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(ForEachPlanned) error) error {
 	rows := make([]spanRow, len(spans))
 	for i, s := range spans {
 		rows[i].patternID = s.PatternID
 	}
-	patterns, err := r.patternsOf(ctx, tenantID, rows, false)
+	patterns, err := r.spanPatterns(ctx, tenantID, rows, false)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *Reader) Planned(ctx context.Context, tenantID int64, spans []span.Span,
 				continue
 			}
 			t := &patterns[i].Templates[found.Template]
-			planned, err := plannedOf(&Generated{
+			planned, err := newPlanned(&ReadGenerated{
 				Day: day, kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.AssignmentID, Pattern: patterns[i].Name},
 			}, utc)
 			if err != nil {
@@ -54,7 +54,7 @@ func (r *Reader) Planned(ctx context.Context, tenantID int64, spans []span.Span,
 	return nil
 }
 
-func plannedOf(g *Generated, zone *civil.Zone) (p Planned, err error) {
+func newPlanned(g *ReadGenerated, zone *civil.Zone) (p ForEachPlanned, err error) {
 	if g.IsShift() {
 		if p.Shift, err = g.Shift(zone, ""); err == nil {
 			p.Shift.Id, p.Shift.Version = nil, nil

@@ -14,13 +14,13 @@ import (
 )
 
 var (
-	// MaxEmployeeDays bounds one reading: employees multiplied by days.
+	// MaxEmployeeDays limits the employees multiplied by the days of one request.
 	MaxEmployeeDays = policy.Max[*schedulingv1.ScheduleWhere]("employees * days")
-	// maxOpenShifts bounds the open shifts of one reading.
+	// maxOpenShifts limits the open shifts of one request.
 	maxOpenShifts = policy.Max[*schedulingv1.ScheduleWhere]("open shifts")
 )
 
-// Reader puts schedules together. It may be used from several goroutines.
+// Reader reads schedules. It is safe for concurrent use.
 type Reader struct {
 	pool     *pg.Pool
 	patterns *patternCache
@@ -32,10 +32,10 @@ func NewReader(pool *pg.Pool, source PatternSource) *Reader {
 	return &Reader{pool: pool, patterns: newPatternCache(source)}
 }
 
-// Rows reads what is stored of the Schedule that is asked for, of the employees
-// with the ids.
-func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids []int64, known bool) (Rows, error) {
-	w := filter{tenantID: tenantID, days: q.Days, known: known}
+// Rows reads the stored rows that the query needs for the employees with the ids. details also
+// reads the employees themselves.
+func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids []int64, details bool) (Rows, error) {
+	w := filter{tenantID: tenantID, days: q.Days, details: details}
 	if !q.OnlyOpen() {
 		w.employees = ids
 	}
@@ -45,16 +45,16 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 	return read(ctx, r.pool, w)
 }
 
-// Expand returns the fields of an ExpandedJobList with the jobs that entries name.
-type Expand func(ctx context.Context, q *request.Query, jobs encoding.JobRefs) ([]byte, error)
+// ExpandJobs returns the fields of an ExpandedJobList with the jobs that entries refer to.
+type ExpandJobs func(ctx context.Context, q *request.Query, jobs encoding.JobRefs) ([]byte, error)
 
-// Fields returns the fields of the Schedule that is asked for, of the persons;
-// rows are theirs.
-func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows, jobs Expand) ([]byte, error) {
+// Fields returns the encoded fields of the Schedule that the query selects. The rows belong to the
+// persons.
+func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows, jobs ExpandJobs) ([]byte, error) {
 	if len(rows.open) > maxOpenShifts {
 		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
 	}
-	patterns, err := r.patternsOf(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, tenantID, rows.spans, q.ExcludeBreaks)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 		return nil, err
 	}
 	if q.Selected&(request.SelectHolidays|request.SelectDays) != 0 {
-		if window.Holidays, err = holidaysOf(ctx, rows.holidays); err != nil {
+		if window.Holidays, err = decodeHolidays(ctx, rows.holidays); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +79,7 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 	return encoding.Encode(ctx, q, window)
 }
 
-// needsKind reports whether entries of a kind must be put together.
+// needsKind reports whether the query needs entries of a kind.
 func needsKind(q *request.Query, k encoding.Kind) bool {
 	part := [encoding.Kinds]request.Selection{
 		encoding.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,
@@ -91,8 +91,8 @@ func needsKind(q *request.Query, k encoding.Kind) bool {
 	return q.Selected&part != 0
 }
 
-// patternsOf returns the pattern of each span.
-func (r *Reader) patternsOf(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*encoding.Pattern, error) {
+// spanPatterns returns the pattern of each span.
+func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*encoding.Pattern, error) {
 	ids := make([]int64, len(spans))
 	for i := range spans {
 		ids[i] = spans[i].patternID
@@ -112,7 +112,7 @@ func (r *Reader) patternsOf(ctx context.Context, tenantID int64, spans []spanRow
 	return out, nil
 }
 
-// CheckEmployeeDays refuses what is more than one reading may be.
+// CheckEmployeeDays returns an error if a request exceeds MaxEmployeeDays.
 func CheckEmployeeDays(employees, days int) error {
 	if actual := employees * days; actual > MaxEmployeeDays {
 		return tooMany("employees * days", actual, MaxEmployeeDays)
@@ -120,7 +120,7 @@ func CheckEmployeeDays(employees, days int) error {
 	return nil
 }
 
-// tooMany is the error that the contract's limits give.
+// tooMany returns the error for an exceeded limit of the contract.
 func tooMany(quantity string, actual, allowed int) error {
 	return fault.OverLimit(fault.CodeProductLimit, quantity+" in the request", actual, allowed, fault.SplitRequest)
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
-// The parts of the statement that reads everything, which sees one moment. Rows have
-// a column for whatever one of the tables has; kinds use them as they need.
-// {asked}, {employee} and {apart} read a table for one employee, for many, or for all in
-// a range of ids; see text.
-// A table in braces is the table, or what it was at an earlier time; see past.go.
-// The lower bound of from_day keeps searches short: no item is longer.
+// The parts of the one statement that reads all rows from a single snapshot. All kinds of rows
+// share the columns; each kind fills the columns that it needs. The placeholders {asked},
+// {employee} and {apart} restrict a table to one employee, to a list, or to a range of ids; see
+// text. A table name in braces is replaced by the table, or by its state at an earlier time; see
+// past.go. The lower bound of from_day keeps index scans short: no item lasts longer.
 const (
 	readSpans = `
 SELECT 1::smallint AS kind, s.employee_id, s.pattern_id, s.assignment_id, s.propagation_id, s.series, s.from_date, s.to_date,
@@ -23,7 +22,7 @@ FROM {asked}(
     SELECT * FROM {span} WHERE tenant_id = $1 AND employee_id {employee} AND from_date < $4 AND to_date > $3{apart}
 ) AS s`
 
-	// Edits that cover shifts are read from the lookback on: they may take a shift that
+	// Edits that cover shifts are read from the lookback on, because they may cover a shift that
 	// reaches into the window.
 	readItems = `
 SELECT 2::smallint, i.employee_id, i.id, i.version, NULL, NULL, i.from_day, i.to_day, i.covers::int,
@@ -33,7 +32,7 @@ FROM {asked}(
     AND from_day < $4 AND from_day > $5::date - $6::int AND (to_day >= $5 OR covers AND to_day >= $3) AND NOT deleted AND NOT withdrawn{apart}
 ) AS i`
 
-	// What items hide of the employees, wherever these were moved to.
+	// The hidden slots of the employees, even if the items were moved to others.
 	readHidden = `
 SELECT 3::smallint, i.hides_employee_id, NULL, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
 FROM {asked}(
@@ -41,7 +40,7 @@ FROM {asked}(
     AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL{apart}
 ) AS i`
 
-	// Whether an entry is locked is said by its day, also of one that began long before.
+	// An entry is locked if its first day is locked, even if that day is long before the window.
 	readLocks = `
 SELECT 4::smallint, l.employee_id, l.id, NULL, NULL, NULL, l.from_date, l.to_date, NULL, NULL, NULL, NULL, NULL, NULL
 FROM {asked}(
@@ -54,9 +53,9 @@ FROM {asked}(
     SELECT * FROM employee WHERE tenant_id = $1 AND id {employee}{apart}
 ) AS k`
 
-	// From the lookback on, and as far behind the window: leave may cover the
-	// beginning of a shift that reaches into the window, and the end of one that
-	// reaches out of it.
+	// Leave is read from the lookback on, and equally far past the end of the window. It may cover
+	// the beginning of a shift that reaches into the window, and the end of a shift that reaches
+	// out of it.
 	readLeave = `
 SELECT 5::smallint, l.employee_id, l.id, l.version, NULL, NULL, l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
 FROM {asked}(
@@ -64,7 +63,7 @@ FROM {asked}(
     AND from_day < $4::date + {lookback} AND from_day > $3::date - $6::int AND to_day >= $3{apart}
 ) AS l`
 
-	// The days that were locked are numbers of days since 1970-01-01.
+	// lock_from and lock_to are returned as days since 1970-01-01.
 	readLockedLeave = `
 SELECT 7::smallint, l.employee_id, l.id, l.version, (l.lock_from - ` + civil.EpochSQL + `)::bigint, (l.lock_to - ` + civil.EpochSQL + `)::bigint,
     l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
@@ -83,8 +82,8 @@ AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT del
 ORDER BY from_day, id LIMIT {open})`
 )
 
-// Many tenants have no rows of some kinds. Before it searches for each of many employees,
-// the database looks whether anybody between the least and the greatest of them has one.
+// Many tenants have no rows of some kinds. Before the database searches for each of many employees,
+// it checks whether any employee between the smallest and the largest id has a row.
 const (
 	anyItems = `
 WHERE (SELECT true FROM schedule_item WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
@@ -103,25 +102,24 @@ WHERE (SELECT true FROM leave_edit WHERE tenant_id = $1 AND employee_id {anybody
 WHERE (SELECT true FROM locked_leave WHERE tenant_id = $1 AND employee_id {anybody} ORDER BY employee_id LIMIT 1)`
 )
 
-// variant says which parts a statement has, and whether it is for one employee or for a
-// range of them.
-type variant struct{ one, inRange, leave, open, holidays, known, past bool }
+// variant selects the parts of a statement, and whether it reads one employee or a range of ids.
+type variant struct{ one, inRange, leave, open, holidays, details, past bool }
 
-// texts are all statements, made once.
+// texts has all statements, built once.
 var texts = func() map[variant]string {
 	all := map[variant]string{}
 	for bits := range 1 << 7 {
 		has := func(bit int) bool { return bits&(1<<bit) != 0 }
-		s := variant{one: has(0), leave: has(1), open: has(2), holidays: has(3), known: has(4), past: has(5), inRange: has(6)}
+		s := variant{one: has(0), leave: has(1), open: has(2), holidays: has(3), details: has(4), past: has(5), inRange: has(6)}
 		all[s] = s.text()
 	}
 	return all
 }()
 
-// text returns the text of the statement. Many employees are a table, and each of them is
-// a search of its own in the index: OFFSET 0 keeps it so before there are statistics, with
-// which = ANY reads the whole tenant. A single employee is a parameter, which costs the
-// database fewer nodes of its plan; so are the least and the greatest id of a range.
+// text returns the text of the statement. It joins many employees as a table, so that each of them
+// is a separate index search. OFFSET 0 enforces that even before there are statistics; = ANY would
+// then read the whole tenant. A single employee is a parameter, which makes the plan smaller, and
+// so are the first and the last id of a range.
 func (s variant) text() string {
 	ifAny := func(part, condition string) string {
 		if s.one || s.inRange || s.past {
@@ -133,7 +131,7 @@ func (s variant) text() string {
 	if s.past {
 		list = []string{readSpans, readPastSpans, readItems, readHides, readLocks}
 	}
-	if s.known {
+	if s.details {
 		list = append(list, readKnown)
 	}
 	if s.leave {
@@ -160,12 +158,12 @@ func (s variant) text() string {
 		Replace(tables.Replace(strings.Join(list, "\nUNION ALL")))
 }
 
-// statement returns the text that reads what is wanted, whom it is about, and whether it
-// reads others in their range, too. The texts are few, and the database keeps the plan of
-// that for one employee, which costs what a plan costs that knows the parameters. The
-// length of a list it can only guess.
+// statement returns the text of the statement and its second argument: one employee, a list or a
+// range. others reports that the range includes employees who are not in the list. There are few
+// texts, and the database caches their plans. For one employee the generic plan is as good as a
+// custom one; for a list, the database has to guess the length.
 func (w *filter) statement() (sql string, asked any, others bool) {
-	s := variant{past: w.at != nil, leave: w.leave, open: w.open, holidays: w.holidays, known: w.known}
+	s := variant{past: w.at != nil, leave: w.leave, open: w.open, holidays: w.holidays, details: w.details}
 	if w.at != nil {
 		return texts[s], w.employees, false
 	}

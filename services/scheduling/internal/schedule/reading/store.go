@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 )
 
-// What the rows of a read are.
+// The kinds of rows that the statement returns.
 const (
 	kindEmployee = iota
 	kindSpan
@@ -32,7 +32,7 @@ const (
 	kindHide
 )
 
-// MaxItemDays is how many days a stored item may touch at most.
+// MaxItemDays is the largest number of days that a stored item can touch.
 const MaxItemDays = 366
 
 // spanRow is a row of span.
@@ -45,18 +45,18 @@ type spanRow struct {
 	inherited                                          bool
 }
 
-// itemRow is a row of schedule_item that is not a tombstone.
+// itemRow is a row of schedule_item that is not deleted.
 type itemRow struct {
 	id, employeeID, version int64
 	kind                    encoding.Kind
 	day                     civil.Date
 	body                    []byte
-	// covers says that it takes shifts of its days, of which last is the last one.
+	// covers reports that the item covers shifts on its days, up to the day last.
 	covers bool
 	last   civil.Date
 }
 
-// leaveRow is a row of leave_edit. Its body lacks what the body of an item lacks.
+// leaveRow is a row of leave_edit. Its body omits the same fields as the body of an item.
 type leaveRow struct {
 	itemRow
 }
@@ -67,54 +67,55 @@ type lockedLeaveRow struct {
 	locked civil.Range
 }
 
-// hiddenRow says that an item stands for a generated entry.
+// hiddenRow is the slot of a generated entry that an item hides.
 type hiddenRow struct {
 	employeeID    int64
 	day           civil.Date
 	lane, ordinal uint8
 }
 
-// KnownRow is a row of employee.
-type KnownRow struct {
+// EmployeeRow is a row of employee.
+type EmployeeRow struct {
 	ID           int64
 	Number, Zone string
-	Jobs         []byte // as projection.ReadJobs takes them
+	Jobs         []byte // the input of projection.ReadJobs
 }
 
-// Rows is what the database says of a window, each list by ascending employee.
+// Rows has the stored rows of a window. Lists ascend by employee unless their comment says
+// otherwise.
 type Rows struct {
-	Known  []KnownRow // in no order
-	spans  []spanRow
-	items  []itemRow
-	hidden []hiddenRow // by employee and day
-	locks  []encoding.Lock
-	leave  []leaveRow // by employee and day
-	open   []itemRow
-	// lockedLeave is what covers shifts of locked days, by employee and lock.
+	Employees []EmployeeRow // in no order
+	spans     []spanRow
+	items     []itemRow
+	hidden    []hiddenRow // by employee and day
+	locks     []encoding.Lock
+	leave     []leaveRow // by employee and day
+	open      []itemRow
+	// lockedLeave is the leave that covers shifts on locked days, by employee and lock.
 	lockedLeave []lockedLeaveRow
 	holidays    []holidayRow // in no order
-	// hides is what items hid at an earlier time, by employee and day. Where that stood
-	// then follows from the spans.
+	// hides lists what items hid at an earlier time, by employee and day. Spans determine the
+	// slots.
 	hides []hiddenentry.Hide
 }
 
-// filter says what to read.
+// filter selects the rows to read.
 type filter struct {
 	tenantID  int64
 	employees []int64 // ascending
 	days      civil.Range
-	// leave, open shifts, holidays, and what is known of the employees.
-	leave, open, holidays, known bool
-	// at is an earlier time of which the past is known; nil for now.
+	// Each flag adds a kind of rows; details are the rows of the employees themselves.
+	leave, open, holidays, details bool
+	// at selects the state at an earlier time; nil selects the current state.
 	at *time.Time
 }
 
-// errNotBinary says that the connection is set to a mode without prepared
-// statements, in which values come as text.
+// errNotBinary reports that the connection does not use prepared statements, so that values arrive
+// as texts.
 var errNotBinary = errors.New("schedule: the database connection does not answer in binary form")
 
-// read reads everything as it was at one moment, in one statement: an entry that is
-// detached meanwhile is found among the spans or among the items.
+// read reads all rows in one statement from one snapshot. An entry that is being detached is
+// therefore found either among the spans or among the items.
 func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	if len(w.employees) == 0 && !w.open {
 		return Rows{}, nil
@@ -139,7 +140,7 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	return out, nil
 }
 
-// retain drops the rows of others than the employees, who ascend.
+// retain drops the rows of all employees that are not in the list, which ascends.
 func (r *Rows) retain(employees []int64) {
 	other := func(id int64) bool {
 		_, asked := slices.BinarySearch(employees, id)
@@ -151,7 +152,7 @@ func (r *Rows) retain(employees []int64) {
 	r.locks = slices.DeleteFunc(r.locks, func(l encoding.Lock) bool { return other(l.EmployeeID) })
 	r.leave = slices.DeleteFunc(r.leave, func(l leaveRow) bool { return other(l.employeeID) })
 	r.lockedLeave = slices.DeleteFunc(r.lockedLeave, func(l lockedLeaveRow) bool { return other(l.employeeID) })
-	r.Known = slices.DeleteFunc(r.Known, func(k KnownRow) bool { return other(k.ID) })
+	r.Employees = slices.DeleteFunc(r.Employees, func(k EmployeeRow) bool { return other(k.ID) })
 }
 
 func (r *Rows) scan(found pgx.Rows) error {
@@ -163,7 +164,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 		v := found.RawValues()
 		kind, employee := binary.BigEndian.Uint16(v[0]), int8At(v[1])
 		if kind == kindEmployee {
-			r.Known = append(r.Known, KnownRow{ID: employee, Number: string(v[12]), Zone: string(v[13]), Jobs: append([]byte(nil), v[11]...)})
+			r.Employees = append(r.Employees, EmployeeRow{ID: employee, Number: string(v[12]), Zone: string(v[13]), Jobs: append([]byte(nil), v[11]...)})
 			continue
 		}
 		day := dateAt(v[6])
@@ -175,7 +176,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 				lane: uint8(binary.BigEndian.Uint16(v[9])), inherited: v[10][0] != 0,
 			})
 		case kindItem:
-			item := itemAt(v)
+			item := decodeItem(v)
 			item.last, item.covers, item.kind = dateAt(v[7]), int4At(v[8]) != 0, encoding.Kind(binary.BigEndian.Uint16(v[9]))
 			r.items = append(r.items, item)
 		case kindHidden:
@@ -183,14 +184,14 @@ func (r *Rows) scan(found pgx.Rows) error {
 				employeeID: employee, day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
 			})
 		case kindHide:
-			r.hides = append(r.hides, hideAt(v))
+			r.hides = append(r.hides, decodeHide(v))
 		case kindLock:
 			r.locks = append(r.locks, encoding.Lock{EmployeeID: employee, ID: int8At(v[2]), Days: civil.Range{From: day, To: dateAt(v[7])}})
 		case kindLeaveRow:
-			r.leave = append(r.leave, leaveAt(v))
+			r.leave = append(r.leave, decodeLeave(v))
 		case kindLockedLeave:
 			r.lockedLeave = append(r.lockedLeave, lockedLeaveRow{
-				leaveRow: leaveAt(v),
+				leaveRow: decodeLeave(v),
 				locked:   civil.Range{From: civil.Date(int8At(v[4])), To: civil.Date(int8At(v[5]))},
 			})
 		case kindHoliday:
@@ -198,67 +199,67 @@ func (r *Rows) scan(found pgx.Rows) error {
 				id: int8At(v[2]), days: civil.Range{From: day, To: dateAt(v[7])}, body: append([]byte(nil), v[11]...),
 			})
 		case kindOpen:
-			r.open = append(r.open, itemAt(v))
+			r.open = append(r.open, decodeItem(v))
 		}
 	}
 	return found.Err()
 }
 
-// leaveAt returns the leave that a row is.
-func leaveAt(v [][]byte) leaveRow {
-	item := itemAt(v)
+// decodeLeave decodes a row of leave.
+func decodeLeave(v [][]byte) leaveRow {
+	item := decodeItem(v)
 	item.last = dateAt(v[7])
 	return leaveRow{item}
 }
 
-// itemAt returns the item, or the leave, that a row is.
-func itemAt(v [][]byte) itemRow {
+// decodeItem decodes a row of an item, of an open shift or of leave.
+func decodeItem(v [][]byte) itemRow {
 	return itemRow{
 		employeeID: int8At(v[1]), id: int8At(v[2]), version: int8At(v[3]), day: dateAt(v[6]),
 		body: append([]byte(nil), v[11]...),
 	}
 }
 
-// sort puts each list in the order that it is promised in. The rows of an employee
-// come together, as asked, and mostly in order.
+// sort sorts each list into its documented order. The rows of an employee arrive together and
+// mostly in order.
 func (r *Rows) sort() {
-	inOrder(r.spans, func(a, b spanRow) int {
+	sortIfNeeded(r.spans, func(a, b spanRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.lane, b.lane), cmp.Compare(a.days.From, b.days.From))
 	})
-	inOrder(r.items, func(a, b itemRow) int {
+	sortIfNeeded(r.items, func(a, b itemRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
 	})
-	inOrder(r.hidden, func(a, b hiddenRow) int {
+	sortIfNeeded(r.hidden, func(a, b hiddenRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day))
 	})
-	inOrder(r.hides, func(a, b hiddenentry.Hide) int {
+	sortIfNeeded(r.hides, func(a, b hiddenentry.Hide) int {
 		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Day, b.Day), cmp.Compare(a.ItemID, b.ItemID))
 	})
-	inOrder(r.locks, func(a, b encoding.Lock) int {
+	sortIfNeeded(r.locks, func(a, b encoding.Lock) int {
 		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Days.From, b.Days.From))
 	})
-	inOrder(r.leave, func(a, b leaveRow) int {
+	sortIfNeeded(r.leave, func(a, b leaveRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
 	})
-	inOrder(r.lockedLeave, func(a, b lockedLeaveRow) int {
+	sortIfNeeded(r.lockedLeave, func(a, b lockedLeaveRow) int {
 		return cmp.Or(cmp.Compare(a.employeeID, b.employeeID), cmp.Compare(a.locked.From, b.locked.From), cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id))
 	})
-	inOrder(r.open, func(a, b itemRow) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id)) })
+	sortIfNeeded(r.open, func(a, b itemRow) int { return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id, b.id)) })
 }
 
-func inOrder[T any](list []T, compare func(a, b T) int) {
+func sortIfNeeded[T any](list []T, compare func(a, b T) int) {
 	if !slices.IsSortedFunc(list, compare) {
 		slices.SortFunc(list, compare)
 	}
 }
 
 func checkBinary(rows pgx.Rows) error {
-	// Rows of a statement that failed have no columns that one could ask for.
+	// If the statement failed, its rows have no field descriptions.
 	if err := rows.Err(); err != nil {
 		return err
 	}
 	for _, column := range rows.FieldDescriptions() {
-		// Texts are the same in both forms.
+		// Texts are the same in both formats.
 		if column.Format != pgx.BinaryFormatCode && column.DataTypeOID != pgtype.TextOID {
 			return errNotBinary
 		}
@@ -270,7 +271,7 @@ func int8At(v []byte) int64 { return int64(binary.BigEndian.Uint64(v)) }
 
 func int4At(v []byte) int32 { return int32(binary.BigEndian.Uint32(v)) }
 
-// dateAt reads PostgreSQL's binary date, which counts from 2000-01-01.
+// dateAt reads a date in PostgreSQL's binary format, which counts days from 2000-01-01.
 func dateAt(v []byte) civil.Date {
 	const year2000 civil.Date = 10957
 	return year2000 + civil.Date(int4At(v))

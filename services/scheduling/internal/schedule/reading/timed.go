@@ -13,19 +13,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// TimedShift is a shift, generated or entered, with its times as instants. Leave has
-// been taken from it.
+// TimedShift is a generated or entered shift with its times as instants, after deductions of leave.
 type TimedShift struct {
 	ID int64
 	// Interval is in Unix seconds.
 	segment.Interval
-	// Work is the shift without its breaks, in Unix seconds, ascending.
+	// Work has the intervals of the shift between its breaks, in Unix seconds and in order.
 	Work []segment.Interval
 }
 
-// TimedShiftsOf returns the shifts of employees that touch the days, by employee and
-// start. It does not ask who may see them.
-func (r *Reader) TimedShiftsOf(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
+// ReadTimedShifts returns the shifts that touch the days, by employee and in order of their start.
+// It does not check access.
+func (r *Reader) ReadTimedShifts(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
 	window, err := r.shiftWindow(ctx, tenantID, employees, days)
 	if err != nil {
 		return nil, err
@@ -34,27 +33,27 @@ func (r *Reader) TimedShiftsOf(ctx context.Context, tenantID int64, employees []
 	for i := range employees {
 		zones[employees[i].ID] = employees[i].Zone
 	}
-	return timed(window, zones)
+	return timedShifts(window, zones)
 }
 
-// shiftWindow puts together the shifts of employees, and nothing else.
+// shiftWindow reads the shifts of employees, and no other kind of entry.
 func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (*encoding.Window, error) {
 	q := &request.Query{Selected: request.SelectShifts, Days: days}
 	persons := encoding.NewPersons(employees, days)
-	stored, err := r.Rows(ctx, tenantID, q, encoding.IDsOf(persons), false)
+	stored, err := r.Rows(ctx, tenantID, q, encoding.PersonIDs(persons), false)
 	if err != nil {
 		return nil, err
 	}
-	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
+	patterns, err := r.spanPatterns(ctx, tenantID, stored.spans, false)
 	if err != nil {
 		return nil, err
 	}
 	return expand(q, persons, stored, patterns)
 }
 
-// timed gives the shifts of a window their instants.
-func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
-	o := &outlineBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}
+// timedShifts converts the shifts of a window to instants.
+func timedShifts(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
+	o := &summaryBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}
 	cursors := map[*civil.Zone]*civil.Cursor{}
 	byPerson := make([]*civil.Cursor, len(window.Persons))
 	for i, p := range window.Persons {
@@ -71,7 +70,7 @@ func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]Ti
 	for from := 0; from < len(entries); {
 		person, first := entries[from].Employee, len(all)
 		for ; from < len(entries) && entries[from].Employee == person; from++ {
-			s, err := o.timed(&entries[from], byPerson[person])
+			s, err := o.timedShift(&entries[from], byPerson[person])
 			if err != nil {
 				return nil, fmt.Errorf("schedule: entry %d: %w", entries[from].ID, err)
 			}
@@ -87,8 +86,8 @@ func timed(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]Ti
 	return out, nil
 }
 
-func (o *outlineBuilder) timed(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
-	s, err := o.shapeOf(e)
+func (o *summaryBuilder) timedShift(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
+	s, err := o.templateShape(e)
 	if err != nil {
 		return TimedShift{}, err
 	}

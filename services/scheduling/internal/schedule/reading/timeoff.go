@@ -12,16 +12,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// dayOff is what covering edits take of the shifts of one day.
+// dayOff sums up the covering edits of one day.
 type dayOff struct {
 	timed []segment.Interval
 	leave dayLeave
 }
 
-// timeOff takes from the shifts of an employee, which stand from the first one on,
-// what the covering edits among the items take of their days. Each takes shifts that
-// start on its own days only, so that what locked days show stays as it is.
-func (e *expansion) timeOff(items []itemRow, first int) error {
+// deductTimeOff deducts the covering edits among the items from the shifts of an employee, which
+// begin at index first. An edit covers only shifts that start on its own days, so that locked days
+// do not change.
+func (e *expansion) deductTimeOff(items []itemRow, first int) error {
 	shifts := e.Entries[encoding.KindShift][first:]
 	if len(shifts) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (e *expansion) timeOff(items []itemRow, first int) error {
 	if err != nil || len(days) == 0 {
 		return err
 	}
-	gone := map[civil.Date][]segment.Interval{}
+	covered := map[civil.Date][]segment.Interval{}
 	for day, off := range days {
 		var ofDay []encoding.Entry
 		for i := range shifts {
@@ -38,25 +38,25 @@ func (e *expansion) timeOff(items []itemRow, first int) error {
 				ofDay = append(ofDay, shifts[i])
 			}
 		}
-		if gone[day], err = e.leaveTimes(ofDay, off.timed, map[civil.Date]dayLeave{day: off.leave}); err != nil {
+		if covered[day], err = e.leaveTimes(ofDay, off.timed, map[civil.Date]dayLeave{day: off.leave}); err != nil {
 			return err
 		}
 	}
-	kept := shifts[:0]
+	remaining := shifts[:0]
 	for i := range shifts {
-		left, err := e.masked(&shifts[i], gone[shifts[i].Day])
+		left, err := e.deduct(&shifts[i], covered[shifts[i].Day])
 		if err != nil {
 			return err
 		}
 		if left {
-			kept = append(kept, shifts[i])
+			remaining = append(remaining, shifts[i])
 		}
 	}
-	e.Entries[encoding.KindShift] = e.Entries[encoding.KindShift][:first+len(kept)]
+	e.Entries[encoding.KindShift] = e.Entries[encoding.KindShift][:first+len(remaining)]
 	return nil
 }
 
-// daysOff returns what the covering edits among items take of each day.
+// daysOff sums up the covering edits among items by day.
 func daysOff(items []itemRow) (map[civil.Date]*dayOff, error) {
 	var days map[civil.Date]*dayOff
 	for i := range items {
@@ -68,7 +68,7 @@ func daysOff(items []itemRow) (map[civil.Date]*dayOff, error) {
 		if err := proto.Unmarshal(row.body, edit); err != nil {
 			return nil, fmt.Errorf("schedule: item %d: %w", row.id, err)
 		}
-		taken, err := coveringedit.Of(edit)
+		amount, err := coveringedit.Of(edit)
 		if err != nil {
 			return nil, fmt.Errorf("schedule: item %d: %w", row.id, err)
 		}
@@ -79,21 +79,21 @@ func daysOff(items []itemRow) (map[civil.Date]*dayOff, error) {
 			if days[day] == nil {
 				days[day] = &dayOff{}
 			}
-			days[day].add(day, taken)
+			days[day].add(day, amount)
 		}
 	}
 	return days, nil
 }
 
-func (d *dayOff) add(day civil.Date, taken coveringedit.Taken) {
+func (d *dayOff) add(day civil.Date, amount coveringedit.Taken) {
 	switch {
-	case taken.Full:
+	case amount.Full:
 		d.leave.full = true
-	case taken.Half:
+	case amount.Half:
 		d.leave.halves++
-	case taken.End > 0:
-		d.timed = append(d.timed, segment.Interval{Start: segment.Seconds(day.At(taken.Start)), End: segment.Seconds(day.At(taken.End))})
+	case amount.End > 0:
+		d.timed = append(d.timed, segment.Interval{Start: segment.Seconds(day.At(amount.Start)), End: segment.Seconds(day.At(amount.End))})
 	default:
-		d.leave.seconds += taken.Seconds
+		d.leave.seconds += amount.Seconds
 	}
 }

@@ -13,27 +13,27 @@ import (
 // codeForgotten (400): the history does not go back to the startDateTime. Send a later one.
 const codeForgotten = "WRL-00451"
 
-// maxChangeDays bounds the time for which changes are asked.
+// maxChangeDays limits the time range of a request for changes.
 var maxChangeDays = policy.Max[*schedulingv1.EmployeeScheduleChanges]("days of changes")
 
-// The days of the schedule that are compared when none are named.
+// The range of schedule days around the instants if the request names none.
 const (
 	daysBefore = 40
 	daysAfter  = 92
 )
 
-// selectChanges is what changes are known of.
+// selectChanges are the parts of a schedule that have a history.
 const selectChanges = SelectShifts | SelectPayCodeEdits | SelectLeaveEdits | SelectDayLocks | SelectTags
 
-// Changes asks what changed in schedules between two instants.
+// Changes is a request for the changes of schedules between two instants.
 type Changes struct {
-	// Query says of whom, and on which days: those of no days are chosen by Between.
+	// Query selects employees and days. If it has no days, Between sets them.
 	Query
-	// From and Until are the instants; Until is zero for now.
+	// From and Until are the instants. A zero Until means now.
 	From, Until time.Time
 }
 
-// ParseChanges reads the request.
+// ParseChanges parses the request.
 func ParseChanges(req *schedulingv1.MultiReadScheduleChangesRequest) (*Changes, error) {
 	c := &Changes{Query: Query{Selected: selectChanges}}
 	var err error
@@ -42,23 +42,23 @@ func ParseChanges(req *schedulingv1.MultiReadScheduleChangesRequest) (*Changes, 
 			return nil, err
 		}
 	}
-	asked := req.GetWhere().GetEmployees()
-	if asked == nil {
+	where := req.GetWhere().GetEmployees()
+	if where == nil {
 		return nil, fault.Invalid(codeNoCriterion, "where.employees is missing.")
 	}
-	c.Employees = asked.GetEmployees()
-	if asked.GetStartDateTime() == "" {
+	c.Employees = where.GetEmployees()
+	if where.GetStartDateTime() == "" {
 		return nil, fault.Invalid(codeNoStartDate, "where.employees.startDateTime is missing.")
 	}
-	if c.From, err = parseInstant("where.employees.startDateTime", asked.GetStartDateTime()); err != nil {
+	if c.From, err = parseInstant("where.employees.startDateTime", where.GetStartDateTime()); err != nil {
 		return nil, err
 	}
-	if text := asked.GetEndDateTime(); text != "" {
+	if text := where.GetEndDateTime(); text != "" {
 		if c.Until, err = parseInstant("where.employees.endDateTime", text); err != nil {
 			return nil, err
 		}
 	}
-	return c, c.parseSpan("where.employees.entityFilterSpan", asked.GetEntityFilterSpan())
+	return c, c.parseSpan("where.employees.entityFilterSpan", where.GetEntityFilterSpan())
 }
 
 func parseChanged(names []string) (Selection, error) {
@@ -67,14 +67,14 @@ func parseChanged(names []string) (Selection, error) {
 		one, err := parseSelect([]string{name})
 		if err != nil || one&selectChanges == 0 {
 			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest,
-				"select: %.40q is none of SHIFTS, PAYCODEEDITS, LEAVEEDITS, DAYLOCKS, SCHEDULETAGS.", name)
+				"select: %.40q is not one of SHIFTS, PAYCODEEDITS, LEAVEEDITS, DAYLOCKS, SCHEDULETAGS.", name)
 		}
 		selected |= one
 	}
 	return selected, nil
 }
 
-// parseSpan reads the days of the schedule.
+// parseSpan parses the days of the schedule.
 func (c *Changes) parseSpan(path string, span *schedulingv1.EntityFilterSpan) error {
 	if span == nil {
 		return nil
@@ -83,7 +83,7 @@ func (c *Changes) parseSpan(path string, span *schedulingv1.EntityFilterSpan) er
 	if err != nil {
 		return err
 	}
-	// What ends at midnight does not touch the day that begins then.
+	// A range that ends at midnight does not include the day that begins then.
 	last, err := parseSpanDay(path+".end", codeNoEndDate, span.GetEnd(), true)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *Changes) parseSpan(path string, span *schedulingv1.EntityFilterSpan) er
 	return nil
 }
 
-// parseSpanDay reads a day, or the day of a date-time, which may be an end.
+// parseSpanDay parses a date, or the date of a date-time. end marks the end of a range.
 func parseSpanDay(path, missing, text string, end bool) (civil.Date, error) {
 	if text == "" {
 		return 0, fault.Invalid(missing, path+" is missing.")
@@ -113,10 +113,10 @@ func parseSpanDay(path, missing, text string, end bool) (civil.Date, error) {
 	return at.Date.Clamp(), nil
 }
 
-// localForm is a date-time without a zone, which is meant in UTC. A fraction may follow.
+// localForm is a date-time without a zone, which means UTC. A fraction can follow.
 const localForm = "2006-01-02T15:04:05"
 
-// parseInstant reads a date-time in UTC, with or without Z behind it.
+// parseInstant parses a date-time in UTC, with or without a trailing Z.
 func parseInstant(path, text string) (time.Time, error) {
 	for _, form := range []string{localForm, localForm + "Z07:00"} {
 		if at, err := time.Parse(form, text); err == nil {
@@ -126,31 +126,31 @@ func parseInstant(path, text string) (time.Time, error) {
 	return time.Time{}, fault.Invalid(fault.CodeTime, path+" must have the form YYYY-MM-DDTHH:MM:SS, in UTC.")
 }
 
-// FormatInstant is the inverse of reading an instant.
+// FormatInstant formats an instant in the form that parseInstant accepts.
 func FormatInstant(at time.Time) string { return at.UTC().Format(localForm + ".999999") }
 
-// Between settles the request: changes are known until settled, which has all that was
-// committed until the time that is asked for, and since what is kept, or for ever when it is
-// negative. Settled lies ahead of now, which the clock shows, when the clock was ahead once.
-// Without days it chooses those around both instants.
+// Between completes the request. settled is the latest instant with a complete history; it includes
+// all changes committed before the requested end. It can be later than now if the clock once ran
+// ahead. keep is the retention of changes; a negative one means forever. Without days, Between
+// chooses days around both instants.
 func (c *Changes) Between(settled, now time.Time, keep time.Duration) error {
 	const day = 24 * time.Hour
-	switch asked := c.Until; {
+	switch requested := c.Until; {
 	case !settled.Before(c.From):
-	case asked.IsZero() || !asked.Before(c.From):
+	case requested.IsZero() || !requested.Before(c.From):
 		return fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.startDateTime %s is later than now.", FormatInstant(c.From))
 	default:
 		return fault.Newf(codeDateOrder, http.StatusBadRequest, "where.employees.endDateTime %s is before startDateTime %s.",
-			FormatInstant(asked), FormatInstant(c.From))
+			FormatInstant(requested), FormatInstant(c.From))
 	}
 	c.Until = settled
 	if keep >= 0 && c.From.Before(now.Add(-keep)) {
-		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: changes are not kept any longer.",
-			FormatInstant(now.Add(-keep).Truncate(day).Add(day))) // A whole day, which holds for a while.
+		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: older changes are deleted.",
+			FormatInstant(now.Add(-keep).Truncate(day).Add(day))) // A whole day, so that the message stays true for a while.
 	}
 	end := c.Until
 	if end.After(now) {
-		end = now // By the clock, no more time has passed.
+		end = now // The clock shows that no more time has passed.
 	}
 	if limit := time.Duration(maxChangeDays) * day; end.Sub(c.From) > limit {
 		days := int64((end.Sub(c.From) + day - 1) / day)

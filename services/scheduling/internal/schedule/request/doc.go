@@ -1,4 +1,3 @@
-// Package request reads the requests for schedules, in each of their dialects,
-// into one Query. It asks nobody: what a hyperfind query, a location or a
-// symbolic period stands for is found out later.
+// Package request parses all forms of requests for schedules into a Query. It calls no other
+// service: the handler resolves hyperfind queries, locations and symbolic periods later.
 package request

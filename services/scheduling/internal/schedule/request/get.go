@@ -6,8 +6,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// ParseGet reads the request for one employee, a hyperfind query or a location. Its last day is not included;
-// equal dates still mean that one day.
+// ParseGet parses the request for one employee, a hyperfind query or a location. The last day is
+// exclusive, but equal dates mean that one day.
 func ParseGet(req *schedulingv1.GetScheduleRequest) (*Query, error) {
 	q := &Query{
 		ExcludeOvernight: req.GetExcludeOvernightShiftsOnStartDate(),
@@ -24,13 +24,13 @@ func ParseGet(req *schedulingv1.GetScheduleRequest) (*Query, error) {
 	hyperfind := &commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}
 	location := &commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}
 	if err := exactlyOne("query", "employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path",
-		given(employee), given(hyperfind), given(location)); err != nil {
+		isGiven(employee), isGiven(hyperfind), isGiven(location)); err != nil {
 		return nil, err
 	}
 	switch {
-	case given(hyperfind):
+	case isGiven(hyperfind):
 		q.Hyperfind = hyperfind
-	case given(location):
+	case isGiven(location):
 		q.Locations = []*commonv1.Ref{location}
 	default:
 		q.Employees = &commonv1.RefList{Refs: []*commonv1.Ref{employee}}
@@ -43,10 +43,10 @@ func (q *Query) parseGetDays(req *schedulingv1.GetScheduleRequest) (err error) {
 	return err
 }
 
-// ParseGetDays reads the days of a GET request, of which the last is not included, but for
-// equal dates, or their period.
+// ParseGetDays parses the days of a GET request or their symbolic period. The last day is
+// exclusive, but equal dates mean that one day.
 func ParseGetDays(period *commonv1.Ref, start, end string) (civil.Range, *commonv1.Ref, error) {
-	if given(period) {
+	if isGiven(period) {
 		if start != "" || end != "" {
 			return civil.Range{}, nil, bothForms("query", "symbolic_period_id or symbolic_period_name", "start_date and end_date")
 		}
@@ -56,5 +56,5 @@ func ParseGetDays(period *commonv1.Ref, start, end string) (civil.Range, *common
 	return civil.Range{From: first, To: max(last, first.AddDays(1))}, nil, err
 }
 
-// given reports whether a ref names something.
-func given(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }
+// isGiven reports whether a reference has an id or a qualifier.
+func isGiven(ref *commonv1.Ref) bool { return ref.Id != nil || ref.GetQualifier() != "" }

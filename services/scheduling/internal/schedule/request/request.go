@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Codes of the specified API.
+// Error codes of the specification.
 const (
 	codeInvalidValue = "WFS-100903"
 	codeNoStartDate  = "WFS-103907"
@@ -23,7 +23,7 @@ const (
 	codeNoCriterion  = "WFS-111208"
 )
 
-// Selection is a set of the parts that a schedule may have.
+// Selection is a set of parts of a schedule.
 type Selection uint16
 
 // The parts of a schedule.
@@ -40,14 +40,14 @@ const (
 	SelectDays
 	SelectTags
 	SelectJobs
-	// SelectOnCall asks for a flag of the tags that is always shown.
+	// SelectOnCall selects a flag of tags that is always included.
 	SelectOnCall
 
 	SelectAll  = SelectOnCall<<1 - 1
 	SelectOpen = SelectOpenShifts | SelectOpenSummary
 )
 
-// Order is one of the orders in which entries are wanted.
+// Order is a sort order of entries.
 type Order uint8
 
 // The orders of entries.
@@ -59,27 +59,26 @@ const (
 	ByLocation
 )
 
-// Query is a request, read.
+// Query is a parsed request.
 type Query struct {
 	Selected  Selection
 	Orders    []Order
 	Days      civil.Range
 	Employees *commonv1.RefList
-	// What commons is asked for before: the days of a symbolic period, and the
-	// employees of a hyperfind query or of locations. If there are none of these,
-	// Nobody is true.
+	// Criteria that commons resolves: the days of a symbolic period, and the employees of a
+	// hyperfind query or of locations. Nobody reports that no employees were found.
 	Period, Hyperfind *commonv1.Ref
 	Locations         []*commonv1.Ref
 	Nobody            bool
-	// ExcludeOvernight leaves out shifts that began before the first day;
-	// ExcludeBreaks merges breaks into their neighbours.
+	// ExcludeOvernight omits shifts that began before the first day. ExcludeBreaks merges breaks
+	// into their neighbours.
 	ExcludeOvernight, ExcludeBreaks bool
 }
 
-// OnlyOpen reports whether nothing is asked for that employees have.
+// OnlyOpen reports whether the request selects only open shifts.
 func (q *Query) OnlyOpen() bool { return q.Selected&^SelectOpen == 0 }
 
-// Parse reads the request in either of its dialects.
+// Parse parses either form of the request.
 func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
 	q := &Query{
 		ExcludeOvernight: req.GetMultiReadOptions().GetExcludeOvernightShiftsOnStartDate(),
@@ -100,7 +99,7 @@ func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
 	return q, q.parseWhere(w)
 }
 
-// ParseStatus reads the request for the status of schedules.
+// ParseStatus parses the request for the status of schedules.
 func ParseStatus(req *schedulingv1.MultiReadScheduleStatusRequest) (*Query, error) {
 	w := req.GetWhere()
 	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
@@ -121,8 +120,8 @@ func (q *Query) parseWhere(w *schedulingv1.ScheduleWhere) error {
 	}
 }
 
-// parseEmployees reads whose schedule is asked for, and when. A list that is
-// not there is as good as an empty one, which means every employee.
+// parseEmployees parses the employees and the days. A missing list means the same as an empty one:
+// all employees.
 func (q *Query) parseEmployees(path string, e *schedulingv1.EmployeeSchedules) error {
 	nested := e.GetEmployees() != nil || e.GetDateRange() != nil
 	flat := e.GetEmployeeRefs() != nil || e.GetStartDate() != "" || e.GetEndDate() != ""
@@ -146,7 +145,7 @@ func (q *Query) parseHyperFind(path string, h *schedulingv1.HyperFindSchedules) 
 	if flat {
 		q.Hyperfind = h.GetHyperFindRef()
 	}
-	if q.Hyperfind == nil || !given(q.Hyperfind) {
+	if q.Hyperfind == nil || !isGiven(q.Hyperfind) {
 		return fault.Invalid(codeMissing, path+".hyperFind is missing.")
 	}
 	return q.parseDays(path, h.GetDateRange(), h.GetStartDate(), h.GetEndDate())
@@ -177,8 +176,8 @@ func bothForms(path, one, other string) error {
 	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give either %s or %s.", path, one, other)
 }
 
-func exactlyOne(path, names string, given ...bool) error {
-	switch reflist.CountTrue(given...) {
+func exactlyOne(path, names string, criteria ...bool) error {
+	switch reflist.CountTrue(criteria...) {
 	case 0:
 		return fault.Newf(codeNoCriterion, http.StatusBadRequest, "%s: give one of %s.", path, names)
 	case 1:
@@ -187,16 +186,14 @@ func exactlyOne(path, names string, given ...bool) error {
 	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give exactly one of %s.", path, names)
 }
 
-// ParseRange reads days, of which the last is included, or the period that stands for
-// them.
+// ParseRange parses days, including the last one, or a symbolic period.
 func ParseRange(path string, r *commonv1.DateRange) (civil.Range, *commonv1.Ref, error) {
 	q := &Query{}
 	err := q.parseDays(path, r, "", "")
 	return q.Days, q.Period, err
 }
 
-// parseDays reads the days of a window, of which the last is included, or the
-// name of a period.
+// parseDays parses the days of a window, including the last one, or a symbolic period.
 func (q *Query) parseDays(path string, r *commonv1.DateRange, start, end string) error {
 	if r != nil {
 		start, end = r.GetStartDate(), r.GetEndDate()
@@ -232,7 +229,7 @@ func parseDates(startPath, start, endPath, end string) (first, last civil.Date, 
 	return first, last, nil
 }
 
-// parseDate reads a date, pulled into the calendar of the product.
+// parseDate parses a date, and clamps it to the supported calendar.
 func parseDate(path, text string) (civil.Date, error) {
 	d, err := civil.ParseDate(text)
 	if err != nil {
@@ -249,14 +246,14 @@ func parseSelect(names []string) (Selection, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(selectables, func(s selectable) bool { return strings.EqualFold(s.name, name) })
 		if at < 0 {
-			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is none of %s.", name, selectableNames())
+			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames())
 		}
 		selected |= selectables[at].selection
 	}
 	return selected, nil
 }
 
-// selectable is one of what a schedule holds, by the name that select gives it.
+// selectable is a part of a schedule with its name in requests.
 type selectable struct {
 	name      string
 	selection Selection
@@ -299,7 +296,7 @@ func parseOrder(names []string) ([]Order, error) {
 		case "LOCATIONS":
 			orders = append(orders, ByLocation)
 		default:
-			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is none of EMPLOYEES, STARTDATE, ENDDATE, LOCATIONS.", name)
+			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is not one of EMPLOYEES, STARTDATE, ENDDATE, LOCATIONS.", name)
 		}
 	}
 	return orders, nil

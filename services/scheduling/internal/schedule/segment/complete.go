@@ -7,8 +7,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Complete gives a shift the flags and the list that clients read of every shift, where
-// they are not set, and the flags of its segments. All are false or empty by themselves.
+// Complete sets the missing flags of a shift and of its segments, and the empty list of comments,
+// which clients expect in every shift. Missing flags are false.
 func Complete(shift *schedulingv1.Shift) {
 	for _, flag := range []**bool{
 		&shift.Generated, &shift.Open, &shift.Locked, &shift.Posted, &shift.OnCall, &shift.SelfServiced,
@@ -24,16 +24,15 @@ func Complete(shift *schedulingv1.Shift) {
 	}
 }
 
-// CompleteFlags gives a segment the flags that are not set: whether somebody entered
-// what it names, which is so when it names something, and whether that is a transfer,
-// which is false as long as nobody says otherwise.
+// CompleteFlags sets the missing flags of a segment. The userEntered flags default to whether the
+// segment has the value. The transfer flags default to false.
 func CompleteFlags(s *schedulingv1.ShiftSegment) {
 	for _, flag := range []**bool{&s.TransferOrgJob, &s.TransferWorkrule, &s.TransferCostCenter, &s.TransferLaborCategories} {
 		setFlag(flag, false)
 	}
-	setFlag(&s.UserEnteredOrgJob, named(s.GetOrgJobRef()))
-	setFlag(&s.UserEnteredWorkrule, named(s.GetWorkruleRef()))
-	setFlag(&s.UserEnteredCostCenter, named(s.GetCostCenter().GetCostCenter()))
+	setFlag(&s.UserEnteredOrgJob, hasValue(s.GetOrgJobRef()))
+	setFlag(&s.UserEnteredWorkrule, hasValue(s.GetWorkruleRef()))
+	setFlag(&s.UserEnteredCostCenter, hasValue(s.GetCostCenter().GetCostCenter()))
 	setFlag(&s.UserEnteredLaborCategories, len(s.GetLaborCategories().GetEntries()) > 0)
 }
 
@@ -43,4 +42,4 @@ func setFlag(flag **bool, value bool) {
 	}
 }
 
-func named(ref *commonv1.Ref) bool { return ref.GetId() != 0 || ref.GetQualifier() != "" }
+func hasValue(ref *commonv1.Ref) bool { return ref.GetId() != 0 || ref.GetQualifier() != "" }

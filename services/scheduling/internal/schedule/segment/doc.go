@@ -1,3 +1,3 @@
-// Package segment calculates with the times of a shift: its segments and breaks,
-// and what is left of it when somebody is on leave for a part of it.
+// Package segment calculates with the times of a shift: its segments, its breaks, and the remainder
+// after leave.
 package segment

@@ -2,23 +2,23 @@ package segment
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// Forward moves the times of one entry forward that a clock change skips. What would then lie
-// after a later time of the entry, or after its end, takes that time with it.
+// Forward moves the times of one entry out of the gap that a clock change skips. A moved time never
+// passes a later time of the entry or its end; these move with it.
 type Forward struct {
-	// Start and End are those of the entry, moved.
+	// Start and End are the moved times of the entry.
 	Start, End civil.DateTime
 
 	zone     *civil.Zone
 	previous civil.DateTime
 }
 
-// NewForward returns what moves the times of an entry from start to end.
+// NewForward returns a Forward for an entry from start to end.
 func NewForward(zone *civil.Zone, start, end civil.DateTime) Forward {
 	start = zone.Adjust(start)
 	return Forward{Start: start, End: later(zone.Adjust(end), start), zone: zone, previous: start}
 }
 
-// Next returns a time of the entry, moved. Times are given in their order.
+// Next returns a time of the entry, moved. Call it with the times in their order.
 func (f *Forward) Next(at civil.DateTime) civil.DateTime {
 	if f.previous = later(f.zone.Adjust(at), f.previous); f.previous.Compare(f.End) > 0 {
 		f.previous = f.End
@@ -26,7 +26,7 @@ func (f *Forward) Next(at civil.DateTime) civil.DateTime {
 	return f.previous
 }
 
-// Reaches reports whether a time that a clock change skips moves to another.
+// Reaches reports whether a time that a clock change skips is moved to at.
 func (f *Forward) Reaches(at civil.DateTime) bool { return f.zone.AfterSkip(at) }
 
 func later(a, b civil.DateTime) civil.DateTime {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Interval is a time from Start up to End, in clock-face seconds since 1970-01-01.
+// Interval is the time from Start until End, in clock-face seconds since 1970-01-01.
 type Interval struct{ Start, End int64 }
 
-// Merge sorts intervals and joins those that touch.
+// Merge sorts intervals, and joins those that touch or overlap.
 func Merge(list []Interval) []Interval {
 	slices.SortFunc(list, func(a, b Interval) int { return cmp.Compare(a.Start, b.Start) })
 	out := list[:0]
@@ -22,10 +22,10 @@ func Merge(list []Interval) []Interval {
 	return out
 }
 
-// without returns what the merged intervals in gone leave of s.
-func (s Interval) without(gone []Interval) []Interval {
+// subtract returns the parts of s outside the merged intervals.
+func (s Interval) subtract(merged []Interval) []Interval {
 	var out []Interval
-	for _, g := range gone {
+	for _, g := range merged {
 		if g.End <= s.Start || g.Start >= s.End {
 			continue
 		}

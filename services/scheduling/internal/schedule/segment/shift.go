@@ -7,15 +7,15 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Of returns the segments of a shift, which is its own when it has none.
+// Of returns the segments of a shift. A shift without segments is one segment.
 func Of(shift *schedulingv1.Shift) ([]Segment, error) {
-	whole, err := between(shift.GetStartDateTime(), shift.GetEndDateTime())
+	whole, err := newSegment(shift.GetStartDateTime(), shift.GetEndDateTime())
 	if err != nil || len(shift.GetSegments()) == 0 {
 		return []Segment{whole}, err
 	}
 	pieces := make([]Segment, len(shift.GetSegments()))
 	for i, s := range shift.GetSegments() {
-		if pieces[i], err = between(s.GetStartDateTime(), s.GetEndDateTime()); err != nil {
+		if pieces[i], err = newSegment(s.GetStartDateTime(), s.GetEndDateTime()); err != nil {
 			return nil, err
 		}
 		pieces[i].Kind, pieces[i].Index = s.GetSegmentTypeRef().GetQualifier(), i
@@ -23,7 +23,7 @@ func Of(shift *schedulingv1.Shift) ([]Segment, error) {
 	return pieces, nil
 }
 
-func between(start, end string) (Segment, error) {
+func newSegment(start, end string) (Segment, error) {
 	from, err := civil.ParseDateTime(start)
 	if err != nil {
 		return Segment{}, err
@@ -32,39 +32,38 @@ func between(start, end string) (Segment, error) {
 	return Segment{Start: Seconds(from), End: Seconds(to)}, err
 }
 
-// Cut takes from a shift the intervals in gone, which are merged, and reports
-// whether work is left. A shift
-// does not begin or end with a break.
-func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
+// Cut removes the merged intervals from a shift, and reports whether any work remains. It also
+// removes breaks at the beginning and the end.
+func Cut(shift *schedulingv1.Shift, merged []Interval) (bool, error) {
 	pieces, err := Of(shift)
 	if err != nil {
 		return false, err
 	}
-	var left []Segment
+	var remaining []Segment
 	for _, p := range pieces {
-		for _, s := range (Interval{p.Start, p.End}).without(gone) {
+		for _, s := range (Interval{p.Start, p.End}).subtract(merged) {
 			p.Start, p.End = s.Start, s.End
-			left = append(left, p)
+			remaining = append(remaining, p)
 		}
 	}
-	for len(left) > 0 && left[0].Kind == Break {
-		left = left[1:]
+	for len(remaining) > 0 && remaining[0].Kind == Break {
+		remaining = remaining[1:]
 	}
-	for len(left) > 0 && left[len(left)-1].Kind == Break {
-		left = left[:len(left)-1]
+	for len(remaining) > 0 && remaining[len(remaining)-1].Kind == Break {
+		remaining = remaining[:len(remaining)-1]
 	}
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return false, nil
 	}
-	shift.StartDateTime, shift.EndDateTime = Text(left[0].Start), Text(left[len(left)-1].End)
+	shift.StartDateTime, shift.EndDateTime = Text(remaining[0].Start), Text(remaining[len(remaining)-1].End)
 	if len(shift.GetSegments()) == 0 {
 		return true, nil
 	}
-	segments := make([]*schedulingv1.ShiftSegment, len(left))
-	before := int64(0) // pieces of the same segment
-	for i, p := range left {
+	segments := make([]*schedulingv1.ShiftSegment, len(remaining))
+	before := int64(0) // earlier pieces of the same segment
+	for i, p := range remaining {
 		segments[i] = proto.CloneOf(shift.GetSegments()[p.Index])
-		if before++; i == 0 || left[i-1].Index != p.Index {
+		if before++; i == 0 || remaining[i-1].Index != p.Index {
 			before = 0
 		}
 		if before > 0 {
@@ -76,9 +75,9 @@ func Cut(shift *schedulingv1.Shift, gone []Interval) (bool, error) {
 	return true, nil
 }
 
-// remainderID returns the id of what leave left of a segment after it took its middle: the
-// first piece keeps the segment's id, the second has it negated, and what comes after
-// still other takings lies a multiple of 2^53 below.
+// remainderID returns the id of a piece of a segment that leave has split. The first piece keeps
+// the segment's id. The second has the negated id, and each further piece is 2^53 below the one
+// before.
 func remainderID(segment, before int64) int64 { return -segment - (before-1)<<53 }
 
 // MergeBreaks merges the breaks of a shift into neighbouring segments.
@@ -108,16 +107,15 @@ func MergeBreaks(shift *schedulingv1.Shift) error {
 	return nil
 }
 
-// Seconds counts clock-face seconds since 1970-01-01.
+// Seconds returns a date-time in clock-face seconds since 1970-01-01.
 func Seconds(at civil.DateTime) int64 { return int64(at.Date)*civil.SecondsPerDay + int64(at.Seconds) }
 
-// Text returns a moment, in clock-face seconds since 1970-01-01, as messages
-// write it.
+// Text formats a time in clock-face seconds since 1970-01-01 as in messages.
 func Text(seconds int64) string {
 	return DateTime(seconds).String()
 }
 
-// DateTime returns a moment that is given in clock-face seconds since 1970-01-01.
+// DateTime converts clock-face seconds since 1970-01-01.
 func DateTime(seconds int64) civil.DateTime {
 	return civil.Date(seconds / civil.SecondsPerDay).At(int32(seconds % civil.SecondsPerDay))
 }

@@ -56,7 +56,7 @@ func TestCutLeavesTheDifference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole, err := between(shift.GetStartDateTime(), shift.GetEndDateTime())
+		whole, err := newSegment(shift.GetStartDateTime(), shift.GetEndDateTime())
 		if err != nil || whole.Start != pieces[0].Start || whole.End != pieces[len(pieces)-1].End {
 			t.Fatalf("the shift %v has segments %v: %v", whole, pieces, err)
 		}

@@ -21,7 +21,7 @@ import (
 // known is an entry that exists: a row, or one that a pattern generates.
 type known struct {
 	row       *itemstore.Row
-	generated *reading.Generated
+	generated *reading.ReadGenerated
 	// refused says that the operation may not change it: it is the caller's own.
 	refused *fault.Error
 }
@@ -56,7 +56,7 @@ func (k known) version() int64 {
 func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
 	// Generated ones come first: one that is detached meanwhile is then found
 	// among the rows, which decide. The other way round it would be in neither.
-	generated, err := f.Reader.Generated(ctx, db, tenantID, ids)
+	generated, err := f.Reader.ReadGenerated(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -18,60 +18,58 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 )
 
-// OutlineKind is what an Outline is one of.
-type OutlineKind uint8
+// SummaryKind is the kind of entry that a Summary describes.
+type SummaryKind uint8
 
-// The kinds of outlines.
 const (
-	OutlineShift OutlineKind = iota
-	OutlinePayCodeEdit
-	OutlineLeaveEdit
+	ShiftSummary SummaryKind = iota
+	PayCodeEditSummary
+	LeaveEditSummary
 )
 
-// Outline is an entry of a schedule as sums are made of it: when it is, and how
-// long. Leave has been taken from shifts.
-type Outline struct {
-	Kind OutlineKind
+// Summary is the time and length of a schedule entry, for totals. Shifts are cut by leave.
+type Summary struct {
+	Kind SummaryKind
 	// Day is the day that the entry belongs to.
 	Day civil.Date
 	// Start and End are clock-face seconds since 1970-01-01.
 	Start, End int64
-	// Seconds are those of work without breaks, elapsed, or the amount of a pay
-	// code edit or a leave edit.
+	// Seconds is the elapsed work of a shift without breaks, or the amount of a pay code edit or
+	// leave edit.
 	Seconds int64
-	// Breaks are the seconds of breaks.
+	// Breaks is the duration of all breaks in seconds.
 	Breaks int64
-	// Jobs are the seconds of a shift by the path of the job, "" for none.
+	// Jobs are the seconds of a shift by path of the job. The path "" stands for no job.
 	Jobs []JobSeconds
-	// Label is that of a shift, or the pay code of an edit.
+	// Label is the label of a shift, or the pay code of a pay code edit, or the leave case of a
+	// leave edit.
 	Label             string
 	Locked, Generated bool
-	// Posted and Transfer are those of a pay code edit.
+	// Posted and Transfer are set for pay code edits only.
 	Posted   bool
 	Transfer string
 }
 
-// JobSeconds is work on a job.
+// JobSeconds is the time worked on one job.
 type JobSeconds struct {
 	Path    string
 	Seconds int64
 }
 
-// OutlinesOf returns the entries of employees that belong to the days, by
-// employee and start, and the locked days of each. It does not ask who may see
-// them.
-func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64][]Outline, map[int64][]civil.Range, error) {
+// ReadSummaries returns summaries of the entries that belong to the days, by employee and in order
+// of their start, and the locked days of each employee. It does not check access.
+func (r *Reader) ReadSummaries(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64][]Summary, map[int64][]civil.Range, error) {
 	q := &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits | request.SelectLeaveEdits, Days: days, ExcludeOvernight: true}
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	persons, err := r.zonedPersons(ctx, tenantID, sorted, days)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := r.Rows(ctx, tenantID, q, encoding.IDsOf(persons), false)
+	stored, err := r.Rows(ctx, tenantID, q, encoding.PersonIDs(persons), false)
 	if err != nil {
 		return nil, nil, err
 	}
-	patterns, err := r.patternsOf(ctx, tenantID, stored.spans, false)
+	patterns, err := r.spanPatterns(ctx, tenantID, stored.spans, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +77,7 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := (&outlineBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}).outlines()
+	out, err := (&summaryBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}).summarize()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,8 +90,8 @@ func (r *Reader) OutlinesOf(ctx context.Context, tenantID int64, ids []int64, da
 	return out, locked, nil
 }
 
-// zonedPersons returns the employees with the ids, which ascend, that are known
-// here. The others have no schedule.
+// zonedPersons returns the employees with the ids, which ascend. It omits ids that are unknown
+// here; they have no schedule.
 func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]encoding.Person, error) {
 	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenantID, ids)
 	if err != nil {
@@ -112,44 +110,43 @@ func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, 
 	return encoding.NewPersons(employees, days), nil
 }
 
-// outlineBuilder makes outlines. Entries of the same template share what was found out
-// of it.
-type outlineBuilder struct {
+// summaryBuilder builds summaries. Entries of the same template share its decoded form.
+type summaryBuilder struct {
 	*encoding.Window
 	shapes map[*encoding.Template]*shape
 }
 
-// shape is what outlines of the same template have in common. Times are seconds
-// after the midnight of the entry's day.
+// shape is the decoded form of a template, which all of its entries share. Times are seconds after
+// the midnight of the entry's day.
 type shape struct {
 	segments []segment.Segment
 	jobs     []string
-	// refs are the jobs as the segments name them.
+	// refs are the job references of the segments.
 	refs    []*commonv1.Ref
 	seconds int64
 	label   string
-	// generated says that a pattern made the entry, leave taken or not.
+	// generated reports that a pattern generated the entry, even if leave cut it.
 	generated bool
 	posted    bool
 	transfer  string
-	// counted has the sums of a shift on days on which no clock changes. They
-	// are shared: nobody changes them.
-	counted *Outline
+	// counted has the sums of a shift on days without a clock change. It is shared and never
+	// modified.
+	counted *Summary
 }
 
-// outlineKinds are the kinds of entries that have outlines.
-var outlineKinds = [...]struct {
-	of   encoding.Kind
-	made OutlineKind
-}{{encoding.KindShift, OutlineShift}, {encoding.KindPayCodeEdit, OutlinePayCodeEdit}, {encoding.KindLeaveEdit, OutlineLeaveEdit}}
+// summaryKinds lists the kinds of entries that have summaries.
+var summaryKinds = [...]struct {
+	entry   encoding.Kind
+	summary SummaryKind
+}{{encoding.KindShift, ShiftSummary}, {encoding.KindPayCodeEdit, PayCodeEditSummary}, {encoding.KindLeaveEdit, LeaveEditSummary}}
 
-// outlines makes those of all entries, in one piece of memory: each person's
-// stand together in it.
-func (o *outlineBuilder) outlines() (map[int64][]Outline, error) {
-	next := make([]int, len(o.Persons)+1) // where the next outline of a person goes
-	for _, k := range outlineKinds {
-		for i := range o.Entries[k.of] {
-			if e := &o.Entries[k.of][i]; o.Days.Contains(e.Day) {
+// summarize builds the summaries of all entries in one slice. It keeps the summaries of a person
+// adjacent.
+func (o *summaryBuilder) summarize() (map[int64][]Summary, error) {
+	next := make([]int, len(o.Persons)+1) // index of the next summary of each person
+	for _, k := range summaryKinds {
+		for i := range o.Entries[k.entry] {
+			if e := &o.Entries[k.entry][i]; o.Days.Contains(e.Day) {
 				next[e.Employee+1]++
 			}
 		}
@@ -158,23 +155,23 @@ func (o *outlineBuilder) outlines() (map[int64][]Outline, error) {
 		next[i+1] += next[i]
 	}
 	first := slices.Clone(next)
-	all := make([]Outline, next[len(o.Persons)])
-	for _, k := range outlineKinds {
-		for i := range o.Entries[k.of] {
-			e := &o.Entries[k.of][i]
+	all := make([]Summary, next[len(o.Persons)])
+	for _, k := range summaryKinds {
+		for i := range o.Entries[k.entry] {
+			e := &o.Entries[k.entry][i]
 			if !o.Days.Contains(e.Day) {
 				continue
 			}
-			made, err := o.outline(e, k.made)
+			summary, err := o.summary(e, k.summary)
 			if err != nil {
 				return nil, fmt.Errorf("schedule: entry %d: %w", e.ID, err)
 			}
-			all[next[e.Employee]] = made
+			all[next[e.Employee]] = summary
 			next[e.Employee]++
 		}
 	}
-	out := make(map[int64][]Outline, len(o.Persons))
-	byStart := func(a, b Outline) int { return cmp.Compare(a.Start, b.Start) }
+	out := make(map[int64][]Summary, len(o.Persons))
+	byStart := func(a, b Summary) int { return cmp.Compare(a.Start, b.Start) }
 	for i, p := range o.Persons {
 		list := all[first[i]:first[i+1]:first[i+1]]
 		if !slices.IsSortedFunc(list, byStart) {
@@ -187,16 +184,16 @@ func (o *outlineBuilder) outlines() (map[int64][]Outline, error) {
 	return out, nil
 }
 
-func (o *outlineBuilder) outline(e *encoding.Entry, kind OutlineKind) (Outline, error) {
-	s, err := o.shapeOf(e)
+func (o *summaryBuilder) summary(e *encoding.Entry, kind SummaryKind) (Summary, error) {
+	s, err := o.templateShape(e)
 	if err != nil {
-		return Outline{}, err
+		return Summary{}, err
 	}
-	out := Outline{
+	out := Summary{
 		Kind: kind, Day: e.Day, Start: e.Start, End: e.End(), Label: s.label,
 		Locked: e.Locked, Generated: s.generated, Seconds: s.seconds, Posted: s.posted, Transfer: s.transfer,
 	}
-	if kind != OutlineShift {
+	if kind != ShiftSummary {
 		return out, nil
 	}
 	zone := o.Persons[e.Employee].Zone
@@ -206,15 +203,16 @@ func (o *outlineBuilder) outline(e *encoding.Entry, kind OutlineKind) (Outline, 
 		return out, nil
 	}
 	if s.counted == nil {
-		s.counted = &Outline{Day: e.Day}
+		s.counted = &Summary{Day: e.Day}
 		s.counted.count(s.segments, s.jobs, nil)
 	}
 	out.Seconds, out.Breaks, out.Jobs = s.counted.Seconds, s.counted.Breaks, s.counted.Jobs
 	return out, nil
 }
 
-// count adds up the segments of a shift, each of which is for a job. The clock may change.
-func (out *Outline) count(segments []segment.Segment, jobs []string, zone *encoding.ZoneDays) {
+// count adds up the segments of a shift by job. zone accounts for clock changes; nil means that
+// there is none.
+func (out *Summary) count(segments []segment.Segment, jobs []string, zone *encoding.ZoneDays) {
 	midnight := int64(out.Day) * civil.SecondsPerDay
 	for i, p := range segments {
 		seconds := zone.Elapsed(midnight+p.Start, midnight+p.End)
@@ -232,8 +230,8 @@ func (out *Outline) count(segments []segment.Segment, jobs []string, zone *encod
 	}
 }
 
-// shapeOf finds out what the template of an entry says.
-func (o *outlineBuilder) shapeOf(e *encoding.Entry) (*shape, error) {
+// templateShape returns the decoded template of an entry.
+func (o *summaryBuilder) templateShape(e *encoding.Entry) (*shape, error) {
 	if s := o.shapes[e.Template]; s != nil {
 		return s, nil
 	}
@@ -242,7 +240,7 @@ func (o *outlineBuilder) shapeOf(e *encoding.Entry) (*shape, error) {
 	var err error
 	switch e.Template.Kind {
 	case encoding.KindShift:
-		err = s.shift(e, text)
+		err = s.decodeShift(e, text)
 	case encoding.KindPayCodeEdit:
 		edit := &schedulingv1.PayCodeEdit{}
 		if err = proto.Unmarshal(text, edit); err == nil {
@@ -259,9 +257,9 @@ func (o *outlineBuilder) shapeOf(e *encoding.Entry) (*shape, error) {
 	return s, err
 }
 
-// shift reads the segments. The times of a generated shift stand on 1970-01-01,
-// those of an entered one on its days.
-func (s *shape) shift(e *encoding.Entry, text []byte) error {
+// shift decodes the segments. The times of a generated shift are on 1970-01-01; the times of an
+// entered shift are on its own days.
+func (s *shape) decodeShift(e *encoding.Entry, text []byte) error {
 	shift := &schedulingv1.Shift{}
 	if err := proto.Unmarshal(text, shift); err != nil {
 		return err

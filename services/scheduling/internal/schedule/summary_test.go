@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
+func TestSummariesMatchTheSchedule(t *testing.T) {
 	t.Parallel()
 	const hour = 3600
 	f := newFixture(t)
@@ -38,7 +38,7 @@ func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
 	})
 
 	days := civil.Through(day(t, "2025-03-29"), day(t, "2025-04-05"))
-	found, locked, err := f.reader.OutlinesOf(f.Ctx, tenantID, []int64{2, 1, 99}, days)
+	found, locked, err := f.reader.ReadSummaries(f.Ctx, tenantID, []int64{2, 1, 99}, days)
 	require.NoError(t, err)
 	assert.Empty(t, found[2], "a shift belongs to the day on which it starts")
 	list := found[1]
@@ -53,13 +53,13 @@ func TestOutlinesSayWhatTheScheduleShows(t *testing.T) {
 	assert.EqualValues(t, 8*hour+hour/2, first.End-first.Start)
 	assert.True(t, list[2].Locked && !first.Locked)
 	leave, masked := list[3], list[4]
-	assert.Equal(t, reading.OutlineLeaveEdit, leave.Kind)
+	assert.Equal(t, reading.LeaveEditSummary, leave.Kind)
 	assert.EqualValues(t, 4*hour, leave.Seconds)
 	assert.EqualValues(t, 4*hour, masked.Seconds, "leave is taken from the shift")
 	assert.True(t, masked.Generated)
 	assert.Equal(t, []reading.JobSeconds{{Path: "Acme/B", Seconds: 4 * hour}}, masked.Jobs)
 	edit, entered := list[5], list[6]
-	assert.Equal(t, reading.OutlinePayCodeEdit, edit.Kind)
+	assert.Equal(t, reading.PayCodeEditSummary, edit.Kind)
 	assert.Equal(t, "Sick", edit.Label)
 	assert.EqualValues(t, 2*hour, edit.Seconds)
 	assert.EqualValues(t, 2*hour, entered.Seconds)
