@@ -1,7 +1,6 @@
-// Command propagator applies changes of rotations to schedules. Any number of
-// replicas share the work. Two further commands are for operators: verify
-// compares what is stored with the rules, and replay sets a failed propagation
-// going again.
+// Command propagator applies changes of rotations to schedules. Several replicas share the work.
+// Two commands are for operators: verify compares the stored schedules with the rules, and replay
+// restarts a failed propagation.
 package main
 
 import (
@@ -23,9 +22,9 @@ type settings struct {
 	NATS     natsconn.Config `embed:"" prefix:"nats-" envprefix:"ROTALOOM_NATS_"`
 
 	serve.Commands
-	Deadletter serve.DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Verify     verify            `cmd:"" help:"Compare the stored schedules with what the rules say, and change nothing."`
-	Replay     replay            `cmd:"" help:"Set a failed propagation going again."`
+	Deadletter serve.DeadLetters `cmd:"" help:"List and replay dead-lettered events."`
+	Verify     verify            `cmd:"" help:"Compare the stored schedules with the rules without changing them."`
+	Replay     replay            `cmd:"" help:"Restart a failed propagation."`
 }
 
 func main() {

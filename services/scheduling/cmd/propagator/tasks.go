@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
 
-// verify is the command of that name.
+// verify is the command "verify".
 type verify struct {
 	scheduling.VerifyCommand `embed:""`
 
@@ -18,19 +18,19 @@ type verify struct {
 	broker   *natsconn.Config `kong:"-"`
 }
 
-// Do does what the command says.
+// Do runs the command.
 func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	return v.VerifyCommand.Do(ctx, *v.database, *v.broker, log, out)
 }
 
-// replay is the command of that name.
+// replay is the command "replay".
 type replay struct {
 	scheduling.ReplayCommand `embed:""`
 
 	database *pg.Config `kong:"-"`
 }
 
-// Do does what the command says.
+// Do runs the command.
 func (r *replay) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	return r.ReplayCommand.Do(ctx, *r.database, log, out)
 }

@@ -1,5 +1,5 @@
-// Command scheduling is the scheduling service as a program of its own. The
-// propagator runs inside it unless that is switched off.
+// Command scheduling runs the scheduling service as a separate process. The propagator runs inside
+// it unless it is switched off.
 package main
 
 import (

@@ -108,7 +108,7 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 		gone.Id, gone.Version, gone.Deleted = nil, nil, proto.Bool(true)
 		out.Locks = append(out.Locks, gone)
 	}
-	return out, propagation.Name(ctx, propagationID)
+	return out, propagation.SetLocation(ctx, propagationID)
 }
 
 // lockDays locks the days of the employees, and returns what became of the

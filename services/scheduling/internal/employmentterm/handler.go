@@ -119,7 +119,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 	if err != nil {
 		return nil, err
 	}
-	if err := propagation.Name(ctx, propagationID); err != nil {
+	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
 	if deletes {

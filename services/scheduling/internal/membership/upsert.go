@@ -63,7 +63,7 @@ func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmplo
 	if err != nil {
 		return nil, err
 	}
-	if err := propagation.Name(ctx, propagationID); err != nil {
+	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
 	return h.upserted(ctx, tenantID, persons, items)

@@ -41,7 +41,7 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err != nil {
 		return nil, err
 	}
-	return outcome, propagation.Name(ctx, propagationID)
+	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 
 // CreateOutcome has a result for each assignment that was to be made.

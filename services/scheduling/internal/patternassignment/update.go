@@ -51,7 +51,7 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	if err != nil {
 		return UpdateOutcome{}, err
 	}
-	return outcome, propagation.Name(ctx, propagationID)
+	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 
 // Delete removes an assignment, or returns 404.
@@ -66,7 +66,7 @@ func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	return propagation.Name(ctx, propagationID)
+	return propagation.SetLocation(ctx, propagationID)
 }
 
 // ByIDOutcome is that of a request that names assignments by id.

@@ -10,35 +10,39 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// The codes of the failures of a propagation.
+// The error codes of a propagation's failures.
 const (
-	// CodeRefused (200): the database refuses data of an employee's schedule. The operator finds the statement in the log, by the id of the propagation.
+	// CodeRefused (200): the database rejects data of an employee's schedule. The operator finds
+	// the statement in the log by the id of the propagation.
 	CodeRefused = "WRL-30501"
-	// CodeInternal (200): an employee's schedule could not be calculated. The operator finds the reason in the log, by the id of the propagation.
+	// CodeInternal (200): an employee's schedule could not be calculated. The operator finds the
+	// reason in the log by the id of the propagation.
 	CodeInternal = "WRL-30502"
-	// CodeLayers (200): more schedule patterns lie on one day of an employee than can be shown. End one of the patterns.
+	// CodeLayers (200): an employee has more schedule patterns on one day than a schedule can show.
+	// End one of the patterns.
 	CodeLayers = "WRL-30503"
-	// CodeSlow (200): the database takes longer than it may for an employee's schedule. The operator finds the statement in the log, by the id of the propagation.
+	// CodeSlow (200): a database statement for an employee's schedule times out. The operator finds
+	// the statement in the log by the id of the propagation.
 	CodeSlow = "WRL-30504"
 )
 
-// failureMessages are the sentences that callers see. The cause is in the log.
+// failureMessages are the messages for callers. The cause is in the log.
 var failureMessages = map[string]string{
-	CodeRefused:  "The database refuses data of this employee's schedule, so that the schedule stays as it was. The operator finds the reason in the log.",
-	CodeInternal: "The schedule of this employee could not be calculated, so that it stays as it was. The operator finds the reason in the log.",
-	CodeLayers:   "More schedule patterns lie on one day of this employee than can be shown, so that the schedule stays as it was. End one of the patterns.",
-	CodeSlow:     "The database takes longer than it may for this employee's schedule, so that the schedule stays as it was. It is tried again.",
+	CodeRefused:  "The database rejects data of this employee's schedule, so that the schedule did not change. The operator finds the reason in the log.",
+	CodeInternal: "The schedule of this employee could not be calculated, so that it did not change. The operator finds the reason in the log.",
+	CodeLayers:   "This employee has more schedule patterns on one day than a schedule can show, so that the schedule did not change. End one of the patterns.",
+	CodeSlow:     "The database is too slow for this employee's schedule, so that the schedule did not change. The update is retried.",
 }
 
-// FailureMessage returns the sentence that callers see of a failure.
+// FailureMessage returns the message for callers of a failure.
 func FailureMessage(code string) string {
 	if message, known := failureMessages[code]; known {
 		return message
 	}
-	return failureMessages[CodeInternal] // A later release has written the code.
+	return failureMessages[CodeInternal] // A later release stored the code.
 }
 
-// maxFailures is the most employees that a propagation names.
+// maxFailures is the largest number of failed employees that a propagation lists.
 const maxFailures = 100
 
 const (
@@ -47,7 +51,7 @@ SELECT b.propagation_id, count(*) FROM propagation_batch b, unnest(b.failed_empl
 WHERE b.tenant_id = $1 AND b.propagation_id = ANY($2) AND f.id = ANY(b.employee_ids)
 GROUP BY b.propagation_id`
 
-	// $3 is the list of the employees that the caller sees; NULL means everybody.
+	// $3 lists the employees that the caller may see; NULL means all.
 	selectFailures = `
 SELECT p.id, f.employee_id, coalesce(e.person_number, ''), f.code
 FROM unnest($2::bigint[]) AS p (id)
@@ -61,11 +65,11 @@ LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = f.employee_id
 ORDER BY p.id, f.employee_id`
 )
 
-// Visible returns the employees whom the caller may see.
+// Visible returns the employees that the caller may see.
 type Visible func(ctx context.Context) (rowvisibility.Set, error)
 
-// addFailures adds the employees that failed to propagations which have not finished.
-func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown) error {
+// addFailures adds the failed employees to unfinished propagations.
+func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []propagationRow) error {
 	byBatches := map[int64][]*schedulingv1.Propagation{}
 	var ids []int64
 	for _, one := range list {
@@ -102,7 +106,7 @@ func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown)
 	var number, code string
 	if err := pg.ForEach(ctx, h.pool, []any{&id, &employee, &number, &code}, func() error {
 		for _, one := range byBatches[id] {
-			one.Failures = append(one.Failures, failureOf(employee, number, code))
+			one.Failures = append(one.Failures, newFailure(employee, number, code))
 		}
 		return nil
 	}, selectFailures, tenantID, distinct, seen, maxFailures); err != nil {
@@ -111,7 +115,7 @@ func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []shown)
 	return nil
 }
 
-func failureOf(employee int64, number, code string) *schedulingv1.PropagationFailure {
+func newFailure(employee int64, number, code string) *schedulingv1.PropagationFailure {
 	ref := &commonv1.Ref{Id: &employee}
 	if number != "" {
 		ref.Qualifier = &number

@@ -14,13 +14,13 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// The reasons why a propagation left days of an employee alone.
+// The reasons why a propagation skipped days of an employee.
 const (
 	reasonLocked   = "LOCKED_DAYS"
 	reasonDetached = "CUT_LOOSE_ENTRIES"
 )
 
-// Handler is the PropagationService.
+// Handler serves PropagationService.
 type Handler struct {
 	schedulingv1.UnsafePropagationServiceServer
 	pool    *pg.Pool
@@ -29,8 +29,8 @@ type Handler struct {
 
 var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
-// NewHandler returns the PropagationService on a database. It names only employees whom
-// the caller may see.
+// NewHandler returns the PropagationService on a database. It lists only employees that the caller
+// may see.
 func NewHandler(pool *pg.Pool, visible Visible) *Handler {
 	return &Handler{pool: pool, visible: visible}
 }
@@ -40,8 +40,7 @@ const columns = `id, cause, state, employees_total, employees_done, spans_writte
 
 const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_id = $1 AND id = $2`
 
-// GetPropagation returns a propagation of the caller's tenant. An unknown id is
-// a 404.
+// GetPropagation returns a propagation of the caller's tenant, or the error 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
 	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, selectPropagation, tenantID, req.GetId())
@@ -55,29 +54,29 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	if err := h.addFailures(ctx, tenantID, []shown{found}); err != nil {
+	if err := h.addFailures(ctx, tenantID, []propagationRow{found}); err != nil {
 		return nil, err
 	}
 	return found.Propagation, nil
 }
 
-// shown is a propagation as callers see it, and the propagation whose batches apply it; 0
-// while there are none.
-type shown struct {
+// propagationRow is a propagation in the form for callers. appliedBy is the propagation with its
+// batches; 0 if there are none yet.
+type propagationRow struct {
 	*schedulingv1.Propagation
 	appliedBy int64
 }
 
-// scanPropagation reads a row of columns.
-func scanPropagation(row pgx.CollectableRow) (shown, error) {
-	response := shown{Propagation: &schedulingv1.Propagation{}}
+// scanPropagation scans the columns of a propagation.
+func scanPropagation(row pgx.CollectableRow) (propagationRow, error) {
+	response := propagationRow{Propagation: &schedulingv1.Propagation{}}
 	var total, done, spans, locked, detached int64
 	var accepted time.Time
 	var started, finished *time.Time
 	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &detached,
 		&accepted, &started, &finished, &response.Error, &response.RequestIds, &response.appliedBy)
 	if err != nil {
-		return shown{}, err
+		return propagationRow{}, err
 	}
 	response.AcceptedAt, response.StartedAt, response.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {

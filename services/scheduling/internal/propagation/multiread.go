@@ -19,8 +19,8 @@ import (
 
 const defaultPage = 100
 
-// A condition without values does not narrow. Newest first is by id, which no change
-// moves, so that pages stay as they are while propagations go on.
+// A condition without values matches all rows. The newest propagations come first, by id. Ids never
+// change, so that pages stay stable while propagations progress.
 const selectPropagations = `
 SELECT ` + columns + ` FROM propagation
 WHERE tenant_id = $1 AND id < $2
@@ -77,7 +77,7 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 	return page, nil
 }
 
-// filter is what is asked for; a nil list does not narrow.
+// filter selects propagations. A nil list matches all.
 type filter struct {
 	ids                      []int64
 	states, causes, requests []string
@@ -113,7 +113,7 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	return f, nil
 }
 
-// oneOf returns the values in capitals, which must be among those allowed.
+// oneOf returns the values in upper case, or an error if one is not allowed.
 func oneOf(path string, values []string, allowed ...string) (upper []string, err error) {
 	for i, value := range values {
 		name := strings.ToUpper(value)
@@ -125,28 +125,28 @@ func oneOf(path string, values []string, allowed ...string) (upper []string, err
 	return upper, nil
 }
 
-// moment reads a local date-time as one of UTC; the edge has checked its form.
+// moment parses a date-time in UTC. The gateway has checked the form.
 func moment(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
 	at, err := time.Parse("2006-01-02T15:04:05.999999999", text)
 	if err != nil {
-		return nil, fault.Invalid(fault.CodeDate, fmt.Sprintf("%.40q is no date and time.", text))
+		return nil, fault.Invalid(fault.CodeDate, fmt.Sprintf("%.40q is not a date and time. Use the form YYYY-MM-DDTHH:MM:SS.", text))
 	}
 	return &at, nil
 }
 
-// termIDs returns the ids of the terms that a list names, which must be there; nil when
-// there is no list.
+// termIDs returns the ids of the listed terms, or nil if there is no list. An unknown term is an
+// error.
 func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
-	wanted := append(slices.Clone(list.GetRefs()), refs(list)...)
-	if len(wanted) == 0 {
+	requested := append(slices.Clone(list.GetRefs()), refs(list)...)
+	if len(requested) == 0 {
 		return nil, nil
 	}
 	var ids []int64
 	var names []string
-	for _, ref := range wanted {
+	for _, ref := range requested {
 		if ref.Id != nil {
 			ids = append(ids, ref.GetId())
 		} else {
@@ -162,7 +162,7 @@ func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.Re
 	}, selectTermIDs, tenantID, ids, names); err != nil {
 		return nil, fmt.Errorf("propagation: find terms: %w", err)
 	}
-	for _, ref := range wanted {
+	for _, ref := range requested {
 		if ref.Id != nil && !slices.Contains(found, ref.GetId()) || ref.Id == nil && !byName[strings.ToLower(ref.GetQualifier())] {
 			return nil, invalid(fmt.Sprintf("where.employmentTerms: there is no employment term %s.", cmp.Or(ref.GetQualifier(), fmt.Sprint(ref.GetId()))))
 		}
@@ -170,7 +170,7 @@ func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.Re
 	return found, nil
 }
 
-// refs are the references that a list spells as ids and qualifiers.
+// refs converts the ids and qualifiers of a list to references.
 func refs(list *commonv1.RefList) (out []*commonv1.Ref) {
 	for _, id := range list.GetIds() {
 		out = append(out, &commonv1.Ref{Id: &id})

@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Open is a propagation that has not reached an employee yet.
+// Open is an unfinished propagation of an employee.
 type Open struct {
 	ID    int64
 	Cause Cause
@@ -16,10 +16,10 @@ type Open struct {
 	State string
 }
 
-// The first part looks in the batches of each propagation for the last one that
-// begins before an employee: no two of them share a bucket or a part of one, and
-// a batch of employees far apart has no others between them. The second one finds
-// those whom a propagation will concern that is not divided into batches yet.
+// The first part finds, for each employee and propagation, the last batch that begins at or before
+// the employee. Batches of a propagation do not overlap in buckets, and a batch of employees that
+// are far apart has no other batches between them. The other parts find employees of propagations
+// that are not divided into batches yet.
 const selectPending = `
 SELECT e.id, p.id, p.cause, p.state
 FROM propagation p
@@ -42,8 +42,8 @@ CROSS JOIN LATERAL unnest(p.employee_ids) AS e (id)
 WHERE p.tenant_id = $1 AND p.state <> 'FINISHED' AND p.applied_by IS NULL AND e.id = ANY($2)
 ORDER BY 1, 2`
 
-// Pending returns the propagations that have still to reach employees, oldest
-// first; employees without any are absent. It works for the tenant of ctx.
+// Pending returns the unfinished propagations of employees, oldest first. Employees without any are
+// absent. It reads the tenant of ctx.
 func Pending(ctx context.Context, db pg.Querier, employeeIDs []int64) (map[int64][]Open, error) {
 	tenantID := tenant.Of(ctx)
 	pending := map[int64][]Open{}

@@ -13,35 +13,35 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Cause says what kind of change a propagation applies.
+// Cause is the kind of change that a propagation applies.
 type Cause string
 
 // The causes of propagations.
 const (
 	// CausePattern is a change of pattern assignments.
 	CausePattern Cause = "PATTERN"
-	// CauseInheritance is a term that begins or ceases to pass patterns on.
+	// CauseInheritance is a term that starts or stops passing on its patterns.
 	CauseInheritance Cause = "INHERITANCE"
-	// CauseMembership is a change of who is on which term, or employed at all.
+	// CauseMembership is a change of the employees on a term, or of their employment.
 	CauseMembership Cause = "MEMBERSHIP"
-	// CauseUnlocking is days that are locked no more.
+	// CauseUnlocking is the unlocking of days.
 	CauseUnlocking Cause = "UNLOCKING"
 )
 
 // The states of a propagation.
 const (
-	// StateAccepted: stored, the employees are not determined yet.
+	// StateAccepted: stored; the employees are not determined yet.
 	StateAccepted = "ACCEPTED"
-	// StateRunning: the employees are determined, not all are up to date.
+	// StateRunning: the employees are determined; some are not up to date.
 	StateRunning = "RUNNING"
 	// StateFinished: all employees are up to date.
 	StateFinished = "FINISHED"
-	// StateFailed: given up after repeated errors; [Replay] sets it going again.
+	// StateFailed: abandoned after repeated errors; [Replay] restarts it.
 	StateFailed = "FAILED"
 )
 
-// Request names a change, and whose schedules it may concern: everybody who is
-// or was on one of the terms, and the employees. Either list may be empty.
+// Request is a change and the employees that it may affect: the listed employees, and all who are
+// or were on one of the terms. Either list may be empty.
 type Request struct {
 	Cause                Cause
 	TermIDs, EmployeeIDs []int64
@@ -52,9 +52,8 @@ INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, re
 VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'))
 RETURNING id`
 
-// Insert stores an accepted propagation in the transaction of the change that it applies,
-// and returns its id. It works for the tenant of ctx, and records the requests that caused
-// the change.
+// Insert stores an accepted propagation in the transaction of its change, and returns its id. It
+// uses the tenant of ctx, and records the ids of the requests that caused the change.
 func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
 	tenantID := tenant.Of(ctx)
 	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx)).Scan(&id)
@@ -64,7 +63,7 @@ func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
 	return id, nil
 }
 
-// Start is Insert with an event that asks the propagators to apply the change.
+// Start inserts a propagation, and publishes an event that asks the propagators to apply it.
 func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	id, err := Insert(ctx, tx, req)
 	if err != nil {
@@ -77,7 +76,7 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	return id, nil
 }
 
-// Progress counts what was done for the employees of a propagation.
+// Progress counts the results for the employees of a propagation.
 type Progress struct {
 	Employees, Spans, Locked, Detached int
 }
@@ -87,7 +86,7 @@ UPDATE propagation SET state = 'FINISHED', applied_by = id, employees_total = $3
     skipped_locked = $5, skipped_cut_loose = $6, started_at = accepted_at, moved_at = clock_timestamp(), finished_at = clock_timestamp()
 WHERE tenant_id = $1 AND id = $2`
 
-// Finish ends a propagation whose change the transaction has applied to all its employees.
+// Finish marks a propagation as finished whose change the transaction has already applied.
 func Finish(ctx context.Context, tx pgx.Tx, id int64, done Progress) error {
 	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, finishPropagation, tenantID, id, done.Employees, done.Spans, done.Locked, done.Detached); err != nil {
@@ -96,9 +95,9 @@ func Finish(ctx context.Context, tx pgx.Tx, id int64, done Progress) error {
 	return nil
 }
 
-// Name names in the response, as Content-Location, the propagation that a request has
-// started; nothing when the id is 0.
-func Name(ctx context.Context, id int64) error {
+// SetLocation puts the path of a started propagation into the header Content-Location of the
+// response. An id of 0 means none.
+func SetLocation(ctx context.Context, id int64) error {
 	if id == 0 {
 		return nil
 	}

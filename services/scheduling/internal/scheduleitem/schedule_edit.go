@@ -135,7 +135,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err != nil {
 		return nil, err
 	}
-	if err := propagation.Name(ctx, propagationID); err != nil {
+	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
 	return todo.results(list)

@@ -1,5 +1,4 @@
-// Package propagationtest runs what applies patterns to employees, for tests of what
-// then shows.
+// Package propagationtest runs a propagator in tests.
 package propagationtest
 
 import (
@@ -22,8 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 )
 
-// Run runs a relay and a propagator on a database, as a process has them, until the test
-// ends. Transactions of the pool wake the relay.
+// Run runs a relay and a propagator on a database until the test ends, as a process does.
+// Transactions of the pool wake the relay.
 func Run(t testing.TB, pool *pg.Pool, clk clock.Clock) {
 	t.Helper()
 	log, registry := pgtest.Log(t), prometheus.NewRegistry()

@@ -78,7 +78,7 @@ func (w *fixture) timeWorkers(p *Propagator, workers int) time.Duration {
 	for range workers {
 		all.Go(func() {
 			for n := range batches {
-				require.NoError(w.t, p.work(w.ctx, batchKey{id, n}))
+				require.NoError(w.t, p.process(w.ctx, batchKey{id, n}))
 			}
 		})
 	}

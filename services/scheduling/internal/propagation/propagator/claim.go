@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// maxClaimed bounds the batches that are done at once, and maxEmployees
-	// their employees.
+	// maxClaimed limits the batches that are processed together, and maxEmployees limits their
+	// employees.
 	maxClaimed   = 100
 	maxEmployees = 2 * batchEmployees
 )
 
 const (
-	// Open batches of any propagation whose locks are held, so that nobody else
-	// claims them, and the batch itself. A part of one that took too long is done
-	// alone.
+	// Open batches of all propagations whose employee locks are held, including the batch itself. A
+	// part of a batch that timed out is processed alone.
 	selectClaimable = `
 SELECT b.propagation_id, b.batch, b.employee_ids, b.part
 FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
@@ -34,14 +33,14 @@ ORDER BY (b.propagation_id = $5 AND b.batch = $6) DESC, b.propagation_id DESC, b
 DELETE FROM propagation_batch b USING unnest($2::bigint[], $3::int[]) AS u (propagation_id, batch)
 WHERE b.tenant_id = $1 AND b.propagation_id = u.propagation_id AND b.batch = u.batch`
 
-	// What is left of a batch are the employees who could not be brought up to date, and,
-	// while it is done part by part, those of the other parts.
+	// The remaining employees of a batch are the failed ones and, while it is processed in parts,
+	// the employees of the other parts.
 	updateLeft = `
 UPDATE propagation_batch SET employee_ids = $4, first_employee_id = $5, buckets = $6, failed_employee_ids = $7, failed_codes = $8,
     state = CASE WHEN $9 THEN 'FAILED' ELSE state END
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-	// The state of a failed one stays until no batch is left.
+	// A failed propagation stays failed until no batch remains.
 	advancePropagations = `
 UPDATE propagation p SET employees_done = employees_done + u.employees, batches_done = batches_done + u.batches,
     spans_written = spans_written + u.spans, skipped_locked = skipped_locked + u.locked,
@@ -55,27 +54,27 @@ FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[],
 WHERE p.tenant_id = $1 AND p.applied_by = u.id AND p.state <> 'FINISHED'`
 )
 
-// claimed is an open batch.
-type claimed struct {
+// openBatch is an open batch of a propagation.
+type openBatch struct {
 	batchKey
 	employees []int64
 	part      bool
 }
 
-// claim is a batch with those that are done together with it, because a worker
-// brings employees up to date with all changes that were stored by then.
+// claim is a batch with the batches that are processed together with it. A worker applies all
+// changes that were stored before, so that it completes those batches, too.
 type claim struct {
-	open    []claimed
-	batches []claimed
-	// employees are those who are brought up to date: of all batches, or of a part of
-	// the one batch, ascending.
+	open    []openBatch
+	batches []openBatch
+	// employees are the employees to process, in ascending order: of all batches, or of a part of
+	// one batch.
 	employees []int64
 	// failed are the employees of other parts of the batch that failed.
 	failed failures
 }
 
-// queue asks for the open batches that can be done with one, as the next
-// statement of a batch that locked its employees.
+// queue adds a statement that reads the open batches. It must follow the statement that locks the
+// employees.
 func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees []int64) {
 	c.open = c.open[:0]
 	buckets := employeelock.Buckets(employees)
@@ -86,7 +85,7 @@ func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees 
 	batch.Queue(selectClaimable, tenantID, first, last, buckets, key.PropagationID, key.Batch, maxClaimed).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
-				var o claimed
+				var o openBatch
 				if err := rows.Scan(&o.PropagationID, &o.Batch, &o.employees, &o.part); err != nil {
 					return err
 				}
@@ -96,8 +95,8 @@ func (c *claim) queue(batch *pgx.Batch, tenantID int64, key batchKey, employees 
 		})
 }
 
-// choose takes the batch and as many of the others as are bounded. It returns
-// false when the batch is no longer open.
+// choose selects the batch and as many of the others as the limits allow. It returns false if the
+// batch is no longer open.
 func (c *claim) choose(key batchKey, employees []int64) bool {
 	c.batches, c.employees, c.failed = c.batches[:0], employees, nil
 	if len(c.open) == 0 || c.open[0].batchKey != key {
@@ -121,23 +120,23 @@ func (c *claim) choose(key batchKey, employees []int64) bool {
 	return true
 }
 
-// choosePart takes the employees of the batch that are in the part, and the other batches
-// that have some of them. It returns false when the batch is no longer open.
+// choosePart selects the employees of the part that are still in the batch, and the other batches
+// that contain some of them. It returns false if the batch is no longer open.
 func (c *claim) choosePart(key batchKey, part *part) bool {
 	c.batches, c.employees, c.failed = c.batches[:0], nil, part.failed
 	if len(c.open) == 0 || c.open[0].batchKey != key {
 		return false
 	}
-	c.employees = shared(part.employees, c.open[0].employees)
+	c.employees = intersect(part.employees, c.open[0].employees)
 	for i, o := range c.open {
-		if i == 0 || !c.open[0].part && len(shared(c.employees, o.employees)) > 0 {
+		if i == 0 || !c.open[0].part && len(intersect(c.employees, o.employees)) > 0 {
 			c.batches = append(c.batches, o)
 		}
 	}
 	return true
 }
 
-// newest is the latest change among those that are applied.
+// newest returns the latest of the applied propagations.
 func (c *claim) newest() int64 {
 	newest := int64(0)
 	for _, b := range c.batches {
@@ -146,31 +145,31 @@ func (c *claim) newest() int64 {
 	return newest
 }
 
-// progress is what the claimed batches of one propagation add to it.
+// progress collects the results of the claimed batches by propagation.
 type progress struct {
 	ids                                         []int64
 	employees, batches, spans, locked, detached []int32
 	failed                                      []bool
 }
 
-// finish ends the batches and counts the progress of their propagations. Each
-// counts what was done for its employees, also where others count it as well.
+// finish completes the batches and counts the progress of their propagations. A result for an
+// employee counts for each of them.
 func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes) {
 	var p progress
 	var propagations []int64
 	var numbers []int32
-	failed := failuresOf(done)
+	failed := collectFailures(done)
 	for _, b := range c.batches {
 		at := slices.Index(p.ids, b.PropagationID)
 		if at < 0 {
 			at = len(p.ids)
 			p.add(b.PropagationID)
 		}
-		attempted := shared(c.employees, b.employees)
-		p.employees[at] += int32(len(attempted) - len(shared(done.Failed, attempted)))
-		p.spans[at] += int32(len(shared(done.AddedEmployees(), b.employees)))
-		p.locked[at] += int32(len(shared(done.Locked, b.employees)))
-		p.detached[at] += int32(len(shared(done.Detached, b.employees)))
+		attempted := intersect(c.employees, b.employees)
+		p.employees[at] += int32(len(attempted) - len(intersect(done.Failed, attempted)))
+		p.spans[at] += int32(len(intersect(done.AddedEmployees(), b.employees)))
+		p.locked[at] += int32(len(intersect(done.Locked, b.employees)))
+		p.detached[at] += int32(len(intersect(done.Detached, b.employees)))
 		left := slices.DeleteFunc(slices.Clone(b.employees), func(id int64) bool {
 			_, attempt := slices.BinarySearch(attempted, id)
 			return attempt && failed[id] == ""
@@ -180,14 +179,14 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 			propagations, numbers = append(propagations, b.PropagationID), append(numbers, b.Batch)
 			continue
 		}
-		ids, codes := failed.with(c.failed).columns(left)
+		ids, codes := failed.merge(c.failed).columns(left)
 		p.failed[at] = p.failed[at] || len(ids) > 0
 		batch.Queue(updateLeft, tenantID, b.PropagationID, b.Batch, left, left[0], employeelock.Buckets(left), ids, codes, len(ids) == len(left))
 	}
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
 	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.detached, p.failed,
-		failed.with(c.failed).text())
+		failed.merge(c.failed).text())
 }
 
 func (p *progress) add(id int64) {
@@ -196,9 +195,8 @@ func (p *progress) add(id int64) {
 	p.locked, p.detached, p.failed = append(p.locked, 0), append(p.detached, 0), append(p.failed, false)
 }
 
-// shared returns those of ids that are among others. Both ascend, and ids may
-// have some of them more than once.
-func shared(ids, others []int64) []int64 {
+// intersect returns the ids that are also in others. Both ascend. ids may contain duplicates.
+func intersect(ids, others []int64) []int64 {
 	var found []int64
 	for _, id := range ids {
 		for len(others) > 0 && others[0] < id {

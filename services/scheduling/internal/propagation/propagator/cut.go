@@ -3,17 +3,17 @@ package propagator
 import "github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 
 const (
-	// batchEmployees is about how many employees a batch has: enough that the
-	// round trips of its transaction do not count, few enough that others who
-	// wait for its employees wait for milliseconds.
+	// batchEmployees is the approximate number of employees in a batch. It is large enough that the
+	// round trips of its transaction do not matter, and small enough that other transactions wait
+	// only milliseconds for its employees.
 	batchEmployees = 1000
-	// batchBuckets bounds the locks of a batch whose employees are far apart.
+	// batchBuckets limits the locks of a batch whose employees are far apart.
 	batchBuckets = 64
 )
 
-// splitBatches divides ascending employee ids into batches of which no two share a
-// bucket of employee locks, so that the batches of a propagation never wait for
-// each other. The batches are parts of ids.
+// splitBatches divides ascending employee ids into batches. Batches do not share buckets of
+// employee locks, so that the batches of a propagation never wait for each other. The result shares
+// the memory of ids.
 func splitBatches(ids []int64) [][]int64 {
 	var batches [][]int64
 	start, buckets := 0, 0

@@ -1,3 +1,3 @@
-// Package propagator plans propagations, works on their batches, and asks again for what
-// stands still. Package propagation says how that fits together.
+// Package propagator plans propagations, processes their batches, and restarts stalled ones.
+// Package propagation describes the design.
 package propagator

@@ -14,19 +14,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
 
-// What callers see of a failure; the cause is in the log.
+// Error texts of propagations for callers. The cause is in the log.
 const (
-	textSlow   = "The database takes longer than it may for a part of the change. The part is tried again, in smaller parts."
-	textFailed = "The change could not be applied to some schedules yet, which are in failures. They are tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
-	textLayers = "More schedule patterns lie on one day of an employee than can be shown, so that the employee's schedule stays as it was. End one of the patterns."
-	textPlan   = "The employees of the change could not be determined yet. It is tried again from time to time; the operator finds the reason in the log, and can repeat the change at once."
+	textSlow   = "The database is too slow for a part of the change. The part is retried in smaller parts."
+	textFailed = "The change could not be applied to some schedules yet; they are in failures. They are retried periodically. The operator finds the reason in the log, and can repeat the change at once."
+	textLayers = "An employee has more schedule patterns on one day than a schedule can show, so that the employee's schedule did not change. End one of the patterns."
+	textPlan   = "The employees of the change could not be determined yet. This is retried periodically. The operator finds the reason in the log, and can repeat the change at once."
 )
 
 const (
 	noteSlow = `
 UPDATE propagation SET error = $3 WHERE tenant_id = $1 AND applied_by = $2 AND state = 'RUNNING'`
 
-	// A batch that the broker repeats later leaves its place in the window to the next.
+	// A batch that the broker redelivers later gives its place in the window to the next batch.
 	retryBatch = `
 UPDATE propagation_batch SET state = 'RETRYING'
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state = 'REQUESTED'`
@@ -35,8 +35,8 @@ WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state = 'REQUEST
 UPDATE propagation_batch SET failed_employee_ids = $4, failed_codes = $5, state = CASE WHEN $6 THEN 'FAILED' ELSE state END
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-	// Only while the batch is open; somebody else may have done it. The sweep waits from
-	// now on, so that it does not ask for a batch that is being divided.
+	// Only if the batch is still open; another worker may have completed it. Setting moved_at
+	// delays the sweep, so that it does not request a batch that is being divided.
 	failPropagation = `
 UPDATE propagation SET state = 'FAILED', error = $3, moved_at = clock_timestamp()
 WHERE tenant_id = $1 AND applied_by = $2 AND state <> 'FINISHED'`
@@ -50,29 +50,28 @@ SELECT employee_ids, turn FROM propagation_batch WHERE tenant_id = $1 AND propag
 	shortenBatch = `
 UPDATE propagation_batch SET employee_ids = $4, buckets = $5, part = true WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-	// The batch's number is the next one; all who divide a batch of the propagation
-	// meet in its row.
+	// The new batch gets the next number. The row lock of the propagation serializes workers that
+	// divide its batches.
 	countBatch = `
 UPDATE propagation SET batches_total = batches_total + 1 WHERE tenant_id = $1 AND applied_by = $2 AND state <> 'FINISHED'
 RETURNING batches_total - 1`
 )
 
-// smallestPart is the least number of employees that a batch is divided into.
+// smallestPart is the smallest number of employees in a part of a divided batch.
 const smallestPart = 16
 
-// isolateAfter is the attempt from which on also employees for whom the database takes too
-// long, or meets conflicts, are separated from the others.
+// isolateAfter is the first attempt that also separates employees with timeouts and conflicts from
+// the others.
 const isolateAfter = 3
 
-// settle decides what becomes of a batch after an attempt, and returns an error
-// when it is to be tried again. What a statement about some employee fails with keeps
-// the other employees no longer than it takes to find this one; what may pass, such as a
-// timeout, is tried again a few times first.
+// settle handles the result of an attempt at a batch, and returns an error if the broker should
+// redeliver it. Errors about a single employee are isolated at once, so that the other employees
+// wait only for the search. Temporary errors such as timeouts are first retried a few times.
 func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, err error) error {
-	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) {
+	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) { // Done, or to be retried without a limit.
 		return err // Done, or to be tried again for as long as it takes.
 	}
-	mayPass := pgerr.TimedOut(err) || pgerr.Conflicted(err)
+	temporary := pgerr.TimedOut(err) || pgerr.Conflicted(err)
 	divided := false
 	if pgerr.TimedOut(err) {
 		p.metrics.timedOut.Inc()
@@ -80,7 +79,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 		divided, splitErr = p.split(ctx, m.Tenant, key)
 		err = errors.Join(err, splitErr)
 	}
-	if !divided && !pgerr.Exhausted(err) && (!mayPass || m.Attempt >= min(isolateAfter, p.cfg.MaxDeliver)) {
+	if !divided && !pgerr.Exhausted(err) && (!temporary || m.Attempt >= min(isolateAfter, p.cfg.MaxDeliver)) {
 		return p.isolate(ctx, key, err)
 	}
 	if m.Attempt < p.cfg.MaxDeliver {
@@ -89,7 +88,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 	return p.giveUp(ctx, key, err)
 }
 
-// leaveWindow asks for the tenant's next batch while the broker waits before it repeats this one.
+// leaveWindow requests the tenant's next batch while this one waits for its redelivery.
 func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -108,10 +107,10 @@ func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
 	return nil
 }
 
-// giveUp leaves what is left of a batch for now: its propagation shows that, and the sweep
-// comes back to it.
+// giveUp marks the remaining employees of a batch as failed. The propagation shows the failures,
+// and the sweep retries the batch later.
 func (p *Propagator) giveUp(ctx context.Context, key batchKey, cause error) error {
-	code := codeOf(cause)
+	code := failureCode(cause)
 	err := p.storeFailures(ctx, key, func(employees []int64) failures {
 		failed := failures{}
 		for _, id := range employees {
@@ -127,9 +126,10 @@ func (p *Propagator) giveUp(ctx context.Context, key batchKey, cause error) erro
 	return nil
 }
 
-// storeFailures notes the employees of a batch that failed, and lets the propagation show
-// it. When nobody else is left in the batch, it has failed, and the tenant's others go on.
-func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf func(employees []int64) failures) error {
+// storeFailures stores the failed employees of a batch, and marks its propagation as failed. If no
+// other employees remain in the batch, the batch has failed, and the next batch of the tenant is
+// requested.
+func (p *Propagator) storeFailures(ctx context.Context, key batchKey, selectFailed func(employees []int64) failures) error {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
@@ -143,7 +143,7 @@ func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf f
 		if err != nil {
 			return err
 		}
-		failed := failedOf(employees)
+		failed := selectFailed(employees)
 		ids, codes := failed.columns(employees)
 		all := len(ids) == len(employees)
 		if _, err := tx.Exec(ctx, storeFailures, tenantID, key.PropagationID, key.Batch, ids, codes, all); err != nil {
@@ -160,18 +160,18 @@ func (p *Propagator) storeFailures(ctx context.Context, key batchKey, failedOf f
 	return nil
 }
 
-const givesUp pg.Unaudited = "the request that started a propagation has the row; that it failed is its state"
+const planningFailure pg.Unaudited = "the request that started a propagation is audited; the failure is only its state"
 
-// settlePlanning is settle for propagations that could not be planned.
+// settlePlanning handles the result of planning, like settle does for batches.
 func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed []int64, err error) error {
 	if err == nil || ctx.Err() != nil || pgerr.Unavailable(err) {
 		return err
 	}
-	mayPass := pgerr.TimedOut(err) || pgerr.Conflicted(err) || pgerr.Exhausted(err)
-	if (mayPass || len(failed) == 0) && m.Attempt < p.cfg.MaxDeliver {
+	temporary := pgerr.TimedOut(err) || pgerr.Conflicted(err) || pgerr.Exhausted(err)
+	if (temporary || len(failed) == 0) && m.Attempt < p.cfg.MaxDeliver {
 		return err
 	}
-	if _, failErr := givesUp.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textPlan); failErr != nil {
+	if _, failErr := planningFailure.Exec(ctx, p.pool, failPlanning, m.Tenant, failed, textPlan); failErr != nil {
 		return fmt.Errorf("propagation: give up planning: %w; %w", failErr, err)
 	}
 	p.metrics.failed.Inc()
@@ -180,8 +180,8 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 	return nil
 }
 
-// split divides a batch in two, because it took too long, and says so. It returns false
-// for a batch that is too small.
+// split divides a batch that timed out into two, and notes it in the propagation. It returns false
+// if the batch is too small.
 func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (divided bool, err error) {
 	err = pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		divided = false

@@ -13,12 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// failures holds, by employee, the code of the error for which a schedule could not be
-// brought up to date.
+// failures maps employees to the error codes of their failed updates.
 type failures map[int64]string
 
-// codeOf returns the code that callers see of an error.
-func codeOf(err error) string {
+// failureCode returns the error code for callers.
+func failureCode(err error) string {
 	var pgErr *pgconn.PgError
 	switch {
 	case errors.Is(err, span.ErrTooManyLayers):
@@ -32,17 +31,17 @@ func codeOf(err error) string {
 	}
 }
 
-// failuresOf returns the employees whose spans cannot be computed.
-func failuresOf(done *reconcile.Changes) failures {
+// collectFailures returns the employees whose spans could not be computed.
+func collectFailures(done *reconcile.Changes) failures {
 	f := failures{}
 	for i, employee := range done.Failed {
-		f[employee] = codeOf(done.Failures[i])
+		f[employee] = failureCode(done.Failures[i])
 	}
 	return f
 }
 
-// with returns the failures together with others, which do not replace them.
-func (f failures) with(others failures) failures {
+// merge returns the failures together with others. If both contain an employee, f wins.
+func (f failures) merge(others failures) failures {
 	all := maps.Clone(others)
 	if all == nil {
 		return f
@@ -51,8 +50,8 @@ func (f failures) with(others failures) failures {
 	return all
 }
 
-// columns returns the failures of some employees as the database takes them, in the order
-// of the employees.
+// columns returns the failures of the given employees as database columns, in the order of the
+// employees.
 func (f failures) columns(employees []int64) (ids []int64, codes []string) {
 	ids, codes = []int64{}, []string{}
 	for _, id := range employees {
@@ -63,7 +62,7 @@ func (f failures) columns(employees []int64) (ids []int64, codes []string) {
 	return ids, codes
 }
 
-// text returns what a propagation with these failures says.
+// text returns the error text of a propagation with these failures.
 func (f failures) text() string {
 	codes := slices.Compact(slices.Sorted(maps.Values(f)))
 	if len(codes) == 1 && codes[0] == propagation.CodeLayers {

@@ -87,11 +87,11 @@ func (w *fixture) hint(p *Propagator, random *rand.Rand, propagations []int64) {
 	for range 4 {
 		workers.Go(func() {
 			for id := range todo {
-				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 1})) // perhaps before it is planned
+				assert.NoError(w.t, p.process(w.ctx, batchKey{id, 1})) // perhaps before it is planned
 				_, err := p.plan(w.ctx)
 				assert.NoError(w.t, err)
-				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 0}))
-				assert.NoError(w.t, p.work(w.ctx, batchKey{id, 1}))
+				assert.NoError(w.t, p.process(w.ctx, batchKey{id, 0}))
+				assert.NoError(w.t, p.process(w.ctx, batchKey{id, 1}))
 			}
 		})
 	}

@@ -195,7 +195,7 @@ func (w *fixture) apply(id int64) {
 	p := w.propagator(Config{})
 	w.plan(p)
 	for batch := range w.count("SELECT batches_total FROM propagation WHERE id = $1", id) {
-		require.NoError(w.t, p.work(w.ctx, batchKey{id, int32(batch)}))
+		require.NoError(w.t, p.process(w.ctx, batchKey{id, int32(batch)}))
 	}
 }
 

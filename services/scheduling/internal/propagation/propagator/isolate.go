@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// isolateFor is how long a worker stays with one batch: then the batches of others come
-	// first. It stays up to maxIsolation while it has found nothing.
+	// isolateFor is the time that a worker spends on one batch before batches of others get their
+	// turn. Without any progress it goes on until maxIsolation.
 	isolateFor   = 5 * time.Second
 	maxIsolation = 30 * time.Second
-	// partTimeout is how long a statement about a part may take: it is small, and waits at
-	// most for a few others like it.
+	// partTimeout is the statement timeout for a part. A part is small, and waits at most for a few
+	// others like it.
 	partTimeout = 3 * time.Second
-	// maxFruitless is the most attempts at parts that may fail before one succeeds. When
-	// they all fail, the reason is not one employee.
+	// maxFruitless is the number of failed attempts before the first success. If all of them fail,
+	// the cause is not a single employee.
 	maxFruitless = 40
-	// firstSingles is the number of employees that are looked for before larger parts,
-	// when nothing has succeeded: a propagation should name somebody early.
+	// firstSingles is the number of single employees that are searched for before larger parts
+	// while nothing succeeds, so that the propagation lists failures early.
 	firstSingles = 8
-	// maxLogged is the most employees of one batch whose errors are logged.
+	// maxLogged limits the employees of one batch whose errors are logged.
 	maxLogged = 20
 )
 
 const (
-	// Not longer than a statement may take anyway.
+	// Never longer than the configured timeout.
 	shortenTimeout = `
 SELECT set_config('statement_timeout', CASE WHEN setting::bigint BETWEEN 1 AND $1 THEN setting ELSE $1::text END, true)
 FROM pg_settings WHERE name = 'statement_timeout'`
@@ -43,26 +43,25 @@ FROM pg_settings WHERE name = 'statement_timeout'`
 SELECT employee_ids, failed_employee_ids, failed_codes FROM propagation_batch
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-	// It comes after the batches that are being worked on.
-	putBack = `
+	// Its turn is after the batches that are being processed.
+	requeueBatch = `
 UPDATE propagation_batch SET state = 'WAITING', turn = $4 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 )
 
-// isolation divides a batch into parts until those that fail are single employees. What
-// is done is committed part by part, and leaves the batch: wherever a process dies, the
-// next one goes on with the employees that are left, and each is counted once.
+// isolation divides a batch into parts until the failing parts are single employees. Each
+// successful part is committed and leaves the batch. If a process dies, the next one continues with
+// the remaining employees, and each employee is counted once.
 type isolation struct {
-	// parts are still to be tried, the leftmost last.
+	// parts are still to be tried, from last to first.
 	parts [][]int64
-	// failed are the employees for whom an attempt failed that was about nobody else.
+	// failed are the employees that failed alone.
 	failed failures
-	// successes are the parts that were done, and fruitless the attempts before the first.
+	// successes counts successful parts. fruitless counts the attempts before the first success.
 	successes, fruitless, logged int
 }
 
-// isolate brings the employees of a batch up to date without those for whom that fails,
-// who alone are left in it and named by the propagation. The cause is why the batch as a
-// whole could not be done.
+// isolate updates the employees of a batch except those that fail. Only the failed employees remain
+// in the batch, and the propagation lists them. cause is the error of the whole batch.
 func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) error {
 	tenantID := tenant.Of(ctx)
 	s, err := p.startIsolation(ctx, tenantID, key)
@@ -70,13 +69,13 @@ func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) err
 		return err
 	}
 	p.log.WarnContext(ctx, "a batch of a propagation fails, and is divided", "propagation", key.PropagationID, "batch", key.Batch, "error", cause)
-	known := len(s.failed)
+	before := len(s.failed)
 	for took := clock.Start(); len(s.parts) > 0; {
-		switch progress := s.successes > 0 || len(s.failed) > known; {
+		switch progress := s.successes > 0 || len(s.failed) > before; {
 		case s.successes == 0 && s.fruitless >= maxFruitless, !progress && took.Elapsed() > maxIsolation:
 			return p.giveUp(ctx, key, cause)
 		case progress && took.Elapsed() > isolateFor:
-			return p.putBack(ctx, tenantID, key)
+			return p.requeue(ctx, tenantID, key)
 		}
 		employees := s.next()
 		failed, err := p.attempt(ctx, key, &part{employees: employees, failed: s.failed})
@@ -98,9 +97,9 @@ func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) err
 	return nil
 }
 
-// startIsolation returns the parts of a batch, or nil when it is done. The employees that
-// failed before are parts of their own, and come last, in any order: when all of them were
-// put aside together, each attempt looks at others first.
+// startIsolation returns the parts of a batch, or nil if the batch is done. Employees that failed
+// before become single parts that are tried last, in random order, so that each attempt begins with
+// others.
 func (p *Propagator) startIsolation(ctx context.Context, tenantID int64, key batchKey) (*isolation, error) {
 	var employees, failedIDs []int64
 	var codes []string
@@ -130,8 +129,8 @@ func (p *Propagator) startIsolation(ctx context.Context, tenantID int64, key bat
 	return s, nil
 }
 
-// next takes a part: the leftmost, unless several employees have failed and nothing has
-// succeeded; then the largest, which most likely holds somebody for whom it succeeds.
+// next removes and returns a part. That is the last one, unless several employees have failed and
+// nothing succeeded; then it is the largest, which most likely contains an employee that succeeds.
 func (s *isolation) next() []int64 {
 	at := len(s.parts) - 1
 	if s.successes == 0 && len(s.failed) >= firstSingles {
@@ -141,33 +140,33 @@ func (s *isolation) next() []int64 {
 			}
 		}
 	}
-	taken := s.parts[at]
+	chosen := s.parts[at]
 	s.parts = append(s.parts[:at], s.parts[at+1:]...)
-	return taken
+	return chosen
 }
 
-// succeed notes that a part is done, but for employees whose spans cannot be computed.
+// succeed records a successful part. failed are the employees whose spans could not be computed.
 func (s *isolation) succeed(employees []int64, failed failures) {
 	for _, id := range employees {
 		delete(s.failed, id)
 	}
-	s.failed = failed.with(s.failed)
+	s.failed = failed.merge(s.failed)
 	if len(failed) < len(employees) {
 		s.successes++
 	}
 }
 
-// divide puts the halves of a part that failed in its place.
+// divide replaces a failed part by its halves.
 func (s *isolation) divide(employees []int64) {
 	s.fruitless++
 	half := len(employees) / 2
 	s.parts = append(s.parts, employees[half:], employees[:half])
 }
 
-// failOne notes an employee for whom an attempt fails, at once.
+// failOne records the failure of a single employee at once.
 func (p *Propagator) failOne(ctx context.Context, key batchKey, s *isolation, employee int64, cause error) error {
 	s.fruitless++
-	s.failed[employee] = codeOf(cause)
+	s.failed[employee] = failureCode(cause)
 	if s.logged++; s.logged <= maxLogged {
 		p.metrics.failed.Inc()
 		p.log.ErrorContext(ctx, "a propagation could not be applied to an employee", "propagation", key.PropagationID,
@@ -176,8 +175,8 @@ func (p *Propagator) failOne(ctx context.Context, key batchKey, s *isolation, em
 	return p.storeFailures(ctx, key, func([]int64) failures { return s.failed })
 }
 
-// putBack lets the batch wait for its next turn with the employees that are left.
-func (p *Propagator) putBack(ctx context.Context, tenantID int64, key batchKey) error {
+// requeue gives the batch another turn with the remaining employees.
+func (p *Propagator) requeue(ctx context.Context, tenantID int64, key batchKey) error {
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
 			return err
@@ -186,7 +185,7 @@ func (p *Propagator) putBack(ctx context.Context, tenantID int64, key batchKey) 
 		if err := tx.QueryRow(ctx, lastTurn, tenantID).Scan(&turn); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, putBack, tenantID, key.PropagationID, key.Batch, turn+1); err != nil {
+		if _, err := tx.Exec(ctx, requeueBatch, tenantID, key.PropagationID, key.Batch, turn+1); err != nil {
 			return err
 		}
 		return p.request(ctx, tx, tenantID)

@@ -21,9 +21,8 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR 
 
 	anyAccepted = `SELECT EXISTS (SELECT FROM propagation WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2)`
 
-	// The employees who were, are or will be on a term. For an employee who has spans from
-	// a term and no membership, the change of the membership started a propagation of its
-	// own.
+	// All employees who were, are or will be on a term. If an employee has spans from a term
+	// without a membership, the change of the membership started its own propagation.
 	selectAffected = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
 
 	lastTurn = `SELECT coalesce(max(turn), 0) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'`
@@ -32,8 +31,8 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR 
 INSERT INTO propagation_batch (tenant_id, propagation_id, batch, employee_ids, first_employee_id, buckets, turn, part)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-	// An employee who comes to the same terms meanwhile is concerned by the propagation of
-	// that membership, which is planned later than these.
+	// An employee who joins the same terms concurrently is part of the propagation of that
+	// membership, which is planned later.
 	startPropagations = `
 UPDATE propagation p SET employees_total = $5, batches_total = $6, applied_by = $2,
     started_at = clock_timestamp(), moved_at = clock_timestamp(), reminders = 0, error = '',
@@ -43,11 +42,9 @@ WHERE tenant_id = $1 AND state = 'ACCEPTED' AND (id = $2
     OR employment_term_ids = $3::bigint[] AND employee_ids = $4::bigint[])`
 )
 
-// plan divides the employees whom the accepted propagations of a tenant concern
-// into batches and asks for the first of them. One planner works for a tenant
-// at a time, so that the changes of one tenant do not keep the planners from
-// those of others. With an error it returns the propagations that could not be
-// planned.
+// plan divides the affected employees of a tenant's accepted propagations into batches, and
+// requests the first of them. Only one planner works for a tenant at a time, so that the other
+// planners are free for other tenants. With an error it returns the propagations that failed.
 func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	tenantID := tenant.Of(ctx)
 	var failures error
@@ -58,13 +55,13 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 			if id == 0 || pgerr.Unavailable(err) || ctx.Err() != nil {
 				return failed, failures
 			}
-			failed, after = append(failed, id), id // The others need not wait for it.
+			failed, after = append(failed, id), id // The others do not wait for it.
 			continue
 		}
 		if !mine {
-			return failed, failures // Whoever plans looks for more at the end, as below.
+			return failed, failures // The other planner checks for more at the end, as below.
 		}
-		// What was accepted while another message found the lock taken is seen here.
+		// Propagations may have been accepted while another message failed to get the lock.
 		var more bool
 		if err := p.pool.QueryRow(ctx, anyAccepted, tenantID, after).Scan(&more); err != nil {
 			return failed, errors.Join(failures, fmt.Errorf("propagation: look for more to plan: %w", err))
@@ -75,24 +72,24 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	}
 }
 
-// planNext plans the oldest accepted propagation with a larger id, together with
-// those that concern the same terms and employees, and returns its id. It
-// returns false when somebody else plans for the tenant.
+// planNext plans the oldest accepted propagation with a larger id, together with others for the
+// same terms and employees, and returns its id. It returns false if another process plans for the
+// tenant.
 func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, err error) {
 	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		id = 0
 		if mine, err = lockPlanning.Try(ctx, tx, tenantID); err != nil || !mine {
 			return err
 		}
-		var terms, given []int64
-		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &given)
+		var terms, listed []int64
+		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &listed)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return p.request(ctx, tx, tenantID) // Perhaps the hint was about batches.
+			return p.request(ctx, tx, tenantID) // The hint may have been about batches.
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
 		}
-		employees, err := affectedEmployees(ctx, tx, tenantID, terms, given)
+		employees, err := affectedEmployees(ctx, tx, tenantID, terms, listed)
 		if err != nil {
 			return err
 		}
@@ -100,7 +97,7 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		if err := insertBatches(ctx, tx, tenantID, id, batches); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, startPropagations, tenantID, id, terms, given, len(employees), len(batches))
+		_, err = tx.Exec(ctx, startPropagations, tenantID, id, terms, listed, len(employees), len(batches))
 		if err != nil {
 			return fmt.Errorf("propagation: start: %w", err)
 		}
@@ -109,10 +106,10 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 	return id, mine, err
 }
 
-// affectedEmployees returns the employees whom a change of terms concerns, together
-// with those given, in ascending order.
-func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, given []int64) ([]int64, error) {
-	employees := slices.Clone(given)
+// affectedEmployees returns the employees that are affected by a change of terms, together with the
+// listed employees, in ascending order.
+func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, listed []int64) ([]int64, error) {
+	employees := slices.Clone(listed)
 	if len(terms) > 0 {
 		rows, err := tx.Query(ctx, selectAffected, tenantID, terms)
 		if err != nil {
@@ -126,9 +123,9 @@ func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, gi
 	return slices.Compact(employees), nil
 }
 
-// insertBatches stores batches that wait for their turns. The first comes right
-// after those of the tenant that are being worked on, and the others one turn
-// later each: a small change need not wait for a large one that began before.
+// insertBatches stores waiting batches. The first gets the turn after the tenant's batches in
+// progress, and each other batch one turn later, so that a small change does not wait for a large
+// one that began earlier.
 func insertBatches(ctx context.Context, tx pgx.Tx, tenantID, id int64, batches [][]int64) error {
 	if len(batches) == 0 {
 		return nil

@@ -18,18 +18,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/retention"
 )
 
-// Config says how propagations are worked on.
+// Config configures the processing of propagations.
 type Config struct {
-	Concurrency int           `name:"concurrency" env:"CONCURRENCY" default:"2" help:"Batches of many employees that one process brings up to date at once, and as many of few."`
-	Planners    int           `name:"planners" env:"PLANNERS" default:"4" help:"Tenants whose changes one process divides into batches at once."`
-	Window      int           `name:"window" env:"WINDOW" default:"6" help:"Batches of one tenant that are asked for at once, in all processes together. At least the batches that all of them work on, or some have nothing to do while only one tenant has changes."`
-	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"How often a batch is tried in a row before its propagation shows as failed."`
-	SweepEvery  time.Duration `name:"sweep-every" env:"SWEEP_EVERY" default:"15s" help:"How often unfinished propagations are looked for."`
-	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"How long a propagation may stand still before it is asked for again, twice as long each time, up to 64 times."`
-	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"How long spans, entries, locks, memberships, leave and versions of assignments that hold no longer, and finished propagations, are kept: the schedule as it was known at an earlier time can be told of that time. -1ns keeps them for ever."`
+	Concurrency int           `name:"concurrency" env:"CONCURRENCY" default:"2" help:"Large batches that one process updates concurrently, and the same number of small batches."`
+	Planners    int           `name:"planners" env:"PLANNERS" default:"4" help:"Tenants whose changes one process divides into batches concurrently."`
+	Window      int           `name:"window" env:"WINDOW" default:"6" help:"Batches of one tenant that are requested at once, in all processes together. Set it to at least the number of batches that all processes work on; otherwise some are idle while only one tenant has changes."`
+	MaxDeliver  int           `name:"max-deliver" env:"MAX_DELIVER" default:"8" help:"Attempts at a batch before its propagation is marked as failed."`
+	SweepEvery  time.Duration `name:"sweep-every" env:"SWEEP_EVERY" default:"15s" help:"Interval of the search for stalled propagations."`
+	SweepAfter  time.Duration `name:"sweep-after" env:"SWEEP_AFTER" default:"1m" help:"Time without progress until a propagation is requested again. It doubles with each request, up to 64 times."`
+	KeepHistory time.Duration `name:"keep-history" env:"KEEP_HISTORY" default:"26280h" help:"Retention of superseded spans, entries, locks, memberships, leave and versions of assignments, and of finished propagations. Schedules can be read as of any time within it. -1ns keeps them forever."`
 }
 
-// withDefaults makes the zero value work.
+// withDefaults fills in the defaults of unset fields.
 func (c Config) withDefaults() Config {
 	filled := defaults.Fill(c)
 	if c.KeepHistory < 0 {
@@ -38,10 +38,10 @@ func (c Config) withDefaults() Config {
 	return filled
 }
 
-// HistoryRetention is how long history is kept; negative for ever.
+// HistoryRetention returns the retention of history; a negative one means forever.
 func (c Config) HistoryRetention() time.Duration { return c.withDefaults().KeepHistory }
 
-// Options is what a Propagator is made of. All fields are required but Config.
+// Options are the dependencies of a Propagator. All fields but Config are required.
 type Options struct {
 	Pool     *pg.Pool
 	Bus      *bus.Bus
@@ -51,19 +51,19 @@ type Options struct {
 	Config   Config
 }
 
-// Propagator plans and works on propagations. Any number of processes may run
-// one on the same database and broker.
+// Propagator plans and processes propagations. Several processes can run one on the same database
+// and broker.
 type Propagator struct {
 	pool    *pg.Pool
 	bus     *bus.Bus
 	log     *slog.Logger
 	cfg     Config
 	metrics *metrics
-	// retention deletes what is too old.
+	// retention deletes old history.
 	retention *retention.Retention
-	// scratches are those at which no worker is working.
+	// scratches are the idle buffers of workers.
 	scratches chan *scratch
-	// backoff replaces the waits between deliveries; tests are in a hurry.
+	// backoff overrides the delays between deliveries in tests.
 	backoff []time.Duration
 }
 
@@ -81,7 +81,7 @@ func New(opts Options) (*Propagator, error) {
 	}, nil
 }
 
-// Run works until ctx ends, and returns when what it had begun is done.
+// Run works until ctx ends, and returns after completing the work in progress.
 func (p *Propagator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.bus.Run(ctx, p.Consumers()...) })
@@ -90,19 +90,19 @@ func (p *Propagator) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// redeliverAfter is how long what a process had in hand waits when it dies; as
-// long as it lives, the broker is notified that it is at work.
+// redeliverAfter is the delay until the messages of a dead process are redelivered. A live process
+// extends it while it works.
 const redeliverAfter = 3 * time.Second
 
-// Consumers are the planner and the workers.
+// Consumers returns the planner and the workers.
 func (p *Propagator) Consumers() []bus.Consumer {
 	return []bus.Consumer{p.Planner(), p.Worker(), p.SmallWorker()}
 }
 
-// service is what the contracts call the propagator.
+// service is the propagator's name in the event contracts.
 const service = "propagator"
 
-// Planner is the consumer that divides propagations into batches.
+// Planner returns the consumer that divides propagations into batches.
 func (p *Propagator) Planner() bus.Consumer {
 	c := bus.ConsumerOf(service, &schedulingv1.PropagationRequested{})
 	c.Concurrency, c.Prefetch = p.cfg.Planners, p.cfg.Planners
@@ -117,7 +117,7 @@ func (p *Propagator) Planner() bus.Consumer {
 	return c
 }
 
-// Worker is the consumer that brings batches up to date.
+// Worker returns the consumer that processes large batches.
 func (p *Propagator) Worker() bus.Consumer {
 	return p.worker(&schedulingv1.PropagationBatchRequested{}, func(m bus.Message) (batchKey, error) {
 		event, err := bus.Decode[*schedulingv1.PropagationBatchRequested](m)
@@ -125,7 +125,7 @@ func (p *Propagator) Worker() bus.Consumer {
 	})
 }
 
-// SmallWorker is the consumer that brings batches of few employees up to date.
+// SmallWorker returns the consumer that processes small batches.
 func (p *Propagator) SmallWorker() bus.Consumer {
 	return p.worker(&schedulingv1.PropagationSmallBatchRequested{}, func(m bus.Message) (batchKey, error) {
 		event, err := bus.Decode[*schedulingv1.PropagationSmallBatchRequested](m)
@@ -135,7 +135,7 @@ func (p *Propagator) SmallWorker() bus.Consumer {
 
 func (p *Propagator) worker(event proto.Message, decode func(bus.Message) (batchKey, error)) bus.Consumer {
 	c := bus.ConsumerOf(service, event)
-	// A batch is long work: what waits here no other replica can take.
+	// A batch takes long, and no other replica can process a prefetched message.
 	c.Concurrency, c.Prefetch = p.cfg.Concurrency, p.cfg.Concurrency
 	c.AckWait, c.MaxDeliver, c.Backoff = redeliverAfter, p.cfg.MaxDeliver, p.backoff
 	c.Handle = func(ctx context.Context, m bus.Message) error {
@@ -143,7 +143,7 @@ func (p *Propagator) worker(event proto.Message, decode func(bus.Message) (batch
 		if err != nil {
 			return err
 		}
-		return p.settle(ctx, m, key, p.work(ctx, key))
+		return p.settle(ctx, m, key, p.process(ctx, key))
 	}
 	return c
 }

@@ -29,8 +29,8 @@ RETURNING coalesce(p.applied_by, p.id)`
 UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagation_id = $2 AND state = 'FAILED'`
 )
 
-// Replay sets a failed propagation of the tenant in ctx going again, with what
-// it has not done. One that has not failed is an error.
+// Replay restarts a failed propagation of the tenant in ctx with its remaining batches. It returns
+// an error if the propagation has not failed.
 func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
 	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -49,7 +49,7 @@ func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
 			_, err = tx.Exec(ctx, resetBatches, tenantID, appliedBy[0])
 		}
 		if err == nil {
-			// The planner also asks for the batches that wait.
+			// The planner also requests the waiting batches.
 			err = outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: appliedBy[0]})
 		}
 		if err == nil {

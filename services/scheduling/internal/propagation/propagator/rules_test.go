@@ -201,10 +201,10 @@ func TestPending(t *testing.T) {
 	w.plan(p)
 	state = propagation.StateRunning
 	assert.Equal(t, all(), pending())
-	require.NoError(t, p.work(w.ctx, batchKey{accepted, 0}))
+	require.NoError(t, p.process(w.ctx, batchKey{accepted, 0}))
 	assert.Equal(t, map[int64][]propagation.Open{2000: wanted(accepted, same)}, pending(), "the others are done, all changes at once")
 	assert.Equal(t, propagation.StateFinished, w.state(other))
-	require.NoError(t, p.work(w.ctx, batchKey{accepted, 1}))
+	require.NoError(t, p.process(w.ctx, batchKey{accepted, 1}))
 	assert.Empty(t, pending())
 }
 

@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// maxReminders bounds the propagations of one sweep. The next sweep goes on.
+	// maxReminders limits the propagations of one sweep. The next sweep continues.
 	maxReminders = 1000
 
-	// lockSweep has the process that sweeps.
+	// lockSweep is held by the process that sweeps.
 	lockSweep advisory.Lock = "propagation sweep"
 
 	countOpen = `
 SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state`
 
-	// Each reminder doubles the wait, up to 64 times: while the broker is away,
-	// reminders only pile up in the outbox, and what has failed mostly fails again. A
-	// time that has not come yet was written while the clock was ahead, and says nothing.
+	// Each reminder doubles the delay, up to 64 times: while the broker is down, reminders only
+	// pile up in the outbox, and failed batches mostly fail again. A time in the future was written
+	// while the clock was ahead, and is ignored.
 	overdue = `state <> 'FINISHED' AND coalesce(applied_by, id) = id AND
     (moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6))) OR moved_at > clock_timestamp())`
 
 	selectOverdue = `
 SELECT tenant_id, id FROM propagation WHERE ` + overdue + ` ORDER BY moved_at LIMIT $2`
 
-	// A propagation whose row is locked is being worked on.
+	// A propagation with a locked row is in progress.
 	claimOverdue = `
 SELECT applied_by IS NULL FROM propagation WHERE tenant_id = $2 AND id = $3 AND ` + overdue + ` FOR UPDATE SKIP LOCKED`
 
-	// One that could not be planned shows as accepted again.
+	// A propagation that could not be planned becomes accepted again.
 	markReminded = `
 UPDATE propagation SET moved_at = clock_timestamp(), reminders = reminders + 1,
     state = CASE WHEN applied_by IS NULL THEN 'ACCEPTED' ELSE state END
@@ -67,12 +67,11 @@ func (p *Propagator) runSweep(ctx context.Context) error {
 
 type propagationKey struct{ TenantID, ID int64 }
 
-// Sweep asks again for what propagations of any tenant wait for that stand
-// still, and returns how many those are. While another process sweeps, it does
-// nothing.
+// Sweep requests the pending work of stalled propagations of all tenants again, and returns their
+// number. It does nothing while another process sweeps.
 func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 	reminded := 0
-	// The transaction holds the lock while the others work, and writes nothing.
+	// The transaction holds the lock while other transactions work. It writes nothing.
 	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
 		reminded = 0
 		if mine, err := lockSweep.Try(all, tx, advisory.OfDatabase); err != nil || !mine {
@@ -86,11 +85,11 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 			return err
 		}
 		for _, key := range keys {
-			did, err := p.remind(tenant.With(ctx, key.TenantID), key)
+			ok, err := p.remind(tenant.With(ctx, key.TenantID), key)
 			if err != nil {
 				return err
 			}
-			if did {
+			if ok {
 				reminded++
 			}
 		}
@@ -123,8 +122,7 @@ func (p *Propagator) countOpen(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// remind asks again for what one propagation waits for, unless it has come
-// further in the meantime.
+// remind requests the pending work of one propagation again, unless it made progress since.
 func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, error) {
 	did := false
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -152,8 +150,8 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 	return did, err
 }
 
-// requestAgain asks again for the batches of a propagation that were asked for,
-// and gives those that failed another turn.
+// requestAgain repeats the requests for batches of a propagation, and gives failed batches another
+// turn.
 func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagationKey) error {
 	turns, err := pg.Collect(ctx, tx, pgx.RowToStructByPos[nextBatch], selectRequested, key.TenantID, key.ID)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Locks of a tenant. They are taken after those of its employees.
+// Locks of a tenant, which are acquired after the locks of its employees.
 const (
-	// lockWindow is where all workers and the planner of a tenant meet: it comes
-	// last, so that they hold it only while they commit.
+	// lockWindow serializes the workers and the planner of a tenant. It is acquired last, so that
+	// they hold it only while they commit.
 	lockWindow advisory.Lock = "propagation window"
-	// lockPlanning has who plans for the tenant.
+	// lockPlanning is held by the process that plans for the tenant.
 	lockPlanning advisory.Lock = "propagation planning"
 )
 
 const (
-	// As many as the window has room for, by their turns.
+	// As many batches as the window has room for, in order of their turns.
 	selectNext = `
 SELECT propagation_id, batch, cardinality(employee_ids) FROM propagation_batch WHERE tenant_id = $1 AND state = 'WAITING'
 ORDER BY turn, propagation_id, batch
@@ -38,17 +38,17 @@ type batchKey struct {
 	Batch         int32
 }
 
-// nextBatch is a batch that is asked for, and how many employees it has.
+// nextBatch is a requested batch with its number of employees.
 type nextBatch struct {
 	PropagationID    int64
 	Batch, Employees int32
 }
 
-// fewEmployees is how many employees a small batch has at most.
+// fewEmployees is the largest number of employees in a small batch.
 const fewEmployees = 100
 
-// event asks for the batch. Small ones have workers of their own: they take
-// milliseconds, and need not wait for a large one to end.
+// event returns the event that requests the batch. Small batches have their own workers: they take
+// milliseconds, and should not wait for large ones.
 func (t *nextBatch) event() proto.Message {
 	if t.Employees <= fewEmployees {
 		return &schedulingv1.PropagationSmallBatchRequested{PropagationId: t.PropagationID, Batch: t.Batch}
@@ -56,10 +56,9 @@ func (t *nextBatch) event() proto.Message {
 	return &schedulingv1.PropagationBatchRequested{PropagationId: t.PropagationID, Batch: t.Batch}
 }
 
-// request asks the workers for batches of the tenant, so that not more than a
-// window of them are asked for and not done. Whoever adds, ends or gives up
-// batches calls it at the end of the transaction: while there are batches that
-// wait, one is always asked for.
+// request requests waiting batches of the tenant up to the size of the window. Each transaction
+// that adds, completes or abandons batches calls it at its end, so that at least one batch is
+// requested while any are waiting.
 func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	var next []nextBatch
 	batch := &pgx.Batch{}
@@ -71,8 +70,7 @@ func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) err
 	return requestBatches(ctx, tx, tenantID, next)
 }
 
-// queueNext reads the batches that the window has room for. The
-// window must be locked.
+// queueNext reads the waiting batches that fit into the window. The caller holds the window lock.
 func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]nextBatch) {
 	batch.Queue(selectNext, tenantID, p.cfg.Window).Query(func(rows pgx.Rows) (err error) {
 		*next, err = pgx.CollectRows(rows, pgx.RowToStructByPos[nextBatch])
@@ -80,7 +78,7 @@ func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]nextBat
 	})
 }
 
-// requestBatches asks the workers for these batches.
+// requestBatches publishes the requests for batches.
 func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []nextBatch) error {
 	if len(turns) == 0 {
 		return nil

@@ -51,22 +51,22 @@ func TestBatchesTakeTurns(t *testing.T) {
 	assert.Equal(t, []batchKey{{large, 0}, {large, 1}}, w.requested())
 	assert.Equal(t, 2, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationBatchRequested'"))
 
-	require.NoError(t, p.work(w.ctx, batchKey{large, 1}))
+	require.NoError(t, p.process(w.ctx, batchKey{large, 1}))
 	assert.Equal(t, []batchKey{{large, 0}, {large, 2}}, w.requested())
 
 	small := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{50_000}})
 	second := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(60_000, 63_000)})
 	w.plan(p)
 	assert.Len(t, w.requested(), 2, "the window is full")
-	require.NoError(t, p.work(w.ctx, batchKey{large, 0}))
-	require.NoError(t, p.work(w.ctx, batchKey{large, 2}))
+	require.NoError(t, p.process(w.ctx, batchKey{large, 0}))
+	require.NoError(t, p.process(w.ctx, batchKey{large, 2}))
 	assert.Equal(t, []batchKey{{large, 3}, {small, 0}}, w.requested())
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationSmallBatchRequested'"), "on a queue of its own")
-	require.NoError(t, p.work(w.ctx, batchKey{small, 0}))
-	require.NoError(t, p.work(w.ctx, batchKey{large, 3}))
+	require.NoError(t, p.process(w.ctx, batchKey{small, 0}))
+	require.NoError(t, p.process(w.ctx, batchKey{large, 3}))
 	assert.Equal(t, []batchKey{{large, 4}, {second, 0}}, w.requested(), "and so does the next large one")
 	for len(w.requested()) > 0 {
-		require.NoError(t, p.work(w.ctx, w.requested()[0]))
+		require.NoError(t, p.process(w.ctx, w.requested()[0]))
 		assert.LessOrEqual(t, len(w.requested()), 2)
 	}
 	for _, id := range []int64{large, small, second} {
@@ -138,7 +138,7 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	beside := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1, 3050}})
 	w.plan(p)
 	for len(w.requested()) > 0 {
-		require.NoError(t, p.work(w.ctx, w.requested()[0]))
+		require.NoError(t, p.process(w.ctx, w.requested()[0]))
 	}
 	assert.Equal(t, 3000, w.count("SELECT count(*) FROM span_past"), "each span was replaced once")
 	assert.Equal(t, 3002, w.count("SELECT count(*) FROM span"), "of the locked days, and around them")
@@ -261,7 +261,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	p.pool = recorded
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.plan(p)
-	require.NoError(t, p.work(w.ctx, batchKey{id, 0}))
+	require.NoError(t, p.process(w.ctx, batchKey{id, 0}))
 	assert.Equal(t, propagation.StateFinished, w.state(id))
 	_, err := propagation.Pending(w.ctx, recorded, ids(1, 500))
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 const readBatch = `
 SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-// scratch is the buffers that a worker uses for one batch after the other.
+// scratch is the reusable memory of a worker.
 type scratch struct {
 	state   reconcile.State
 	changes reconcile.Changes
@@ -44,42 +44,41 @@ func (p *Propagator) putScratch(d *scratch) {
 	}
 }
 
-// work brings the employees of a batch up to date, and those of the open batches
-// of other propagations that hold the same locks. A batch that is done already
-// is left alone.
-func (p *Propagator) work(ctx context.Context, key batchKey) error {
+// process updates the employees of a batch, and completes open batches of other propagations that
+// use the same locks. It does nothing if the batch is already done.
+func (p *Propagator) process(ctx context.Context, key batchKey) error {
 	if _, err := p.attempt(ctx, key, nil); !errors.Is(err, errBatchDone) {
 		return err
 	}
 	return nil
 }
 
-// part is some employees of a batch, who are brought up to date without the others.
+// part is a subset of a batch's employees, to be processed without the others.
 type part struct {
 	employees []int64 // ascending
 	// failed are the employees of the batch that failed alone.
 	failed failures
 }
 
-// attempt brings the employees of a batch up to date in one transaction: those of a part
-// of it; or all, and those of other batches, when the part is nil. Other batches count
-// what is done for their employees. It returns the employees whose spans cannot be
-// computed, or [errBatchDone].
+// attempt updates the employees of a batch in one transaction. If only is nil, these are all
+// employees of the batch and of other batches with the same locks; otherwise the employees of the
+// part. Progress also counts for other batches of the employees. It returns the employees whose
+// spans could not be computed, or [errBatchDone].
 func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (failures, error) {
 	tenantID := tenant.Of(ctx)
 	d := p.getScratch()
 	defer p.putScratch(d)
 	took, done := clock.Start(), false
-	// Whatever the database's default is: each statement must see what was
-	// committed while the lock was waited for.
-	fresh := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
-	err := pg.InTxWith(ctx, p.pool, fresh, func(ctx context.Context, tx pgx.Tx) (err error) {
-		defer panics.ToError(&err) // What ends the process holds up every tenant.
+	// Read committed, regardless of the database's default: each statement must see all changes
+	// that were committed while the transaction waited for the lock.
+	readCommitted := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
+	err := pg.InTxWith(ctx, p.pool, readCommitted, func(ctx context.Context, tx pgx.Tx) (err error) {
+		defer panics.ToError(&err) // A crash of the process would stop the propagations of all tenants.
 		if done, err = d.begin(ctx, tx, tenantID, key, only); err != nil || !done {
 			return err
 		}
-		take := func(count int32) (int64, error) { return d.series.Take(ctx, tx, count) }
-		if err := d.changes.Compute(&d.state, d.claim.employees, take); err != nil {
+		takeSeries := func(count int32) (int64, error) { return d.series.Take(ctx, tx, count) }
+		if err := d.changes.Compute(&d.state, d.claim.employees, takeSeries); err != nil {
 			return err
 		}
 		shifts, err := d.changes.UpdateHidden(ctx, tx, tenantID)
@@ -102,15 +101,14 @@ func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (fai
 		p.log.ErrorContext(ctx, "a propagation could not be applied to employees", "propagation", key.PropagationID,
 			"employees", len(d.changes.Failed), "first", d.changes.Failed[0], "error", d.changes.Failures[0])
 	}
-	return failuresOf(&d.changes), nil
+	return collectFailures(&d.changes), nil
 }
 
-// errBatchDone is returned for batches that somebody else has done.
+// errBatchDone reports that another worker has completed the batch.
 var errBatchDone = errors.New("propagation: the batch is done")
 
-// begin locks the employees of a batch, claims it with what can be done beside
-// it, and reads the state of all their employees. It returns false when the
-// batch was done before.
+// begin locks the employees of a batch, claims the batch together with others, and reads the state
+// of all their employees. It returns false if the batch is already done.
 func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, only *part) (bool, error) {
 	var employees []int64
 	err := tx.QueryRow(ctx, readBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees)
@@ -135,14 +133,14 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 		return false, nil
 	}
 	if len(d.claim.employees) > len(employees) {
-		// Their locks are those that are held.
+		// Their locks are already held.
 		return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
 	}
 	return true, d.state.LoadAssignments(ctx, tx, tenantID)
 }
 
-// beginPart is begin for a part of a batch. It locks the employees of the whole batch,
-// so that nobody else works on another part, and reads only the state of the part.
+// beginPart is begin for a part of a batch. It locks the employees of the whole batch, so that no
+// other worker processes another part, but reads only the state of the part.
 func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, employees []int64, only *part) (bool, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(shortenTimeout, partTimeout.Milliseconds())
@@ -158,8 +156,7 @@ func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, tenantID int64, key 
 	return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
 }
 
-// write stores the changes and the progress of the claimed batches, and asks for
-// those whose turn is next.
+// write stores the changes and the progress of the claimed batches, and requests the next batches.
 func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *scheduleevent.Shifts) error {
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()

@@ -13,27 +13,25 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// Apply brings employees, who are locked, up to date with all committed changes, and
-// publishes the difference. Propagations of these changes that are on their way then find
-// nothing left to do. The transaction must read what was committed while it waited for the
-// lock.
+// Apply updates the spans of locked employees to all committed changes, and publishes the
+// differences. Pending propagations of these changes then find nothing left to do. The transaction
+// must be able to read changes that were committed while it waited for the lock.
 func Apply(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	const noPropagation = 0
-	_, err := apply(ctx, tx, tenantID, noPropagation, ascending(employeeIDs))
+	_, err := apply(ctx, tx, tenantID, noPropagation, sortedUnique(employeeIDs))
 	return err
 }
 
-// appliedAtOnce is how many employees a change may have that is applied in its own
-// transaction: as many as one request may name.
+// appliedAtOnce is the largest number of employees of a change that is applied in its own
+// transaction. It equals the limit of one request.
 const appliedAtOnce = 100
 
-// Finish applies a change of employees, who are locked, in the transaction of the change,
-// and stores a propagation that has finished: callers read the schedule as their change has
-// it. When the change has too many employees, or one of them cannot be brought up to date,
-// Finish starts a propagation, which leaves nobody else behind. It returns the id of the
-// propagation.
+// Finish applies a change of locked employees in the transaction of the change, and stores a
+// finished propagation, so that callers read their change in the schedule at once. If there are too
+// many employees, or one of them cannot be updated, Finish starts a propagation instead. An error
+// of one employee does not stop the others there. It returns the id of the propagation.
 func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Cause, employeeIDs []int64) (int64, error) {
-	request := propagation.Request{Cause: cause, EmployeeIDs: ascending(employeeIDs)}
+	request := propagation.Request{Cause: cause, EmployeeIDs: sortedUnique(employeeIDs)}
 	if len(request.EmployeeIDs) > appliedAtOnce {
 		return propagation.Start(ctx, tx, request)
 	}
@@ -44,7 +42,7 @@ func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Ca
 	return propagation.Start(ctx, tx, request)
 }
 
-// finish is Finish within a savepoint: an error leaves nothing behind.
+// finish applies the change within a savepoint, so that an error leaves nothing behind.
 func finish(ctx context.Context, tx pgx.Tx, tenantID int64, request propagation.Request) (id int64, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if id, err = propagation.Insert(ctx, tx, request); err != nil {
@@ -64,7 +62,7 @@ func finish(ctx context.Context, tx pgx.Tx, tenantID int64, request propagation.
 	return id, err
 }
 
-// apply brings employees up to date, and returns the changes.
+// apply updates the spans of employees, and returns the changes.
 func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employees []int64) (*Changes, error) {
 	var state State
 	var changes Changes
@@ -75,8 +73,8 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employ
 	if err := state.Load(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
-	take := func(count int32) (int64, error) { return series.Take(ctx, tx, count) }
-	if err := changes.Compute(&state, employees, take); err != nil {
+	takeSeries := func(count int32) (int64, error) { return series.Take(ctx, tx, count) }
+	if err := changes.Compute(&state, employees, takeSeries); err != nil {
 		return nil, err
 	}
 	shifts, err := changes.UpdateHidden(ctx, tx, tenantID)
@@ -96,7 +94,7 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employ
 }
 
 // ascending returns the distinct ids in ascending order.
-func ascending(ids []int64) []int64 {
+func sortedUnique(ids []int64) []int64 {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	return slices.Compact(sorted)

@@ -11,8 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Changes is what must be written to bring employees up to date, in columns as
-// the database takes them.
+// Changes has the changes of spans to write, as columns for the database.
 type Changes struct {
 	removed struct {
 		employees []int64
@@ -27,24 +26,24 @@ type Changes struct {
 		inherited                        []bool
 		series                           []int64
 	}
-	employees []int64     // whose schedule changes, ascending
+	employees []int64     // with a changed schedule, ascending
 	days      civil.Range // from the first to the last changed day
-	// Employees for whom days were left alone.
+	// Employees with skipped days.
 	Locked, Detached []int64
-	// Failed are the employees whose spans cannot be computed, ascending, and Failures
-	// the reasons at the same positions.
+	// Failed are the employees whose spans could not be computed, ascending. Failures are the
+	// errors at the same positions.
 	Failed   []int64
 	Failures []error
-	// published are all spans of those whose spans change.
+	// published are all spans of the employees with changed spans.
 	published scheduleevent.Spans
-	// edited are the employees for whom people changed entries.
+	// edited are the employees with changed entries.
 	edited []editedEmployee
 
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
 }
 
-// editedEmployee is an employee for whom people changed entries, with the wanted spans.
+// editedEmployee is an employee with changed entries, and the expected spans.
 type editedEmployee struct {
 	spans       []span.Span
 	hides       []hiddenentry.Hide
@@ -52,33 +51,33 @@ type editedEmployee struct {
 	locks       []civil.Range
 }
 
-// Compute fills c with the changes for employees, whose ids ascend. New spans get
-// the series that take draws.
-func (c *Changes) Compute(s *State, employeeIDs []int64, take func(count int32) (int64, error)) error {
+// Compute fills c with the changes of employees. Their ids ascend. takeSeries allocates the series
+// of new spans.
+func (c *Changes) Compute(s *State, employeeIDs []int64, takeSeries func(count int32) (int64, error)) error {
 	c.reset()
 	for _, employee := range employeeIDs {
 		in := s.next(employee)
 		hidden := s.hidden.next(employee)
-		wanted, err := c.resolver.Resolve(in)
+		expected, err := c.resolver.Resolve(in)
 		if err != nil {
-			// It keeps nobody else from what is new.
+			// An error must not hold up the changes of other employees.
 			c.Failed = append(c.Failed, employee)
 			c.Failures = append(c.Failures, fmt.Errorf("propagation: employee %d: %w", employee, err))
 			continue
 		}
 		if len(in.Locks) > 0 {
-			c.noteLocked(employee, in, wanted)
+			c.checkLocked(employee, in, expected)
 		}
-		span.Carry(in.Current, wanted, in.Assignments)
-		if err := span.Number(wanted, in.Assignments, take); err != nil {
+		span.Carry(in.Current, expected, in.Assignments)
+		if err := span.Number(expected, in.Assignments, takeSeries); err != nil {
 			return fmt.Errorf("propagation: employee %d: %w", employee, err)
 		}
-		if removed, added := c.resolver.Diff(in.Current, wanted); len(removed)+len(added) > 0 {
+		if removed, added := c.resolver.Diff(in.Current, expected); len(removed)+len(added) > 0 {
 			c.add(employee, removed, added, hidden)
-			c.published.Add(employee, wanted)
+			c.published.Add(employee, expected)
 		}
 		if len(hidden) > 0 {
-			c.edited = append(c.edited, editedEmployee{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
+			c.edited = append(c.edited, editedEmployee{slices.Clone(expected), hidden, in.Memberships, in.Locks})
 		}
 	}
 	return nil
@@ -96,11 +95,11 @@ func (c *Changes) reset() {
 	c.Failed, c.Failures = c.Failed[:0], c.Failures[:0]
 }
 
-// noteLocked notes an employee who would have got something else without the
-// locked days, or nothing that can be shown.
-func (c *Changes) noteLocked(employee int64, in span.Input, wanted []span.Span) {
+// checkLocked records an employee whose spans would be different without the locked days, or could
+// not be computed.
+func (c *Changes) checkLocked(employee int64, in span.Input, expected []span.Span) {
 	in.Locks = nil
-	if free, err := c.unlocked.Resolve(in); err != nil || !slices.Equal(free, wanted) {
+	if unlocked, err := c.unlocked.Resolve(in); err != nil || !slices.Equal(unlocked, expected) {
 		c.Locked = append(c.Locked, employee)
 	}
 }
@@ -136,8 +135,8 @@ func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hidde
 	}
 }
 
-// appendChanged appends the days of spans on which no span of others generates
-// the same: a span that only becomes shorter changes the days that it loses.
+// appendChanged appends the days of spans where no other span generates the same entries. If a span
+// only becomes shorter, these are the days that it loses.
 func appendChanged(dst []civil.Range, spans, others []span.Span) []civil.Range {
 	var same []civil.Range
 	for _, s := range spans {
@@ -152,8 +151,7 @@ func appendChanged(dst []civil.Range, spans, others []span.Span) []civil.Range {
 	return dst
 }
 
-// generatesSame reports whether two spans generate the same entries on the days
-// that they share.
+// generatesSame reports whether two spans generate the same entries on their common days.
 func generatesSame(a, b span.Span) bool {
 	return a.Lane == b.Lane && a.AssignmentID == b.AssignmentID && a.Inherited == b.Inherited &&
 		a.PatternID == b.PatternID && a.DayCount == b.DayCount &&

@@ -1,3 +1,3 @@
-// Package reconcile compares the spans that employees have with those that follow from
-// assignments, memberships and locks, and writes what differs.
+// Package reconcile compares the stored spans of employees with the spans that assignments,
+// memberships and locks determine, and writes the differences.
 package reconcile

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// Assignments that are gone may still stand in spans of locked days.
+	// Spans of locked days can refer to deleted assignments.
 	selectLineages = `SELECT DISTINCT id, coalesce(lineage_id, id) FROM pattern_assignment WHERE tenant_id = $1 AND id = ANY($2)`
 
 	selectPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
@@ -28,9 +28,8 @@ RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE
     i.from_day, i.body, i.version`
 )
 
-// UpdateHidden finds where the entries stand that people changed or deleted, and whether
-// what they made of them is shown, and stores what is different. It returns the
-// entries that are to be published. The employees are locked.
+// UpdateHidden recomputes the slots of changed or deleted entries, and whether their items are
+// shown. It stores the differences, and returns the entries to publish. The employees are locked.
 func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
 	published := &scheduleevent.Shifts{}
 	if len(c.edited) == 0 {
@@ -44,7 +43,7 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 	var ids []int64
 	var lanes, ordinals []*int16
 	var withdrawn []bool
-	for _, h := range moves(c.edited, lookup) {
+	for _, h := range movedHides(c.edited, lookup) {
 		moved[h.ItemID] = &h
 		ids = append(ids, h.ItemID)
 		lane, ordinal := h.Slot.Columns()
@@ -54,7 +53,7 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 		return published, nil
 	}
 	var s scheduleevent.Shift
-	var shift bool // Nobody keeps copies of other entries.
+	var shift bool // Other services copy only shifts.
 	err = pg.ForEach(ctx, tx, []any{&s.ID, &shift, &s.EmployeeID, &s.Day, &s.Body, &s.Version}, func() error {
 		if !shift {
 			return nil
@@ -69,8 +68,8 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 	return published, nil
 }
 
-// moves returns the hides that are not as they were, as they are now.
-func moves(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentry.Hide {
+// moves returns the hides that differ from their stored state, with their new state.
+func movedHides(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentry.Hide {
 	var moved []hiddenentry.Hide
 	for _, one := range edited {
 		for _, h := range one.hides {
@@ -86,7 +85,7 @@ func moves(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentry.Hid
 	return moved
 }
 
-// lookUp reads what the spans and hides of employees name.
+// lookUp reads the lineages and patterns that the spans and hides of employees refer to.
 func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedEmployee) (hiddenentry.Lookup, error) {
 	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
@@ -105,7 +104,7 @@ func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedE
 	if err := pg.ForEach(ctx, db, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
-	}, selectLineages, tenantID, distinct(assignments)); err != nil {
+	}, selectLineages, tenantID, uniqueIDs(assignments)); err != nil {
 		return out, fmt.Errorf("propagation: read lineages: %w", err)
 	}
 	var body []byte
@@ -116,19 +115,19 @@ func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedE
 		}
 		out.Patterns[id], err = hiddenentry.Compile(pattern)
 		return err
-	}, selectPatterns, tenantID, distinct(patterns)); err != nil {
+	}, selectPatterns, tenantID, uniqueIDs(patterns)); err != nil {
 		return out, fmt.Errorf("propagation: read patterns: %w", err)
 	}
 	return out, nil
 }
 
-func distinct(ids []int64) []int64 {
+func uniqueIDs(ids []int64) []int64 {
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }
 
-// SeriesBlock is a block of series that a worker has drawn and not used up. The
-// rest of one is lost with the process; there are millions of blocks.
+// SeriesBlock is an allocated block of series. A process that ends loses the rest of its block;
+// there are millions of blocks.
 type SeriesBlock struct{ next, end int64 }
 
 // seriesPerBlock is the increment of the sequence.
@@ -136,7 +135,7 @@ const seriesPerBlock = 1024
 
 const drawSeries = `SELECT nextval('entry_series')`
 
-// Take returns the first of as many numbers as are asked for, at most a block.
+// Take allocates count numbers, at most a block, and returns the first of them.
 func (b *SeriesBlock) Take(ctx context.Context, db pg.Querier, count int32) (int64, error) {
 	if b.end-b.next < int64(count) {
 		if err := db.QueryRow(ctx, drawSeries).Scan(&b.next); err != nil {

@@ -2,8 +2,7 @@ package reconcile
 
 import "sort"
 
-// list holds values of many owners, by ascending owner, in memory that is used
-// again for the next batch.
+// list holds the values of many owners in ascending order. Its memory is reused for the next batch.
 type list[T any] struct {
 	owners []int64
 	values []T
@@ -18,8 +17,7 @@ func (l *list[T]) add(owner int64, value T) {
 	l.owners, l.values = append(l.owners, owner), append(l.values, value)
 }
 
-// next returns the values of an owner. The owners that it is asked for must
-// ascend.
+// next returns the values of an owner. Successive calls must ask for ascending owners.
 func (l *list[T]) next(owner int64) []T {
 	for l.at < len(l.owners) && l.owners[l.at] < owner {
 		l.at++
@@ -31,8 +29,8 @@ func (l *list[T]) next(owner int64) []T {
 	return l.values[from:l.at:l.at]
 }
 
-// of returns the values of any owner.
-func (l *list[T]) of(owner int64) []T {
+// find returns the values of any owner.
+func (l *list[T]) find(owner int64) []T {
 	from := sort.Search(len(l.owners), func(i int) bool { return l.owners[i] >= owner })
 	to := from
 	for to < len(l.owners) && l.owners[to] == owner {

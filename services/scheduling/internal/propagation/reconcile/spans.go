@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// The range of employees keeps the search small whatever the plan is. Days are
-	// compared as sums: see decision 96.
+	// The range of employees limits the search under any plan. Dates are compared as sums; see
+	// decision 96.
 	moveToPast = `
 WITH gone AS (
     DELETE FROM span s
@@ -25,8 +25,8 @@ SELECT $1, min(employee_id), max(employee_id), (SELECT change_time()), array_agg
     array_agg(inherited), array_agg(propagation_id), array_agg(believed_from), array_agg(series)
 FROM gone HAVING count(*) > 0`
 
-	// Lists that are unnested beside each other need no table in between. The time
-	// of the change is asked for once, and not for each row.
+	// Parallel calls of unnest need no intermediate table. The subquery evaluates the time of the
+	// change only once.
 	insertSpans = `
 INSERT INTO span (tenant_id, propagation_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
     assignment_id, inherited, series, believed_from)
@@ -35,7 +35,7 @@ SELECT $1, $2, unnest($3::bigint[]), unnest($4::smallint[]), unnest($5::date[]),
     unnest($10::bigint[]), unnest($11::bool[]), unnest($12::bigint[]), (SELECT change_time())`
 )
 
-// QueueSpans asks for the spans to be written, as those of a propagation.
+// QueueSpans adds the statements that write the spans of a propagation.
 func (c *Changes) QueueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
 	if r := &c.removed; len(r.employees) > 0 {
 		first, last := r.employees[0], r.employees[len(r.employees)-1]
@@ -47,11 +47,11 @@ func (c *Changes) QueueSpans(batch *pgx.Batch, tenantID, propagationID int64) {
 	}
 }
 
-// AddedEmployees returns the employees of the spans that are added: one for each span, ascending.
+// AddedEmployees returns the employee of each added span, ascending.
 func (c *Changes) AddedEmployees() []int64 { return c.added.employees }
 
-// Events are what is published of the changes: the spans of a revision, and whose
-// schedule a propagation changed.
+// Events returns the events to publish: the spans of a revision, and the employees whose schedules
+// changed.
 func (c *Changes) Events(propagationID, revision int64) []proto.Message {
 	events := c.published.Events(revision)
 	if len(c.employees) > 0 {

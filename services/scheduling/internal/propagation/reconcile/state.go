@@ -14,10 +14,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// The employees of a batch are mostly consecutive, and are read by ranges of
-// ids: a list of ids would be searched from its beginning for every row once
-// the plan of the statement is kept. OFFSET 0 keeps each range a search of its
-// own in the index, also while the database has no statistics yet.
+// The employees of a batch are mostly consecutive, and are read by ranges of ids. With a cached
+// plan, a list of ids would be searched from its beginning for each row. OFFSET 0 keeps each range
+// a separate index search, even while the database has no statistics.
 const (
 	overRanges = `
 FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last)
@@ -32,8 +31,8 @@ SELECT m.employee_id, m.employment_term_id, m.from_date, m.to_date` + overRanges
     a.pattern_id, a.day_count, a.anchor, a.start_date_offset, a.override, a.lane,
     coalesce(a.lineage_id, a.id), a.entries_per_day`
 
-	// An employee's own pattern does not hold while the employment is terminated. From
-	// terms the memberships are taken away.
+	// An employee's own pattern does not apply while the employment is terminated. For patterns of
+	// terms, the memberships end.
 	readOwnAssignments = `
 SELECT a.employee_id, ` + assignmentColumns + `,
     e.terminated_from, e.terminated_to` + overRanges + `
@@ -72,11 +71,10 @@ SELECT i.hides_employee_id, i.id, i.hides_day, coalesce(i.hides_lineage_id, 0), 
 ) AS i ORDER BY i.hides_employee_id, i.id`
 )
 
-// widestGap is how many ids of others a range may step over.
+// widestGap is the number of other ids that a range may span.
 const widestGap = 32
 
-// ranges returns ranges, with both ends, that hold ascending ids and few
-// others.
+// ranges returns inclusive ranges that contain the ascending ids and few others.
 func ranges(ids []int64) (first, last []int64) {
 	for _, id := range ids {
 		if n := len(last); n > 0 && id-last[n-1] <= widestGap {
@@ -88,24 +86,23 @@ func ranges(ids []int64) (first, last []int64) {
 	return first, last
 }
 
-// State is everything that decides the spans of some employees, and the spans
-// that they have.
+// State is the input that determines the spans of employees, and their stored spans.
 type State struct {
 	memberships list[span.Membership]
 	own         list[span.Assignment]
-	byTerm      list[span.Assignment] // by term, if it passes its patterns on
+	byTerm      list[span.Assignment] // by term, if it passes on its patterns
 	locks       list[civil.Range]
 	spans       list[span.Span]
-	hidden      list[hiddenentry.Hide] // what people changed or deleted of what was generated
-	// Revision is that of the spans that follow from this.
+	hidden      list[hiddenentry.Hide] // changed or deleted generated entries
+	// Revision is the revision of the resulting spans.
 	Revision int64
 
 	terms    []int64
 	gathered []span.Assignment
 }
 
-// Load reads the state of employees, whose ids ascend. They must be locked, or
-// db a transaction with one view of the database.
+// Load reads the state of employees. Their ids ascend. They must be locked, or db must be a
+// transaction with a snapshot.
 func (s *State) Load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64) error {
 	batch := &pgx.Batch{}
 	s.Queue(batch, tenantID, employeeIDs)
@@ -115,8 +112,8 @@ func (s *State) Load(ctx context.Context, db pg.Querier, tenantID int64, employe
 	return s.LoadAssignments(ctx, db, tenantID)
 }
 
-// Queue asks for the state of employees but for the assignments of their terms,
-// which LoadAssignments reads when it is there.
+// Queue adds statements that read the state of employees except for the assignments of their terms.
+// LoadAssignments reads these afterwards.
 func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	first, last := ranges(employeeIDs)
 	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)
@@ -126,8 +123,8 @@ func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
 }
 
-// LoadAssignments reads the assignments of the terms that employees are on, once the
-// rest of the state is there.
+// LoadAssignments reads the assignments of the employees' terms. The rest of the state must be
+// loaded.
 func (s *State) LoadAssignments(ctx context.Context, db pg.Querier, tenantID int64) error {
 	s.collectTerms()
 	rows, err := db.Query(ctx, readTermAssignments, tenantID, s.terms)
@@ -140,7 +137,7 @@ func (s *State) LoadAssignments(ctx context.Context, db pg.Querier, tenantID int
 	return nil
 }
 
-// collectTerms lists the terms that employees are on.
+// collectTerms lists the terms of the employees.
 func (s *State) collectTerms() {
 	s.terms = s.terms[:0]
 	for i := range s.memberships.values {
@@ -152,8 +149,8 @@ func (s *State) collectTerms() {
 	s.terms = slices.Compact(s.terms)
 }
 
-// next returns what decides the spans of an employee, until the next call. The
-// employees that it is asked for must ascend.
+// next returns the input for an employee's spans, which is valid until the next call. Successive
+// calls must ask for ascending employees.
 func (s *State) next(employeeID int64) span.Input {
 	in := span.Input{
 		Memberships: s.memberships.next(employeeID),
@@ -162,14 +159,14 @@ func (s *State) next(employeeID int64) span.Input {
 		Current:     s.spans.next(employeeID),
 	}
 	if len(in.Memberships) == 1 && len(in.Assignments) == 0 {
-		in.Assignments = s.byTerm.of(in.Memberships[0].TermID)
+		in.Assignments = s.byTerm.find(in.Memberships[0].TermID)
 		return in
 	}
 	s.gathered = append(s.gathered[:0], in.Assignments...)
 	for i, m := range in.Memberships {
 		before := in.Memberships[:i]
 		if !slices.ContainsFunc(before, func(b span.Membership) bool { return b.TermID == m.TermID }) {
-			s.gathered = append(s.gathered, s.byTerm.of(m.TermID)...)
+			s.gathered = append(s.gathered, s.byTerm.find(m.TermID)...)
 		}
 	}
 	in.Assignments = s.gathered
@@ -181,7 +178,7 @@ func (s *State) scanMemberships(rows pgx.Rows) error {
 	var employee, term int64
 	var days civil.Range
 	_, err := pgx.ForEachRow(rows, []any{&employee, &term, &days.From, &days.To}, func() error {
-		// Of a term that does not pass its patterns on, no assignments are read.
+		// The assignments of a term that does not pass on its patterns are never loaded.
 		s.memberships.add(employee, span.Membership{TermID: term, Days: days, Inherits: true})
 		return nil
 	})
@@ -195,19 +192,19 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 		var a span.Assignment
 		var days civil.Range
 		var lane int16
-		var goneFrom, goneTo []civil.Date
+		var terminatedFrom, terminatedTo []civil.Date
 		_, err := pgx.ForEachRow(rows, []any{
 			&owner, &a.ID, &a.Seq, &a.TermID, &days.From, &days.To, &a.PatternID, &a.DayCount, &a.Anchor, &a.Offset, &a.Override, &lane,
-			&a.Lineage, &a.EntriesPerDay, &goneFrom, &goneTo,
+			&a.Lineage, &a.EntriesPerDay, &terminatedFrom, &terminatedTo,
 		}, func() error {
 			a.Lane = uint8(lane)
-			var gone []civil.Range
-			for i := range goneFrom {
-				gone = append(gone, civil.Range{From: goneFrom[i], To: goneTo[i]})
+			var terminated []civil.Range
+			for i := range terminatedFrom {
+				terminated = append(terminated, civil.Range{From: terminatedFrom[i], To: terminatedTo[i]})
 			}
-			// What is left of an assignment may be several parts of the same.
-			for _, left := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(gone)) {
-				a.From, a.To = left.From, left.To
+			// Terminations can divide an assignment into several parts.
+			for _, remaining := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(terminated)) {
+				a.From, a.To = remaining.From, remaining.To
 				into.add(owner, a)
 			}
 			return nil

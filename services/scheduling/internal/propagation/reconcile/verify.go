@@ -26,43 +26,40 @@ SELECT employee_id FROM (
 
 	countUnfinished = `SELECT count(*) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED'`
 
-	// verifiedAtOnce is how many employees are read in one view of the database.
+	// verifiedAtOnce is the number of employees that are read in one snapshot.
 	verifiedAtOnce = 1000
 
-	// maxDifferences bounds the differences that a report spells out.
+	// maxDifferences limits the differences in a report.
 	maxDifferences = 100
 )
 
-// Difference is an employee whose spans or entries are not what they should be.
+// Difference is an employee with wrong spans or entries.
 type Difference struct {
 	EmployeeID int64
-	// Missing should be there, Surplus should not.
+	// Missing spans should exist. Surplus spans should not.
 	Missing, Surplus []span.Span
-	// Entries are the ids of those that people changed or deleted and that hide another
-	// generated entry than they should, or none, or are shown when they should not be, or
-	// not shown when they should.
+	// Entries are the ids of changed or deleted entries that hide the wrong generated entry, or
+	// that are wrongly shown or not shown.
 	Entries []int64
 }
 
-// Report is what [Verify] found.
+// Report is the result of [Verify].
 type Report struct {
-	// Employees, Spans and Entries that were looked at. Entries are those that people
-	// changed or deleted.
+	// Employees, Spans and Entries count the verified objects. Entries are those that users changed
+	// or deleted.
 	Employees, Spans, Entries int
-	// Unfinished propagations; while there are any, differences are no fault.
+	// Unfinished counts unfinished propagations. While there are any, differences are expected.
 	Unfinished int
-	// Different counts the employees with differences, of which Differences
-	// holds the first.
+	// Different counts the employees with differences. Differences has the first of them.
 	Different   int
 	Differences []Difference
 }
 
-// Verify computes the spans of every employee of a tenant from assignments,
-// memberships and locks, and what each entry that people changed or deleted hides and
-// whether it is shown, and compares them with what is stored: that is all that reads
-// go by. It reads a thousand employees at a time, each thousand in one view of the database, and
-// changes nothing. After each thousand it says to progress, unless that is nil, how
-// many it has looked at.
+// Verify recomputes the spans of all employees of a tenant, the slots that changed or deleted
+// entries hide, and whether they are shown. It compares the result with the stored data, which is
+// everything that reads depend on. It reads 1000 employees at a time, each time in one snapshot,
+// and changes nothing. Each time it calls progress with the number of verified employees so far,
+// unless progress is nil.
 func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(employees int)) (Report, error) {
 	ctx = tenant.With(ctx, tenantID)
 	var report Report
@@ -94,26 +91,26 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 	}
 }
 
-// compare compares what is stored of employees with what follows from their state.
+// compare compares the stored data of employees with the data that their state determines.
 func (r *Report) compare(ctx context.Context, db pg.Querier, tenantID int64, s *State, employees []int64) error {
 	var resolver span.Resolver
 	var edited []editedEmployee
 	different := map[int64]*Difference{}
 	for _, employee := range employees {
 		in, hidden := s.next(employee), s.hidden.next(employee)
-		wanted, err := resolver.Resolve(in)
+		expected, err := resolver.Resolve(in)
 		if err != nil {
 			return fmt.Errorf("employee %d: %w", employee, err)
 		}
 		r.Employees, r.Spans, r.Entries = r.Employees+1, r.Spans+len(in.Current), r.Entries+len(hidden)
-		span.Carry(in.Current, wanted, in.Assignments)
-		surplus, missing := resolver.Diff(in.Current, wanted)
+		span.Carry(in.Current, expected, in.Assignments)
+		surplus, missing := resolver.Diff(in.Current, expected)
 		if len(surplus)+len(missing) > 0 {
 			different[employee] = &Difference{EmployeeID: employee, Missing: slices.Clone(missing), Surplus: slices.Clone(surplus)}
-			continue // Where the entries stand follows from the spans.
+			continue // Slots are computed from the spans.
 		}
 		if len(hidden) > 0 {
-			edited = append(edited, editedEmployee{slices.Clone(wanted), hidden, in.Memberships, in.Locks})
+			edited = append(edited, editedEmployee{slices.Clone(expected), hidden, in.Memberships, in.Locks})
 		}
 	}
 	if len(edited) > 0 {
@@ -121,7 +118,7 @@ func (r *Report) compare(ctx context.Context, db pg.Querier, tenantID int64, s *
 		if err != nil {
 			return err
 		}
-		for _, h := range moves(edited, lookup) {
+		for _, h := range movedHides(edited, lookup) {
 			if different[h.EmployeeID] == nil {
 				different[h.EmployeeID] = &Difference{EmployeeID: h.EmployeeID}
 			}

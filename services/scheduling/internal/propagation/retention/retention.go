@@ -1,5 +1,4 @@
-// Package retention takes away what the history of schedules need not say any more,
-// and makes room for what it will say.
+// Package retention deletes old history of schedules, and creates partitions for new history.
 package retention
 
 import (
@@ -18,10 +17,10 @@ import (
 )
 
 const (
-	// lockRetention has the process that applies it.
+	// lockRetention is held by the process that applies the retention.
 	lockRetention advisory.Lock = "propagation retention"
 
-	// Who reads the past must not wait long behind a partition that goes or comes.
+	// Readers of the past must not wait long while a partition is created or dropped.
 	lockTimeout = `SET LOCAL lock_timeout = '2s'`
 
 	makeMonth = `SELECT make_past_month($1, $2, $3)`
@@ -30,14 +29,14 @@ const (
 SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = $1::text::regclass ORDER BY 1`
 
-	// Assignments keep the propagation that applied them in their history; without
-	// it they show as applied.
+	// Assignments refer in their history to the propagation that applied them. If it is deleted,
+	// they show as applied.
 	deleteOldPropagations = `
 DELETE FROM propagation WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM propagation WHERE state = 'FINISHED' AND finished_at < $1 ORDER BY finished_at LIMIT $2)`
 
-	// The last version of an assignment stays, also when the assignment is gone: spans of
-	// locked days may name it, and it says of which lineage they are.
+	// The last version of an assignment is never deleted, even if the assignment is, because spans
+	// of locked days can refer to it for its lineage.
 	deleteOldAssignmentVersions = `
 DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
     SELECT tenant_id, id, version FROM pattern_assignment a
@@ -45,25 +44,25 @@ DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
         SELECT FROM pattern_assignment n WHERE n.tenant_id = a.tenant_id AND n.id = a.id AND n.version > a.version)
     ORDER BY believed_until LIMIT $2)`
 
-	// What the clock showed says which changes had been made at a time that is asked about.
+	// Reads as of an earlier clock time use these rows to find the changes that had been made by
+	// then.
 	deleteOldClocks = `DELETE FROM corrected_clock WHERE showed < $1`
 
-	// maxPurged bounds the rows that one statement takes away.
+	// maxPurged limits the rows that one statement deletes.
 	maxPurged = 10_000
 )
 
-// historyTables are the tables of what held before. They have partitions by the month in
-// which it ceased to hold.
+// historyTables are the tables of superseded rows. They are partitioned by the month when a row was
+// superseded.
 var historyTables = []string{"span_past_block", "schedule_item_past", "day_lock_past", "membership_past", "leave_edit_past", "locked_leave_past"}
 
-// every is how often what is too old is looked for.
+// every is the interval between runs.
 const every = time.Hour
 
-// ForEver is the time for which history is kept that is never deleted.
+// ForEver is the retention of history that is never deleted.
 const ForEver time.Duration = -1
 
-// Retention keeps history for a time. Any number of processes may run one on the same
-// database.
+// Retention deletes history after a time. Several processes can run one on the same database.
 type Retention struct {
 	pool   *pg.Pool
 	log    *slog.Logger
@@ -71,12 +70,12 @@ type Retention struct {
 	maxAge time.Duration
 }
 
-// New returns a retention that keeps history for a time, or [ForEver].
+// New returns a retention that deletes history after a time, or never if keep is [ForEver].
 func New(pool *pg.Pool, log *slog.Logger, clk clock.Clock, keep time.Duration) *Retention {
 	return &Retention{pool: pool, log: log, clock: clk, maxAge: keep}
 }
 
-// Run applies it every hour until ctx ends.
+// Run applies the retention every hour until ctx ends.
 func (r *Retention) Run(ctx context.Context) error {
 	wait := time.NewTimer(0)
 	defer wait.Stop()
@@ -93,9 +92,9 @@ func (r *Retention) Run(ctx context.Context) error {
 	}
 }
 
-// Apply makes room for the past of this month and the next, and deletes propagations,
-// and what else ended, that are older than is kept. While another process applies it,
-// it does nothing.
+// Apply creates the partitions of this month and the next, and deletes finished propagations and
+// superseded rows that are older than the retention. It does nothing while another process applies
+// it.
 func (r *Retention) Apply(ctx context.Context) error {
 	now := r.clock.Now()
 	if err := r.makeMonths(ctx, now); err != nil {
@@ -111,10 +110,10 @@ func (r *Retention) Apply(ctx context.Context) error {
 	return r.purge(ctx, before)
 }
 
-// makeMonths makes the partitions of a time's month and of the next one.
+// makeMonths creates the partitions of the month of now and of the next month.
 func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 	for ahead := range 2 {
-		// The first of a month, so that a month later is the next one.
+		// Day 1, so that adding a month always gives the next month.
 		month := time.Date(now.Year(), now.Month()+time.Month(ahead), 1, 0, 0, 0, 0, time.UTC)
 		for _, past := range historyTables {
 			err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -122,8 +121,8 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 				return err
 			})
 			if pgerr.IsCheck(err, "") {
-				// The month has begun without a partition, and what is past since lies in the
-				// default one, as the rest of the month will.
+				// The month began without a partition. Its rows are in the default partition, and
+				// the rest of the month goes there, too.
 				continue
 			}
 			if err != nil {
@@ -134,7 +133,7 @@ func (r *Retention) makeMonths(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// dropMonths drops the partitions of which everything ended before a time.
+// dropMonths drops the partitions whose months ended before a time.
 func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
 	for _, past := range historyTables {
 		err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -160,20 +159,20 @@ func (r *Retention) dropMonths(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// endedBefore reports whether a partition of a past is a month that ended before a
-// time, or with it. What is not named like a month was not made for one.
+// endedBefore reports whether a partition is a month that ended before or at a time. It returns
+// false for other partitions, such as the default one.
 func endedBefore(past, partition string, before time.Time) bool {
 	month, err := time.Parse(past+"_200601", partition)
 	return err == nil && !month.AddDate(0, 1, 0).After(before)
 }
 
-// purge deletes what ended before a time and lies in no month of its own, and
-// the propagations that finished before it, and versions of assignments.
+// purge deletes rows from before a time that are not in a dropped partition, and finished
+// propagations and old versions of assignments.
 func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		for _, past := range historyTables {
-			// In the oldest month, and what no month was made for.
+			// Rows in the oldest month and in the default partition.
 			batch.Queue("DELETE FROM "+past+" WHERE believed_until < $1", before)
 		}
 		batch.Queue(deleteOldClocks, before)
@@ -181,7 +180,7 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 	})
 	for _, statement := range []string{deleteOldPropagations, deleteOldAssignmentVersions} {
 		for more := true; err == nil && more; {
-			more = false // unless it is ours to do
+			more = false // unless this process gets the lock
 			err = r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
 				tag, err := tx.Exec(ctx, statement, before, maxPurged)
 				more = tag.RowsAffected() == maxPurged
@@ -190,12 +189,13 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("retention: purge what is old: %w", err)
+		return fmt.Errorf("retention: purge old rows: %w", err)
 	}
 	return nil
 }
 
-// withLock runs fn in a transaction for all tenants, unless another process does so.
+// withLock runs fn in a transaction for all tenants. It does nothing if another process holds the
+// lock.
 func (r *Retention) withLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(tenant.All(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if mine, err := lockRetention.Try(ctx, tx, advisory.OfDatabase); err != nil || !mine {
