@@ -131,7 +131,7 @@ func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *
 // MultiReadEmployeeSchedulePatterns returns the assignments of employees, what they
 // were, or both.
 func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadEmployeeSchedulePatternsRequest) (*schedulingv1.MultiReadEmployeeSchedulePatternsResponse, error) {
-	selected, err := patternassignment.SelectionOf(req.GetBody().GetSelect(), "ESP", "HISTORY")
+	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "ESP", "HISTORY")
 	if err != nil {
 		return nil, err
 	}

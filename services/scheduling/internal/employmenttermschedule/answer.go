@@ -48,7 +48,7 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 		if !selected.shifts && !selected.edits {
 			continue
 		}
-		err := h.plan(ctx, tenantID, t, days, selected, func(p reading.ForEachPlanned) error {
+		err := h.plan(ctx, tenantID, t, days, selected, func(p reading.Planned) error {
 			if p.Shift != nil {
 				shifts.GroupShifts = append(shifts.GroupShifts, shiftOf(ref, p.Shift))
 			} else {
@@ -78,7 +78,7 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 
 // plan calls add for what the patterns of a term put on days, whether it passes them on
 // or not.
-func (h *Handler) plan(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.ForEachPlanned) error) error {
+func (h *Handler) plan(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
 	spans, err := span.Resolve(span.Input{
 		Assignments: t.assignments, Memberships: []span.Membership{{TermID: t.id, Days: days, Inherits: true}},
 	})

@@ -47,7 +47,7 @@ VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (
 	assert.Equal(t, "2025-03-02", first.GetPopulatedThroughDate())
 	assert.Equal(t, int32(3), first.GetStartDateOffset())
 	assert.Equal(t, "1900-01-01T06:00:00", first.GetSchedulePattern().GetItems()[0].GetShiftTemplate().GetStartDateTime(), "templates are resolved")
-	assert.Equal(t, []string{"Days are locked for at least 2 of the term's employees and are left alone."}, results[0].GetExceptions())
+	assert.Equal(t, []string{"Locked days of at least 2 employees of the term are not changed."}, results[0].GetExceptions())
 
 	assert.Equal(t, int32(28), results[1].GetGroupSchedulePattern().GetSchedulePattern().GetDayCount())
 	assert.Empty(t, results[1].GetExceptions())

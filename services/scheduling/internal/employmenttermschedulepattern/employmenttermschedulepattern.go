@@ -135,7 +135,7 @@ func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *
 // MultiReadEmploymentTermSchedulePatterns returns the assignments of terms,
 // what they were, or both.
 func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadGroupSchedulePatternsRequest) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
-	selected, err := patternassignment.SelectionOf(req.GetBody().GetSelect(), "gsp", "history")
+	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "gsp", "history")
 	if err != nil {
 		return nil, err
 	}

@@ -10,20 +10,20 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// effect is what an item does to what a person has.
+// effect is the kind of change that an item makes to a person's assignments.
 type effect int
 
 const (
-	// replaceSpan leaves nothing in the span but the assignments of the item.
+	// replaceSpan replaces all assignments in the span by the assignments of the item.
 	replaceSpan effect = iota
-	// add gives the person the assignments on their days, and leaves the other days.
+	// add assigns the person to the terms on the given days, and keeps the other days.
 	add
-	// remove takes the person off the terms of the assignments on their days.
+	// remove ends the given assignments on their days.
 	remove
 )
 
-// on returns the assignments that a person has after the item.
-func (it *item) on(old []membership) []membership {
+// apply returns the person's assignments after the item.
+func (it *item) apply(old []membership) []membership {
 	switch it.effect {
 	case add:
 		for _, m := range it.fresh {
@@ -32,7 +32,7 @@ func (it *item) on(old []membership) []membership {
 		return old
 	case remove:
 		for _, m := range it.fresh {
-			old = without(old, m)
+			old = subtract(old, m)
 		}
 		return old
 	default:
@@ -40,38 +40,38 @@ func (it *item) on(old []membership) []membership {
 	}
 }
 
-// without returns assignments without the days of one, where they are on its term.
-func without(old []membership, gone membership) []membership {
+// subtract returns the assignments without the given days on the given term.
+func subtract(old []membership, removed membership) []membership {
 	out := make([]membership, 0, len(old)+1)
 	for _, m := range old {
-		if m.term != gone.term {
+		if m.term != removed.term {
 			out = append(out, m)
 			continue
 		}
-		for _, left := range civil.AppendDifference(nil, []civil.Range{m.days}, []civil.Range{gone.days}) {
-			out = append(out, membership{m.term, left})
+		for _, remaining := range civil.AppendDifference(nil, []civil.Range{m.days}, []civil.Range{removed.days}) {
+			out = append(out, membership{m.term, remaining})
 		}
 	}
 	return out
 }
 
-// MultiCreateEmploymentTermAssignments gives persons assignments, which take their days
-// from those that there are. Each item succeeds or fails by itself.
+// MultiCreateEmploymentTermAssignments adds assignments to persons. They replace existing
+// assignments on the same days. Each item succeeds or fails independently.
 func (h *Handler) MultiCreateEmploymentTermAssignments(ctx context.Context, req *schedulingv1.PersonEmploymentTermsList) (*schedulingv1.PersonEmploymentTermsList, error) {
 	return h.write(ctx, req.GetPersons(), add)
 }
 
-// MultiDeleteEmploymentTermAssignments takes persons off terms. Each item succeeds or
-// fails by itself.
+// MultiDeleteEmploymentTermAssignments removes persons from terms. Each item succeeds or fails
+// independently.
 func (h *Handler) MultiDeleteEmploymentTermAssignments(ctx context.Context, req *schedulingv1.PersonEmploymentTermsList) (*schedulingv1.PersonEmploymentTermsList, error) {
 	return h.write(ctx, req.GetPersons(), remove)
 }
 
-// ApplyDeleteEmploymentTermAssignments takes one person off terms.
+// ApplyDeleteEmploymentTermAssignments removes one person from terms.
 func (h *Handler) ApplyDeleteEmploymentTermAssignments(ctx context.Context, req *schedulingv1.PersonEmploymentTerms) (*emptypb.Empty, error) {
 	_, err := h.write(ctx, []*schedulingv1.PersonEmploymentTerms{req}, remove)
 	if f := fault.FromError(err); f != nil && len(f.Details.GetResults()) == 1 {
-		// The caller named one person, and gets what is wrong with that one.
+		// The request has one person, so the response is the error of that person.
 		if failed := f.Details.GetResults()[0].GetError(); failed != nil {
 			err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
 		}

@@ -28,7 +28,7 @@ func TestEffects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			it := &item{change: change{span: always}, effect: test.does, fresh: test.fresh}
-			assert.Equal(t, test.want, it.on(old))
+			assert.Equal(t, test.want, it.apply(old))
 		})
 	}
 }

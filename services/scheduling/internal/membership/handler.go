@@ -14,75 +14,72 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// Directory finds persons. It may ask commons, so that it has no place in a transaction.
+// Directory finds persons. It may call commons, so do not use it in a transaction.
 type Directory interface {
-	// EachEmployee returns for each ref the employee whom it names, or at the same position
-	// why there is none whom the caller may see.
+	// EachEmployee returns the employee of each reference, or at the same position the reason why
+	// the caller cannot use it.
 	EachEmployee(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, []*fault.Error, error)
-	// Identify asks commons for persons whom the caller names by more than an id or a
-	// person number.
+	// Identify asks commons for persons that are identified by more than an id or a person number.
 	Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error)
 }
 
-// Handler serves EmploymentTermAssignmentService. The interceptors in front of
-// it see to it that the context has a tenant.
+// Handler serves EmploymentTermAssignmentService. Interceptors ensure that the context has a
+// tenant.
 type Handler struct {
 	schedulingv1.UnsafeEmploymentTermAssignmentServiceServer
 	pool    *pg.Pool
 	persons Directory
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool, persons Directory) *Handler {
 	return &Handler{pool: pool, persons: persons}
 }
 
-// GetEmploymentTermAssignments returns the assignments of the person with the
-// id in the path.
+// GetEmploymentTermAssignments returns the assignments of the person with the id in the path.
 func (h *Handler) GetEmploymentTermAssignments(ctx context.Context, req *schedulingv1.GetEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTerms, error) {
-	out, err := h.one(ctx, personKey{id: req.GetPersonId()})
+	out, err := h.readOne(ctx, personKey{id: req.GetPersonId()})
 	if fault.HasCode(err, CodeUnknown) {
 		return nil, fault.NotFound(CodeUnknown, fault.FromError(err).Message)
 	}
 	return out, err
 }
 
-// FindEmploymentTermAssignments returns the assignments of the person with a
-// person number.
+// FindEmploymentTermAssignments returns the assignments of the person with a person number.
 func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *schedulingv1.FindEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTerms, error) {
 	if req.GetPersonNumber() == "" {
 		return nil, fault.Invalid(CodeNoIdentity, "Name the person by the parameter person_number.")
 	}
-	return h.one(ctx, personKey{number: req.GetPersonNumber()})
+	return h.readOne(ctx, personKey{number: req.GetPersonNumber()})
 }
 
-func (h *Handler) one(ctx context.Context, key personKey) (*schedulingv1.PersonEmploymentTerms, error) {
+func (h *Handler) readOne(ctx context.Context, key personKey) (*schedulingv1.PersonEmploymentTerms, error) {
 	tenantID := tenant.Of(ctx)
 	found, missing, err := h.findPersons(ctx, []personKey{key})
 	if err != nil {
 		return nil, err
 	}
-	if refused := missing[key]; refused != nil {
-		return nil, refused
+	if missingErr := missing[key]; missingErr != nil {
+		return nil, missingErr
 	}
-	who := found[key]
-	have, err := readAssignments(ctx, h.pool, tenantID, []int64{who.ID})
+	person := found[key]
+	assignments, err := readAssignments(ctx, h.pool, tenantID, []int64{person.ID})
 	if err != nil {
 		return nil, err
 	}
-	return toProto(who, have[who.ID]), nil
+	return toProto(person, assignments[person.ID]), nil
 }
 
-// MultiReadEmploymentTermAssignments returns the assignments of the persons
-// asked for, in that order. Unknown persons fail by themselves.
+// MultiReadEmploymentTermAssignments returns the assignments of the requested persons, in the order
+// of the request. Unknown persons fail independently.
 func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTermsList, error) {
 	tenantID := tenant.Of(ctx)
-	asked, err := h.criterion(ctx, req.GetWhere())
+	requested, err := h.criterion(ctx, req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]personKey, 0, len(asked))
-	for _, a := range asked {
+	keys := make([]personKey, 0, len(requested))
+	for _, a := range requested {
 		if a.err == nil {
 			keys = append(keys, a.key)
 		}
@@ -92,38 +89,38 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *s
 		return nil, err
 	}
 	ids := make([]int64, 0, len(found))
-	for _, who := range found {
-		ids = append(ids, who.ID)
+	for _, person := range found {
+		ids = append(ids, person.ID)
 	}
-	have, err := readAssignments(ctx, h.pool, tenantID, ids)
+	assignments, err := readAssignments(ctx, h.pool, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*schedulingv1.PersonEmploymentTerms, *schedulingv1.PersonEmploymentTerms]{}
-	for _, a := range asked {
-		who := found[a.key]
-		switch refused := missing[a.key]; {
+	for _, a := range requested {
+		person := found[a.key]
+		switch missingErr := missing[a.key]; {
 		case a.err != nil:
 			out.Fail(&schedulingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, a.err)
-		case refused != nil:
-			out.Fail(&schedulingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, refused)
+		case missingErr != nil:
+			out.Fail(&schedulingv1.PersonEmploymentTerms{PersonIdentity: a.identity}, missingErr)
 		default:
-			out.Succeed(nil, toProto(who, have[who.ID]))
+			out.Succeed(nil, toProto(person, assignments[person.ID]))
 		}
 	}
 	return response(ctx, out)
 }
 
-// response gives the outcome of an operation on several persons.
+// response returns the response of an operation on several persons.
 func response(ctx context.Context, out *bulk.Outcome[*schedulingv1.PersonEmploymentTerms, *schedulingv1.PersonEmploymentTerms]) (*schedulingv1.PersonEmploymentTermsList, error) {
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // the code of operations on persons
 	return &schedulingv1.PersonEmploymentTermsList{Persons: done, Failure: failure}, err
 }
 
-// toProto is the response for one person.
-func toProto(who projection.Employee, assignments []*schedulingv1.EmploymentTermAssignment) *schedulingv1.PersonEmploymentTerms {
+// toProto returns the response for one person.
+func toProto(person projection.Employee, assignments []*schedulingv1.EmploymentTermAssignment) *schedulingv1.PersonEmploymentTerms {
 	return &schedulingv1.PersonEmploymentTerms{
-		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.PersonNumber},
+		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &person.ID, PersonNumber: &person.PersonNumber},
 		Assignments:    assignments,
 	}
 }

@@ -13,46 +13,46 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// identify finds out whom the good items are about. Ids and person numbers are
-// known here; who is named in another way is asked of commons.
+// identify determines the persons of the valid items. Ids and person numbers are resolved here;
+// commons resolves all other properties.
 func (h *Handler) identify(ctx context.Context, persons []*schedulingv1.PersonEmploymentTerms, items []*item) error {
-	var asked []*item
+	var unresolved []*item
 	var identities []*commonsv1.PersonIdentity
 	for i, it := range items {
 		switch identity := persons[i].GetPersonIdentity(); {
 		case it.err != nil:
 		case isForCommons(identity):
-			asked, identities = append(asked, it), append(identities, identity)
+			unresolved, identities = append(unresolved, it), append(identities, identity)
 		default:
 			it.person, it.err = readIdentity(identity)
 		}
 	}
-	if len(asked) == 0 {
+	if len(unresolved) == 0 {
 		return nil
 	}
 	found, err := h.persons.Identify(ctx, &commonsv1.IdentifyPersonsRequest{Identities: identities})
 	if err != nil {
 		return err
 	}
-	if len(found) != len(asked) {
-		return fmt.Errorf("commons identified %d persons of %d", len(found), len(asked))
+	if len(found) != len(unresolved) {
+		return fmt.Errorf("commons identified %d persons of %d", len(found), len(unresolved))
 	}
 	for i, p := range found {
-		asked[i].person.id = p.GetPersonId()
+		unresolved[i].person.id = p.GetPersonId()
 		if failed := p.GetError(); failed != nil {
-			asked[i].err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
+			unresolved[i].err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
 		}
 	}
 	return nil
 }
 
-// isForCommons reports whether an identity has a property that only commons knows.
+// isForCommons reports whether only commons can resolve an identity.
 func isForCommons(id *commonsv1.PersonIdentity) bool {
 	return id != nil && (id.UserName != nil || id.BadgeNumber != nil || id.Aoid != nil || id.Coid != nil)
 }
 
-// readIdentity returns the one property by which a person is named. A person, the
-// employee and the user are the same, so their keys are as well.
+// readIdentity returns the property that names a person. The keys of a person, of the employee
+// and of the user are the same number.
 func readIdentity(id *commonsv1.PersonIdentity) (personKey, error) {
 	var keys []personKey
 	if id != nil {
@@ -74,18 +74,18 @@ func readIdentity(id *commonsv1.PersonIdentity) (personKey, error) {
 	return keys[0], nil
 }
 
-// identified is a person whom a criterion names.
-type identified struct {
+// criterionPerson is a person of a criterion.
+type criterionPerson struct {
 	key personKey
-	// identity is how failures name the person.
+	// identity describes the person in failures.
 	identity *commonsv1.PersonIdentity
-	// err says why nobody was found, or is nil.
+	// err is the reason why the person was not found, or nil.
 	err *fault.Error
 }
 
-// criterion returns the persons that a criterion names, in their order. One that
-// says more than ids or person numbers is asked of commons.
-func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) ([]identified, error) {
+// criterion returns the persons of a criterion, in their order. Commons resolves criteria with
+// other properties than ids or person numbers.
+func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) ([]criterionPerson, error) {
 	if keys, ok, err := readKeys(where); ok {
 		return keys, err
 	}
@@ -93,9 +93,9 @@ func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) (
 	if err != nil {
 		return nil, err
 	}
-	out := make([]identified, len(found))
+	out := make([]criterionPerson, len(found))
 	for i, p := range found {
-		out[i] = identified{key: personKey{id: p.GetPersonId()}, identity: p.GetIdentity()}
+		out[i] = criterionPerson{key: personKey{id: p.GetPersonId()}, identity: p.GetIdentity()}
 		if failed := p.GetError(); failed != nil {
 			out[i].err = fault.Invalid(failed.GetErrorCode(), failed.GetMessage())
 		}
@@ -103,9 +103,9 @@ func (h *Handler) criterion(ctx context.Context, where *commonsv1.PersonWhere) (
 	return out, nil
 }
 
-// readKeys returns the persons of a criterion that names them by id or person number
-// and leaves nobody out. It reports whether the criterion is such a one.
-func readKeys(where *commonsv1.PersonWhere) ([]identified, bool, error) {
+// readKeys returns the persons of a criterion that consists of ids or person numbers and has no
+// filter. It reports whether the criterion has this form.
+func readKeys(where *commonsv1.PersonWhere) ([]criterionPerson, bool, error) {
 	c := where.GetEmployees()
 	kind := strings.ToLower(c.GetKey())
 	if kind != "personid" && kind != "personnumber" || len(c.GetMultiKey())+len(c.GetMultiKeyValues()) > 0 ||
@@ -115,17 +115,17 @@ func readKeys(where *commonsv1.PersonWhere) ([]identified, bool, error) {
 	if len(c.GetValues()) == 0 {
 		return nil, true, fault.Invalid(CodeValues, "where.employees.values is empty.")
 	}
-	out := make([]identified, len(c.GetValues()))
+	out := make([]criterionPerson, len(c.GetValues()))
 	for i, value := range c.GetValues() {
 		switch id, err := strconv.ParseInt(value, 10, 64); {
 		case value == "":
 			return nil, true, fault.Invalid(CodeValues, "where.employees.values has an empty value.")
 		case kind == "personnumber":
-			out[i] = identified{key: personKey{number: value}, identity: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
+			out[i] = criterionPerson{key: personKey{number: value}, identity: &commonsv1.PersonIdentity{PersonNumber: proto.String(value)}}
 		case err != nil || id <= 0:
 			return nil, true, fault.Invalid(CodeValues, fmt.Sprintf("where.employees.values: %q is not the id of a person.", value))
 		default:
-			out[i] = identified{key: personKey{id: id}, identity: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
+			out[i] = criterionPerson{key: personKey{id: id}, identity: &commonsv1.PersonIdentity{PersonKey: proto.Int64(id)}}
 		}
 	}
 	return out, true, nil

@@ -14,9 +14,9 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// RequestConsumer carries out what callers ask commons for about the terms of
-// persons. An event is a hint: what is asked for is read from commons, in order,
-// so repeated, reordered and late events are harmless.
+// RequestConsumer carries out requests that callers send to commons about the terms of persons. An
+// event is only a hint: the consumer reads the requests from commons, in order, so that repeated,
+// reordered and late events are harmless.
 func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bus.Consumer {
 	consumer := bus.ConsumerOf("scheduling", &commonsv1.TermRequestsMade{})
 	consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
@@ -36,21 +36,21 @@ func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bu
 		if len(response.GetRequests()) == 0 {
 			return nil
 		}
-		// A batch holds the events of one tenant.
+		// All events of a batch belong to the same tenant.
 		return h.handleRequests(ctx, messages[0].Tenant, response.GetRequests())
 	}
 	return consumer
 }
 
-// handleRequests carries out the requests that are newer than the last one of their
-// person, and says so even when they change nothing: commons waits for it.
+// handleRequests carries out the requests that are newer than the last one of their person. It
+// publishes an event even if they change nothing, because commons waits for it.
 func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests []*commonsv1.TermRequest) error {
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		known, err := requestedTerms(ctx, tx, tenantID, requests)
 		if err != nil {
 			return err
 		}
-		persons := personsOf(requests)
+		persons := personsIn(requests)
 		now, err := lock(ctx, tx, tenantID, persons)
 		if err != nil {
 			return err
@@ -59,17 +59,17 @@ func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests [
 		if err != nil {
 			return err
 		}
-		heard, changed := applyRequests(now, requests, known, ended)
-		if len(heard) == 0 {
+		handled, changed := applyRequests(now, requests, known, ended)
+		if len(handled) == 0 {
 			return nil
 		}
 		if _, err := store(ctx, tx, tenantID, changed); err != nil {
 			return err
 		}
-		if err := noteRequests(ctx, tx, tenantID, heard); err != nil {
+		if err := storeRequests(ctx, tx, tenantID, handled); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, changedEvent(heard))
+		return outbox.Append(ctx, tx, tenantID, changedEvent(handled))
 	})
 	if err != nil {
 		return fmt.Errorf("carry out term requests: %w", err)
@@ -77,7 +77,7 @@ func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests [
 	return nil
 }
 
-func personsOf(requests []*commonsv1.TermRequest) []int64 {
+func personsIn(requests []*commonsv1.TermRequest) []int64 {
 	var persons []int64
 	for _, r := range requests {
 		persons = append(persons, r.GetPersonId())
@@ -86,7 +86,7 @@ func personsOf(requests []*commonsv1.TermRequest) []int64 {
 	return slices.Compact(persons)
 }
 
-// requestedTerms returns which of the terms are still there, and keeps them.
+// requestedTerms returns the terms that still exist, and locks them.
 func requestedTerms(ctx context.Context, tx pgx.Tx, tenantID int64, requests []*commonsv1.TermRequest) (map[int64]term, error) {
 	var ids []int64
 	for _, r := range requests {
@@ -94,17 +94,17 @@ func requestedTerms(ctx context.Context, tx pgx.Tx, tenantID int64, requests []*
 			ids = append(ids, t.GetEmploymentTermId())
 		}
 	}
-	known, _, err := terms(ctx, tx, tenantID, ids, nil)
-	return known, err
+	existing, _, err := findTermRows(ctx, tx, tenantID, ids, nil)
+	return existing, err
 }
 
-// applyRequests returns what persons have after their new requests: of those who
-// have any, and of those for whom that makes a difference.
-func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermRequest, known map[int64]term, ended map[int64][]civil.Range) (heard, changed map[int64]*personAssignments) {
-	heard, changed = map[int64]*personAssignments{}, map[int64]*personAssignments{}
+// applyRequests returns the assignments of persons after their new requests: of all persons with
+// new requests, and of those whose assignments change.
+func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermRequest, existing map[int64]term, ended map[int64][]civil.Range) (handled, changed map[int64]*personAssignments) {
+	handled, changed = map[int64]*personAssignments{}, map[int64]*personAssignments{}
 	for _, r := range requests {
 		id := r.GetPersonId()
-		h := heard[id]
+		h := handled[id]
 		if h == nil {
 			before := *now[id]
 			h = &before
@@ -112,10 +112,10 @@ func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermR
 		if r.GetNumber() <= h.request {
 			continue
 		}
-		h.list, h.request = applyRequest(h.list, r, known), r.GetNumber()
-		heard[id] = h
+		h.list, h.request = applyRequest(h.list, r, existing), r.GetNumber()
+		handled[id] = h
 	}
-	for id, h := range heard {
+	for id, h := range handled {
 		for _, days := range ended[id] {
 			h.list = rewrite(h.list, days, nil)
 		}
@@ -124,15 +124,15 @@ func applyRequests(now map[int64]*personAssignments, requests []*commonsv1.TermR
 			changed[id] = h
 		}
 	}
-	return heard, changed
+	return handled, changed
 }
 
-// applyRequest returns what a person has after a request. An element whose term was
-// deleted in the meantime says nothing.
-func applyRequest(list []membership, r *commonsv1.TermRequest, known map[int64]term) []membership {
+// applyRequest returns the assignments of a person after a request. It ignores elements with a
+// deleted term.
+func applyRequest(list []membership, r *commonsv1.TermRequest, existing map[int64]term) []membership {
 	var elements []*commonsv1.RequestedTerm
 	for _, e := range r.GetTerms() {
-		if _, there := known[e.GetEmploymentTermId()]; there || e.GetEmploymentTermId() == 0 {
+		if _, exists := existing[e.GetEmploymentTermId()]; exists || e.GetEmploymentTermId() == 0 {
 			elements = append(elements, e)
 		}
 	}
@@ -150,12 +150,12 @@ func applyRequest(list []membership, r *commonsv1.TermRequest, known map[int64]t
 		}
 		list = rewrite(list, days, fresh)
 	}
-	return joined(list)
+	return joinAdjacent(list)
 }
 
-// joined joins neighbours on the same term, so that who asks for the same again
-// and again from another day on does not cut an assignment into days.
-func joined(list []membership) []membership {
+// joinAdjacent joins adjacent assignments to the same term, so that repeated requests with later
+// start dates do not cut an assignment into days.
+func joinAdjacent(list []membership) []membership {
 	var out []membership
 	for _, m := range list {
 		if n := len(out); n > 0 && out[n-1].term == m.term && out[n-1].days.To == m.days.From {
@@ -167,7 +167,7 @@ func joined(list []membership) []membership {
 	return out
 }
 
-// requestedDays returns the days of an element, and false when it has none.
+// requestedDays returns the days of an element, and false if it has none.
 func requestedDays(e *commonsv1.RequestedTerm) (civil.Range, bool) {
 	from, err := civil.ParseDate(e.GetFrom())
 	if err != nil {
@@ -181,10 +181,10 @@ func requestedDays(e *commonsv1.RequestedTerm) (civil.Range, bool) {
 	return days, !days.Empty()
 }
 
-// noteRequests notes the newest requests of persons that were carried out.
-func noteRequests(ctx context.Context, tx pgx.Tx, tenantID int64, heard map[int64]*personAssignments) error {
+// storeRequests stores the number of each person's newest handled request.
+func storeRequests(ctx context.Context, tx pgx.Tx, tenantID int64, handled map[int64]*personAssignments) error {
 	var persons, numbers []int64
-	for id, h := range heard {
+	for id, h := range handled {
 		persons, numbers = append(persons, id), append(numbers, h.request)
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO membership_head (tenant_id, employee_id, term_request)

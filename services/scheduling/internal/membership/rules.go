@@ -1,5 +1,5 @@
-// Package membership puts persons on employment terms, effective-dated. A
-// person has at most one term on a day.
+// Package membership assigns persons to employment terms by effective dates. A person has at most
+// one term on a day.
 package membership
 
 import (
@@ -15,38 +15,38 @@ import (
 
 // Error codes of assignments.
 const (
-	// CodeValues (400): the values of a criterion are missing or no ids.
+	// CodeValues (400): the values of a criterion are missing or not ids.
 	CodeValues = "WCO-101202"
-	// CodeManyIdentities (400): a person is named by several properties.
+	// CodeManyIdentities (400): several properties identify a person. Use one.
 	CodeManyIdentities = "WCO-101261"
-	// CodeNoIdentity (400): a person is not named.
+	// CodeNoIdentity (400): no property identifies the person. Use one.
 	CodeNoIdentity = "WCO-101262"
 )
 
-// membership is one stored assignment: a term and the days from the first up
-// to, and not including, the second date.
+// membership is one stored assignment: a term and the days from the first date until the second,
+// exclusive.
 type membership struct {
 	term int64
 	days civil.Range
 }
 
-// change is what one item of a request asks for: inside the span nothing
-// stays but the new assignments.
+// change is the requested change of one item: the new assignments replace all others inside the
+// span.
 type change struct {
 	span  civil.Range
 	terms []termDays
 }
 
-// termDays is a new assignment whose term is not yet looked up.
+// termDays is a new assignment whose term has not been looked up yet.
 type termDays struct {
 	ref  *commonv1.Ref
 	days civil.Range
 }
 
-// always is the span of an item that names none.
+// always is the span of items without one.
 var always = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// readChange checks what one item of a request says of assignments.
+// readChange parses and checks the assignments of one item.
 func readChange(in *schedulingv1.PersonEmploymentTerms) (change, error) {
 	c := change{span: always}
 	if s := in.GetAssignmentSpan(); s != nil {
@@ -102,14 +102,13 @@ func checkOverlap(terms []termDays) error {
 	return nil
 }
 
-// rewrite returns the assignments of a person after the days of span were
-// cleared and filled with new ones, in the order of their days. The new ones
-// lie inside the span and do not overlap.
+// rewrite returns the assignments of a person after the days of span were replaced by new
+// assignments, in order of their days. The new assignments are inside the span and do not overlap.
 func rewrite(old []membership, span civil.Range, fresh []membership) []membership {
 	out := make([]membership, 0, len(old)+len(fresh)+1)
 	for _, m := range old {
-		for _, left := range civil.AppendDifference(nil, []civil.Range{m.days}, []civil.Range{span}) {
-			out = append(out, membership{m.term, left})
+		for _, remaining := range civil.AppendDifference(nil, []civil.Range{m.days}, []civil.Range{span}) {
+			out = append(out, membership{m.term, remaining})
 		}
 	}
 	out = append(out, fresh...)

@@ -18,33 +18,33 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
-// personAssignments is what a person has: all assignments, in the order of their days.
+// personAssignments are all assignments of a person, in order of their days.
 type personAssignments struct {
 	version int64
 	list    []membership
-	// request is the number of the newest term request that was carried out.
+	// request is the number of the newest handled term request.
 	request int64
 }
 
-// anyPerson is the condition that a row is of one of the persons.
+// anyPerson is the condition that a row belongs to one of the persons.
 var anyPerson = condition.AnyOf("employee_id", "$2::bigint[]")
 
-// storeVersions stores versions of persons whose heads are there. It is an upsert since
-// that looks for each head in the index: an update with a list compares all with all as
-// long as the database has no statistics of the table.
+// storeVersions updates the versions of existing heads. It is an upsert, because that looks up each
+// head in the index. An update with a list compares all rows with all elements while the database
+// has no statistics of the table.
 const storeVersions = `INSERT INTO membership_head (tenant_id, employee_id, version)
 	SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[]) AS q
 	ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version`
 
-// lock returns what the persons have, and keeps others from changing it, or their
-// schedules, until the transaction ends: the history of a schedule has one order.
+// lock returns the assignments of the persons, and locks them and their schedules until the
+// transaction ends, so that the history of a schedule has one order.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, persons)
 	batch.Queue(`INSERT INTO membership_head (tenant_id, employee_id)
 		SELECT $1, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT DO NOTHING`, tenantID, persons)
-	// Statements of their own: they see what the holders of the locks committed.
+	// Separate statements, so that they see the rows that the previous lock holders committed.
 	batch.Queue(`SELECT employee_id, version, term_request FROM membership_head
 		WHERE tenant_id = $1 AND `+anyPerson, tenantID, persons)
 	batch.Queue(`SELECT employee_id, employment_term_id, from_date, to_date FROM membership
@@ -62,7 +62,7 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[
 
 func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, error) {
 	out := make(map[int64]*personAssignments, n)
-	for range 2 { // The lock, and the heads that were missing.
+	for range 2 { // the lock and the missing heads
 		if _, err := results.Exec(); err != nil {
 			return nil, err
 		}
@@ -91,8 +91,8 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, 
 	return out, err
 }
 
-// store writes the changed memberships of persons, who are locked, and applies them to their
-// schedules. It returns the id of the propagation, or 0.
+// store writes the changed assignments of locked persons, and applies them to their schedules. It
+// returns the id of the propagation, or 0.
 func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*personAssignments) (int64, error) {
 	if len(changed) == 0 {
 		return 0, nil
@@ -103,7 +103,7 @@ func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*pe
 	return reconcile.Finish(ctx, tx, tenantID, propagation.CauseMembership, slices.Sorted(maps.Keys(changed)))
 }
 
-// replace writes what the persons, who are locked, now have.
+// replace overwrites the assignments of locked persons.
 func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*personAssignments) error {
 	var persons, versions, owners, terms []int64
 	var from, to []civil.Date
@@ -127,23 +127,22 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*pers
 	return nil
 }
 
-// term is what assignments need of an employment term.
+// term is an employment term as assignments use it.
 type term struct {
 	id   int64
 	name string
 }
 
-// terms finds the employment terms with the given ids and names, and keeps
-// them from being deleted until the transaction ends. Names are compared
-// without case and returned as they were asked for.
-func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
+// terms finds the employment terms with the given ids and names, and locks them against deletion
+// until the transaction ends. Names are case-insensitive, and are returned as given.
+func findTermRows(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
 	byID, byName := map[int64]term{}, map[string]term{}
-	var asked string
+	var requested string
 	var t term
-	err := pg.ForEach(ctx, tx, []any{&asked, &t.id, &t.name}, func() error {
+	err := pg.ForEach(ctx, tx, []any{&requested, &t.id, &t.name}, func() error {
 		byID[t.id] = t
-		if asked != "" {
-			byName[asked] = t
+		if requested != "" {
+			byName[requested] = t
 		}
 		return nil
 	}, `SELECT coalesce(q.text, ''), t.id, t.name
@@ -158,8 +157,8 @@ func terms(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []
 	return byID, byName, nil
 }
 
-// readAssignments returns the assignments of persons, with the names of the
-// terms, for callers from outside.
+// readAssignments returns the assignments of persons for responses, including the names of the
+// terms.
 func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*schedulingv1.EmploymentTermAssignment, error) {
 	out := make(map[int64][]*schedulingv1.EmploymentTermAssignment, len(persons))
 	var id int64
@@ -179,7 +178,7 @@ func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons
 	return out, nil
 }
 
-// assignment is the wire form of days on the term.
+// assignment returns the message for days on the term.
 func (t term) assignment(days civil.Range) *schedulingv1.EmploymentTermAssignment {
 	return &schedulingv1.EmploymentTermAssignment{
 		EmploymentTerm: &commonv1.Ref{Id: &t.id, Qualifier: &t.name},

@@ -15,14 +15,12 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// CodeTerminated (400): the person's employment is terminated on some of the
-// days of an assignment.
+// CodeTerminated (400): the person's employment is terminated on some of the days of an assignment.
 const CodeTerminated = "WRL-20001"
 
-// Terminate takes persons off their terms on the days on which commons says that they are
-// terminated, which may lie ahead, and off all terms when they are deleted. It is called
-// after the states are stored, and goes by what is stored: states that are not the newest
-// change nothing.
+// Terminate removes persons from their terms on the days that commons reports as terminated, which
+// can be in the future. Deleted persons are removed from all terms. Call it after the states are
+// stored: it uses the stored states, so that outdated states have no effect.
 func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error {
 	var persons []int64
 	for _, s := range states {
@@ -59,7 +57,7 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 	return nil
 }
 
-// terminations returns the days on which persons, who are locked, are terminated.
+// terminations returns the terminated days of locked persons.
 func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64][]civil.Range, error) {
 	out := map[int64][]civil.Range{}
 	var id int64
@@ -75,8 +73,8 @@ func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int6
 	return out, nil
 }
 
-// removeTerminated takes the terminated days out of what persons have, and returns those
-// for whom that makes a difference, each with their next version.
+// removeTerminated removes the terminated days from assignments. It returns the persons whose
+// assignments change, with their next version.
 func removeTerminated(now map[int64]*personAssignments, ends map[int64][]civil.Range) map[int64]*personAssignments {
 	changed := map[int64]*personAssignments{}
 	for id, h := range now {
@@ -91,18 +89,18 @@ func removeTerminated(now map[int64]*personAssignments, ends map[int64][]civil.R
 	return changed
 }
 
-// refuseTerminated fails the items that put somebody, who is locked, on a term
-// on days on which they are terminated.
+// refuseTerminated fails the items that assign a locked person to a term on days with terminated
+// employment.
 func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
-	ends, err := terminations(ctx, tx, tenantID, personIDs(items))
-	if err != nil || len(ends) == 0 {
+	isTerminated, err := terminations(ctx, tx, tenantID, personIDs(items))
+	if err != nil || len(isTerminated) == 0 {
 		return err
 	}
 	for _, it := range items {
 		if it.effect == remove || it.err != nil {
-			continue // Nothing is put on a term.
+			continue // Nothing is added.
 		}
-		if day, ends := firstEnded(it.fresh, ends[it.who.ID]); ends {
+		if day, isTerminated := firstTerminated(it.fresh, isTerminated[it.who.ID]); isTerminated {
 			it.err = fault.Invalid(CodeTerminated, fmt.Sprintf("The employment of person %q is terminated on %s, so no assignment may hold then. "+
 				"End it before, or change the employmentStatusList first.", it.who.PersonNumber, day))
 		}
@@ -110,10 +108,10 @@ func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*i
 	return nil
 }
 
-// firstEnded returns the first day of assignments on which an employment is terminated.
-func firstEnded(fresh []membership, ended []civil.Range) (first civil.Date, found bool) {
+// firstTerminated returns the first day of assignments that is among the terminated days.
+func firstTerminated(fresh []membership, terminated []civil.Range) (first civil.Date, found bool) {
 	for _, m := range fresh {
-		for _, days := range ended {
+		for _, days := range terminated {
 			if on := m.days.Intersect(days); !on.Empty() && (!found || on.From < first) {
 				first, found = on.From, true
 			}

@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Topic is who is on which term, for those who keep copies of it.
+// Topic describes the assignments to terms for services that keep copies.
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &schedulingv1.MembershipsChanged{}, Tenants: replica.TenantsOf("membership_head"),
@@ -22,19 +22,19 @@ func Topic() replica.Topic {
 	}
 }
 
-// personsPerEvent is how many persons an event holds, each with all assignments.
+// personsPerEvent is the number of persons in an event, each with all assignments.
 const personsPerEvent = 100
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	now, err := lock(ctx, tx, tenantID, replica.Keys(wanted))
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+	now, err := lock(ctx, tx, tenantID, replica.Keys(gaps))
 	if err != nil {
 		return nil, err
 	}
 	var raised, versions []int64
-	lists := make([]*schedulingv1.PersonMemberships, len(wanted))
-	for i, w := range wanted {
+	lists := make([]*schedulingv1.PersonMemberships, len(gaps))
+	for i, w := range gaps {
 		h := now[w.Key]
-		if h.version == 0 { // Nobody ever put the person on a term.
+		if h.version == 0 { // The person was never on a term.
 			lists[i] = &schedulingv1.PersonMemberships{PersonId: w.Key, Version: w.Version + 1, Deleted: true}
 			continue
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// item is one element of a request on its way through the operation. Its
-// error is what the caller gets for it.
+// item is one element of a request during its processing. err is the error that the caller gets for
+// it.
 type item struct {
 	change
 	effect effect
@@ -31,25 +31,24 @@ type item struct {
 	err    error
 }
 
-// MultiUpsertEmploymentTermAssignments rewrites the assignments of persons
-// inside the span of each item. Each item succeeds or fails by itself; several
-// items for one person count in their order. The response holds everything that
-// a person then has, inside the span and outside.
+// MultiUpsertEmploymentTermAssignments replaces the assignments of persons inside the span of each
+// item. Each item succeeds or fails independently. Several items for one person apply in order. The
+// response contains all assignments of each person, inside the span and outside.
 func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req *schedulingv1.PersonEmploymentTermsList) (*schedulingv1.PersonEmploymentTermsList, error) {
 	return h.write(ctx, req.GetPersons(), replaceSpan)
 }
 
-// write does with the assignments of each item what the effect says.
-func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmploymentTerms, does effect) (*schedulingv1.PersonEmploymentTermsList, error) {
+// write changes the assignments of each item's person as the effect determines.
+func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmploymentTerms, kind effect) (*schedulingv1.PersonEmploymentTermsList, error) {
 	tenantID := tenant.Of(ctx)
 	items := make([]*item, len(persons))
 	for i, in := range persons {
-		items[i] = &item{effect: does, err: policy.CheckItem(in)}
+		items[i] = &item{effect: kind, err: policy.CheckItem(in)}
 		if items[i].err != nil {
 			continue
 		}
 		items[i].change, items[i].err = readChange(in)
-		if items[i].err == nil && does != replaceSpan && len(items[i].terms) == 0 {
+		if items[i].err == nil && kind != replaceSpan && len(items[i].terms) == 0 {
 			items[i].err = fault.Invalid(fault.CodeInput, "assignments must not be empty.")
 		}
 	}
@@ -66,10 +65,10 @@ func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmplo
 	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
-	return h.upserted(ctx, tenantID, persons, items)
+	return h.results(ctx, tenantID, persons, items)
 }
 
-// identifyItems finds the persons of the items that are still good.
+// identifyItems finds the persons of the items without errors.
 func (h *Handler) identifyItems(ctx context.Context, items []*item) error {
 	var keys []personKey
 	for _, it := range items {
@@ -85,8 +84,8 @@ func (h *Handler) identifyItems(ctx context.Context, items []*item) error {
 		if it.err != nil {
 			continue
 		}
-		if refused := missing[it.person]; refused != nil {
-			it.err = refused
+		if missingErr := missing[it.person]; missingErr != nil {
+			it.err = missingErr
 			continue
 		}
 		it.who = found[it.person]
@@ -94,8 +93,8 @@ func (h *Handler) identifyItems(ctx context.Context, items []*item) error {
 	return nil
 }
 
-// apply writes the changes of all items that are still good in one transaction, with the
-// event and the propagation of what changed. It returns the id of the propagation, or 0.
+// apply writes the changes of all items without errors in one transaction, together with the event
+// and the propagation. It returns the id of the propagation, or 0.
 func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (propagationID int64, err error) {
 	good := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
 	if len(good) == 0 {
@@ -127,8 +126,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (pro
 	return propagationID, err
 }
 
-// findTerms looks up the terms of the items. An item with an unknown term
-// fails.
+// findTerms looks up the terms of the items. Items with an unknown term fail.
 func findTerms(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
 	var ids []int64
 	var names []string
@@ -141,22 +139,22 @@ func findTerms(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) er
 			}
 		}
 	}
-	byID, byName, err := terms(ctx, tx, tenantID, ids, names)
+	byID, byName, err := findTermRows(ctx, tx, tenantID, ids, names)
 	if err != nil {
 		return err
 	}
 	for _, it := range items {
 		it.fresh, it.err = it.fresh[:0], nil
 		for _, t := range it.terms {
-			known, ok := byID[t.ref.GetId()]
+			found, ok := byID[t.ref.GetId()]
 			if t.ref.Id == nil {
-				known, ok = byName[t.ref.GetQualifier()]
+				found, ok = byName[t.ref.GetQualifier()]
 			}
 			if !ok {
 				it.err = unknownTerm(t.ref)
 				break
 			}
-			it.fresh = append(it.fresh, membership{known.id, t.days})
+			it.fresh = append(it.fresh, membership{found.id, t.days})
 		}
 	}
 	return nil
@@ -169,7 +167,7 @@ func unknownTerm(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(employmentterm.CodeUnknownName, fmt.Sprintf("There is no employment term with the name %q.", ref.GetQualifier()))
 }
 
-// personIDs returns the persons of the items that are still good, ascending.
+// personIDs returns the persons of the items without errors, in ascending order.
 func personIDs(items []*item) []int64 {
 	var ids []int64
 	for _, it := range items {
@@ -181,8 +179,8 @@ func personIDs(items []*item) []int64 {
 	return slices.Compact(ids)
 }
 
-// rewriteAll carries the items out on what the persons have, and returns the
-// persons for whom that makes a difference, each with its next version.
+// rewriteAll applies the items to the assignments, and returns the persons whose assignments
+// change, with their next version.
 func rewriteAll(now map[int64]*personAssignments, items []*item) map[int64]*personAssignments {
 	after := make(map[int64][]membership, len(now))
 	for id, h := range now {
@@ -190,7 +188,7 @@ func rewriteAll(now map[int64]*personAssignments, items []*item) map[int64]*pers
 	}
 	for _, it := range items {
 		if it.err == nil {
-			after[it.who.ID] = it.on(after[it.who.ID])
+			after[it.who.ID] = it.apply(after[it.who.ID])
 		}
 	}
 	changed := make(map[int64]*personAssignments, len(now))
@@ -213,7 +211,7 @@ func changedEvent(changed map[int64]*personAssignments) *schedulingv1.Membership
 	return event
 }
 
-// state is what other domains keep of a person's assignments.
+// state returns the copy of a person's assignments for other services.
 func (h *personAssignments) state(personID int64) *schedulingv1.PersonMemberships {
 	out := &schedulingv1.PersonMemberships{PersonId: personID, Version: h.version, TermRequest: h.request}
 	for _, m := range h.list {
@@ -224,9 +222,9 @@ func (h *personAssignments) state(personID int64) *schedulingv1.PersonMembership
 	return out
 }
 
-// upserted returns the request: what the persons have now, or why not.
-func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*schedulingv1.PersonEmploymentTerms, items []*item) (*schedulingv1.PersonEmploymentTermsList, error) {
-	have, err := readAssignments(ctx, h.pool, tenantID, personIDs(items))
+// results returns the response: the new assignments of each person, or the error.
+func (h *Handler) results(ctx context.Context, tenantID int64, inputs []*schedulingv1.PersonEmploymentTerms, items []*item) (*schedulingv1.PersonEmploymentTermsList, error) {
+	assignments, err := readAssignments(ctx, h.pool, tenantID, personIDs(items))
 	if err != nil {
 		return nil, err
 	}
@@ -235,10 +233,10 @@ func (h *Handler) upserted(ctx context.Context, tenantID int64, inputs []*schedu
 		if it.err != nil {
 			out.Fail(inputs[i], fault.FromError(it.err))
 		} else {
-			made := toProto(it.who, have[it.who.ID])
-			made.PersonIdentity.RequestItemId = inputs[i].GetPersonIdentity().RequestItemId
-			made.AssignmentSpan = inputs[i].GetAssignmentSpan()
-			out.Succeed(inputs[i], made)
+			result := toProto(it.who, assignments[it.who.ID])
+			result.PersonIdentity.RequestItemId = inputs[i].GetPersonIdentity().RequestItemId
+			result.AssignmentSpan = inputs[i].GetAssignmentSpan()
+			out.Succeed(inputs[i], result)
 		}
 	}
 	return response(ctx, out)

@@ -11,8 +11,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// BulkResult returns the successes of a bulk request, or its failure. What failed carries
-// its input only when the caller wants to send it again.
+// BulkResult returns the successes of a bulk request, or its failure. Failures include their input
+// only if the caller wants to retry them.
 func BulkResult[I, R proto.Message](ctx context.Context, outcome *bulk.Outcome[I, R], withInput bool) ([]R, *commonv1.ErrorBody, error) {
 	failure, err := outcome.Failure()
 	if err != nil {

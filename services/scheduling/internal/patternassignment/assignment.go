@@ -18,44 +18,42 @@ const (
 	// codeEnd (400): an end that is not after its start.
 	codeEnd     = "WFS-100904"
 	codeMissing = patterndefinition.CodeMissing
-	// codeRange (400): a window whose end lies before its start.
+	// codeRange (400): a window whose end is before its start.
 	codeRange = "WFS-111203"
 )
 
 // assignment is a version of the assignment of a pattern to an owner.
 type assignment struct {
-	id int64 // 0 until it is stored
-	// lineage is the id of the first of the assignments that came from one another,
-	// 0 until that is stored. What people changed by hand stays with it.
+	id int64 // 0 until stored
+	// lineage is the id of the first assignment in a chain of replacements, or 0 until that is
+	// stored. Manual changes of entries follow the lineage.
 	lineage int64
 	version int32
 	ownerID int64
-	// ofEmployee reports whether the owner is an employee, and not a term.
+	// ofEmployee reports whether the owner is an employee and not a term.
 	ofEmployee bool
 	ownerName  string
-	// inherits reports whether the owner is a term that passes its patterns on, or an
-	// employee.
+	// inherits reports whether the owner is an employee, or a term that passes on its patterns.
 	inherits bool
-	// days end before civil.Forever, or with it: then there is no end.
+	// days is the range of days. An end of civil.Forever means no end.
 	days      civil.Range
 	patternID int64
 	dayCount  int32
-	// entriesPerDay is the most entries on a day of the pattern.
+	// entriesPerDay is the largest number of entries on a day of the pattern.
 	entriesPerDay int32
-	// anchor is a day on which cycle day 1 falls, before the offset. It stays
-	// when days are taken away, so that the cycle goes on as it was.
+	// anchor is a day with cycle day 1, before the offset. It does not change when days are
+	// removed, so that the cycle continues unchanged.
 	anchor   civil.Date
 	offset   int32
 	override bool
 	lane     uint8
-	// seq orders the assignments: those that were made later stand above. Changes
-	// leave it as it is.
+	// seq orders assignments: later ones are above earlier ones. Changes keep it.
 	seq int64
 	// applied reports whether the propagation of this version has finished.
 	applied bool
 }
 
-// layer is the assignment as the engine sees it.
+// layer converts the assignment for package span.
 func (a *assignment) layer() span.Assignment {
 	return span.Assignment{
 		ID: a.id, Seq: a.seq, TermID: a.termID(), From: a.days.From, To: a.days.To,
@@ -64,7 +62,7 @@ func (a *assignment) layer() span.Assignment {
 	}
 }
 
-// termID is the owner as the engine knows it: 0 for an employee.
+// termID returns the owner for package span: 0 for an employee.
 func (a *assignment) termID() int64 {
 	if a.ofEmployee {
 		return 0
@@ -72,8 +70,7 @@ func (a *assignment) termID() int64 {
 	return a.ownerID
 }
 
-// message is the assignment as callers see it. An assignment without end has
-// no end date.
+// message returns the assignment for responses. An assignment without an end has no end date.
 func (a *assignment) message(pattern *schedulingv1.SchedulePattern) *schedulingv1.GroupSchedulePattern {
 	m := &schedulingv1.GroupSchedulePattern{
 		Id:              proto.Int64(a.id),
@@ -94,7 +91,7 @@ func (a *assignment) message(pattern *schedulingv1.SchedulePattern) *schedulingv
 	return m
 }
 
-// parseDate reads a date of a request, pulled into the calendar of the product.
+// parseDate parses a date of a request, and clamps it to the supported calendar.
 func parseDate(path, text string) (civil.Date, error) {
 	date, err := civil.ParseDate(text)
 	if err != nil {
@@ -103,16 +100,15 @@ func parseDate(path, text string) (civil.Date, error) {
 	return date.Clamp(), nil
 }
 
-// neededDate is parseDate for a date that must be given.
-func neededDate(path, text string) (civil.Date, error) {
+// requireDate is parseDate for a required date.
+func requireDate(path, text string) (civil.Date, error) {
 	if text == "" {
 		return 0, patterndefinition.Missing(path)
 	}
 	return parseDate(path, text)
 }
 
-// parseEnd reads a last day and returns the day after it. Without a date there
-// is no end.
+// parseEnd parses a last day, and returns the day after it. An empty text means no end.
 func parseEnd(path, text string) (civil.Date, error) {
 	if text == "" {
 		return civil.Forever, nil
@@ -121,9 +117,9 @@ func parseEnd(path, text string) (civil.Date, error) {
 	return last.AddDays(1).Clamp(), err
 }
 
-// anchorOf returns where the cycle of a pattern begins: on its own start
-// date, or else on the start of the assignment.
-func anchorOf(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Date, error) {
+// cycleAnchor returns the first date of a pattern's cycle: the pattern's own start date, or else
+// the start of the assignment.
+func cycleAnchor(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Date, error) {
 	if pattern.GetStartDate() == "" {
 		return start, nil
 	}
@@ -134,7 +130,7 @@ func anchorOf(pattern *schedulingv1.SchedulePattern, start civil.Date) (civil.Da
 	return anchor, nil
 }
 
-// checkDays refuses an assignment whose last day is not after its first.
+// checkDays rejects an assignment whose last day is not after its first.
 func (k *Kind) checkDays(path string, days civil.Range) error {
 	if days.Days() > 1 {
 		return nil

@@ -1,10 +1,9 @@
-// Package patternassignment puts schedule patterns on those who own them: employment
-// terms, or employees. What it stores are decisions: which pattern, on whom, from when
-// to when. What follows from them for schedules is the work of a propagation, which
-// every change starts in its own transaction.
+// Package patternassignment assigns schedule patterns to owners: employment terms or employees. It
+// stores only these decisions: the pattern, the owner and the days. Each change starts a
+// propagation in its transaction, which applies it to schedules.
 //
-// An assignment is shown as a GroupSchedulePattern, whoever owns it: what the reference
-// product calls a group is an employment term, and here any owner.
+// An assignment has the form of a GroupSchedulePattern for every kind of owner. The reference
+// product's group is an employment term, and here any owner.
 package patternassignment
 
 import (
@@ -21,28 +20,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// Owner is who has patterns of their own.
+// Owner is an employment term or an employee with patterns.
 type Owner struct {
 	ID   int64
 	Name string
-	// Inherits reports whether the patterns reach schedules: those of a term only while
-	// it passes them on.
+	// Inherits reports whether the patterns reach schedules. Those of a term do so only while it
+	// passes them on.
 	Inherits bool
 }
 
-// Deps are what Assignments work with.
+// Deps are the dependencies of Assignments.
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
-	// Owners returns those whom refs name, in their order, or a fault when one of them
-	// names nobody. It is not called in a transaction.
+	// Owners returns the owners of references, in their order, or an error if one of them does not
+	// exist. It is not called in a transaction.
 	Owners func(ctx context.Context, refs []*commonv1.Ref) ([]Owner, error)
-	// Visible returns the owners whose assignments the caller may see. It is not
-	// called in a transaction.
+	// Visible returns the owners that the caller may see. It is not called in a transaction.
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
 }
 
-// Assignments are those of one kind of owners.
+// Assignments manages the assignments of one kind of owners.
 type Assignments struct {
 	kind *Kind
 	deps Deps
@@ -51,15 +49,15 @@ type Assignments struct {
 // New returns the assignments of a kind of owners.
 func New(kind *Kind, deps Deps) *Assignments { return &Assignments{kind: kind, deps: deps} }
 
-// clientError returns err as a fault when it is the caller's, so that it
-// concerns one item and not the request.
+// clientError returns err as a fault if the caller caused it, so that it concerns one item and not
+// the request.
 func clientError(err error) (*fault.Error, bool) {
 	f := fault.FromError(err)
 	return f, f != nil && f.Status < http.StatusInternalServerError
 }
 
-// FindOwners finds the owners that refs name. With partial each ref that names none
-// has an error of its own.
+// FindOwners finds the owners of references. With partial, each unknown reference has its own
+// error.
 func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, partial bool) ([]Owner, []error, error) {
 	errs := make([]error, len(refs))
 	if len(refs) == 0 {
@@ -72,7 +70,7 @@ func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, part
 	if _, ok := clientError(err); !ok || !partial {
 		return nil, nil, err
 	}
-	// Only the first bad ref is named, so each is asked for alone.
+	// The error is only about the first bad reference, so look up each one separately.
 	owners = make([]Owner, len(refs))
 	for i, ref := range refs {
 		one, err := s.deps.Owners(ctx, []*commonv1.Ref{ref})
@@ -87,13 +85,13 @@ func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, part
 	return owners, errs, nil
 }
 
-// OneBlock is the refusal of an update with several blocks.
+// OneBlock returns the error for an update with several blocks.
 func (s *Assignments) OneBlock() error { return s.kind.oneBlock() }
 
-// Days reads a range of days, both included, which stands at a path of a request.
+// Days parses a range of days at a path of a request, both ends inclusive.
 func (s *Assignments) Days(path, start, end string) (civil.Range, error) {
 	return s.kind.removedDays(path, &schedulingv1.RemovedDays{StartDate: start, EndDate: end})
 }
 
-// idsPath is where requests name assignments by their ids.
+// idsPath returns the path of an assignment id in requests.
 func (k *Kind) idsPath(i int) string { return fmt.Sprintf("where.%sIds[%d]", k.pattern, i) }

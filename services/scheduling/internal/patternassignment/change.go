@@ -20,11 +20,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// unnumbered is where the numbers of decisions begin that have none yet: after
-// all others.
-const unnumbered = int64(1) << 62
+// unnumbered is the offset of sequence numbers for new assignments, which come after all others.
+const firstNewSeq = int64(1) << 62
 
-// layers are the assignments that hold now, by owner.
+// layers are the current assignments by owner.
 type layers struct {
 	kind    *Kind
 	byOwner map[int64][]span.Assignment
@@ -33,7 +32,7 @@ type layers struct {
 }
 
 func (k *Kind) layers(list []assignment, hired map[int64]civil.Date) *layers {
-	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, next: unnumbered}
+	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, next: firstNewSeq}
 	for i := range list {
 		l.put(&list[i])
 	}
@@ -49,8 +48,8 @@ func (l *layers) put(a *assignment) {
 	l.byOwner[a.ownerID] = append(l.byOwner[a.ownerID], layer)
 }
 
-// add chooses the lane of a new assignment and puts it in. It refuses one for
-// which there is no room: the ids of entries distinguish no more.
+// add chooses the lane of a new assignment and adds it. It rejects an assignment if the days have
+// no room for another one: the ids of entries limit the number of layers.
 func (l *layers) add(path string, a *assignment) error {
 	if err := l.checkHired(path, a.ownerID, a.days.From); err != nil {
 		return err
@@ -63,23 +62,22 @@ func (l *layers) add(path string, a *assignment) error {
 	}
 	if err != nil {
 		l.byOwner[a.ownerID] = before
-		return patterndefinition.Invalid(path, "lies on days for which the %s has too many schedule patterns already", l.kind.owner).WithCause(err)
+		return patterndefinition.Invalid(path, "covers days on which the %s already has too many schedule patterns", l.kind.owner).WithCause(err)
 	}
 	return nil
 }
 
-// checkHired refuses days before the owner is hired.
+// checkHired rejects days before the owner's hire date.
 func (l *layers) checkHired(path string, ownerID int64, from civil.Date) error {
-	if hired, known := l.hired[ownerID]; known && from < hired {
+	if hired, found := l.hired[ownerID]; found && from < hired {
 		return fault.Newf(codeHired, http.StatusBadRequest, "%s.startDate must not be before %s, the hire date of the employee.", path, hired)
 	}
 	return nil
 }
 
-// change puts the parts of an edit in the place of what was there. Their lanes
-// stay, so that entries keep their ids. It refuses an edit after which too many
-// lie on a day: because a part has more days, or because it hides others on
-// fewer.
+// change replaces an assignment by the parts of an edit. The parts keep their lane, so that entries
+// keep their ids. It rejects an edit that leaves too many visible patterns on a day, because a part
+// has more days or hides others on fewer days.
 func (l *layers) change(e *edit) error {
 	for i := range e.after {
 		if from := e.after[i].days.From; from < e.before.days.From {
@@ -96,14 +94,13 @@ func (l *layers) change(e *edit) error {
 	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before
 		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", resourceName, e.before.id),
-			"cannot be changed like this: too many schedule patterns of the %s would lie on one day. End or remove others first", l.kind.owner).WithCause(err)
+			"cannot be changed like this: the %s would have too many schedule patterns on one day. End or remove others first", l.kind.owner).WithCause(err)
 	}
 	return nil
 }
 
-// store writes edits, whose parts are numbered, and starts their propagation.
-// It returns 0 when there is nothing to write. What was there stays readable as
-// it was: versions are ended, never changed.
+// store writes edits with numbered parts, and starts their propagation. It returns 0 if there is
+// nothing to write. Old versions are ended and never changed, so that they stay readable.
 func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
 	var owners, ended []int64
 	var parts []assignment
@@ -135,12 +132,12 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Tim
 	return propagationID, k.insert(ctx, tx, tenantID, propagationID, at, parts)
 }
 
-// describe returns the result of each edit of what holds now.
+// describe returns the result of each edit of the current assignments.
 func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
-	concerns := make([]affectedDays, len(edits))
+	affected := make([]affectedDays, len(edits))
 	for i := range edits {
-		concerns[i] = edits[i].affectedDays()
+		affected[i] = edits[i].affectedDays()
 		if len(edits[i].after) > 0 {
 			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
 		}
@@ -149,11 +146,11 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int6
 	if err != nil {
 		return nil, err
 	}
-	locked, err := s.kind.lockedNotices(ctx, db, tenantID, concerns)
+	locked, err := s.kind.lockedNotices(ctx, db, tenantID, affected)
 	if err != nil {
 		return nil, err
 	}
-	after := afterAll(now, edits)
+	after := applyAll(now, edits)
 	results := make([]*schedulingv1.GroupSchedulePatternResult, len(edits))
 	for i := range edits {
 		results[i] = edits[i].result(patterns, locked[i])
@@ -162,7 +159,7 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int6
 	return results, nil
 }
 
-// affectedDays is the interval of days that an edit is about.
+// affectedDays returns the range of days that an edit affects.
 func (e *edit) affectedDays() affectedDays {
 	days, ownerID := e.before.days, e.before.ownerID
 	for i, a := range e.after {
@@ -176,17 +173,17 @@ func (e *edit) affectedDays() affectedDays {
 
 func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked string) *schedulingv1.GroupSchedulePatternResult {
 	result := &schedulingv1.GroupSchedulePatternResult{Status: proto.Bool(true)}
-	about := e.before
+	shown := e.before
 	switch {
 	case len(e.after) == 0:
 		result.GroupSchedulePattern = &schedulingv1.GroupSchedulePattern{
-			Id:       proto.Int64(about.id),
-			GroupRef: &commonv1.Ref{Id: proto.Int64(about.ownerID), Qualifier: proto.String(about.ownerName)},
+			Id:       proto.Int64(shown.id),
+			GroupRef: &commonv1.Ref{Id: proto.Int64(shown.ownerID), Qualifier: proto.String(shown.ownerName)},
 		}
 		result.Exceptions = append(result.Exceptions, "The schedule pattern was removed.")
 	default:
-		about = e.after[e.shown]
-		result.GroupSchedulePattern = about.message(patterns[about.patternID])
+		shown = e.after[e.shown]
+		result.GroupSchedulePattern = shown.message(patterns[shown.patternID])
 	}
 	switch {
 	case !e.changes():
@@ -196,7 +193,7 @@ func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked s
 		result.Exceptions = append(result.Exceptions,
 			fmt.Sprintf("The days from %s on go on as the schedule pattern assignment %d.", rest.days.From, rest.id))
 	}
-	if !about.inherits {
+	if !shown.inherits {
 		result.Exceptions = append(result.Exceptions, noticeInheritance)
 	} else if locked != "" {
 		result.Exceptions = append(result.Exceptions, locked)

@@ -18,17 +18,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// creation is one create of a request on its way into the database.
+// creation is one create operation of a request during its processing.
 type creation struct {
 	path       string
 	input      *schedulingv1.GroupSchedulePatternCreate
-	made       assignment
+	assignment assignment
 	definition *patterndefinition.Definition
 	err        error
 }
 
-// Create assigns patterns to owners, all or, with partial success, those that can be.
-// It starts one propagation for all, which the response names.
+// Create assigns patterns to owners: all of them or, with partial success, the valid ones. It
+// starts one propagation, and names it in the response.
 func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate, partial bool) (*CreateOutcome, error) {
 	list := make([]creation, len(inputs))
 	for i, input := range inputs {
@@ -44,14 +44,14 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 
-// CreateOutcome has a result for each assignment that was to be made.
+// CreateOutcome has a result for each requested assignment.
 type CreateOutcome = bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, *schedulingv1.GroupSchedulePatternResult]
 
-// readCreation reads what a create says by itself.
+// readCreation parses one create operation.
 func (k *Kind) readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creation {
 	c := creation{path: fmt.Sprintf("%[1]sCreates[%[2]d].%[1]s", k.pattern, i), input: input}
-	c.made, c.err = k.readAssignment(c.path, input.GetGroupSchedulePattern())
-	c.made.override = input.GetOverride()
+	c.assignment, c.err = k.readAssignment(c.path, input.GetGroupSchedulePattern())
+	c.assignment.override = input.GetOverride()
 	return c
 }
 
@@ -82,28 +82,28 @@ func (k *Kind) readAssignment(path string, g *schedulingv1.GroupSchedulePattern)
 	return a, nil
 }
 
-// complete finds the owners and the templates that the creates name. Without
-// partial the first error ends it.
+// complete finds the owners and templates of the create operations. Without partial, the first
+// error ends the request.
 func (s *Assignments) complete(ctx context.Context, list []creation, partial bool) error {
 	if err := firstError(list, partial); err != nil {
 		return err
 	}
 	var good []*creation
 	var refs []*commonv1.Ref
-	var asked []patterndefinition.Request
+	var patterns []patterndefinition.Request
 	for i := range list {
 		if c := &list[i]; c.err == nil {
 			good = append(good, c)
 			g := c.input.GetGroupSchedulePattern()
 			refs = append(refs, g.GetGroupRef())
-			asked = append(asked, patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
+			patterns = append(patterns, patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
 	owners, errs, err := s.FindOwners(ctx, refs, partial)
 	if err != nil {
 		return err
 	}
-	definitions, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, asked)
+	definitions, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, patterns)
 	if err != nil {
 		return err
 	}
@@ -114,17 +114,17 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 		if c.err != nil {
 			continue
 		}
-		c.made.ownerID, c.made.ownerName, c.made.inherits = owners[i].ID, owners[i].Name, owners[i].Inherits
+		c.assignment.ownerID, c.assignment.ownerName, c.assignment.inherits = owners[i].ID, owners[i].Name, owners[i].Inherits
 		c.definition = definitions[i].Definition
-		c.made.dayCount, c.made.entriesPerDay = c.definition.DayCount, c.definition.EntriesPerDay
-		if c.made.anchor, err = anchorOf(c.definition.Pattern, c.made.days.From); err != nil {
+		c.assignment.dayCount, c.assignment.entriesPerDay = c.definition.DayCount, c.definition.EntriesPerDay
+		if c.assignment.anchor, err = cycleAnchor(c.definition.Pattern, c.assignment.days.From); err != nil {
 			return err
 		}
 	}
 	return firstError(list, partial)
 }
 
-// firstError is the error that ends a request without partial success.
+// firstError returns the error that ends a request without partial success.
 func firstError(list []creation, partial bool) error {
 	for i := range list {
 		if list[i].err != nil && !partial {
@@ -134,7 +134,7 @@ func firstError(list []creation, partial bool) error {
 	return nil
 }
 
-// create stores those of the creates that have no error yet.
+// create stores the create operations without errors.
 func (s *Assignments) create(ctx context.Context, list []creation, partial bool) (*CreateOutcome, int64, error) {
 	var outcome *CreateOutcome
 	var propagationID int64
@@ -166,9 +166,8 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool)
 	return outcome, propagationID, err
 }
 
-// insertIntoLayers finds room for new assignments among those that hold now. It returns
-// these, what is to be stored, an error for each create that is not, and the time
-// of the change.
+// insertIntoLayers adds new assignments to the current ones. It returns the current assignments,
+// the edits to store, an error for each create operation that failed, and the time of the change.
 func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
 	errs := make([]error, len(list))
 	var positions []int
@@ -182,10 +181,10 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 			continue
 		}
 		positions = append(positions, i)
-		edits = append(edits, edit{after: []assignment{c.made}})
-		owners = append(owners, c.made.ownerID)
+		edits = append(edits, edit{after: []assignment{c.assignment}})
+		owners = append(owners, c.assignment.ownerID)
 		definitions = append(definitions, c.definition)
-		window = civil.Range{From: min(window.From, c.made.days.From), To: max(window.To, c.made.days.To)}
+		window = civil.Range{From: min(window.From, c.assignment.days.From), To: max(window.To, c.assignment.days.To)}
 	}
 	if err := s.kind.lock.WaitEach(ctx, tx, tenantID, owners); err != nil {
 		return nil, nil, nil, time.Time{}, err
@@ -198,15 +197,15 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	hired, err := s.kind.hired(ctx, tx, tenantID, owners)
+	hired, err := s.kind.hireDates(ctx, tx, tenantID, owners)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
 	layers := s.kind.layers(now, hired)
 	placed, used := edits[:0], definitions[:0]
 	for k, i := range positions {
-		made := &edits[k].after[0]
-		if errs[i] = layers.add(list[i].path, made); errs[i] == nil {
+		added := &edits[k].after[0]
+		if errs[i] = layers.add(list[i].path, added); errs[i] == nil {
 			placed, used = append(placed, edits[k]), append(used, definitions[k])
 		}
 	}

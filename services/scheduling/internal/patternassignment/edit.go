@@ -9,9 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// An edit says what becomes of an assignment: it goes on as the one part that
-// has its id, further parts get ids of their own, and without parts it is gone.
-// Nothing in here knows a database.
+// edit is the change of an assignment. The part with its id continues it; other parts get new ids;
+// without parts the assignment is removed. This file does not use the database.
 type edit struct {
 	before assignment
 	after  []assignment
@@ -19,27 +18,26 @@ type edit struct {
 	shown int
 }
 
-// same is the edit that changes nothing.
-func same(a assignment) edit { return edit{before: a, after: []assignment{a}} }
+// unchanged returns an edit that changes nothing.
+func unchanged(a assignment) edit { return edit{before: a, after: []assignment{a}} }
 
 // changes reports whether there is anything to store.
 func (e *edit) changes() bool { return len(e.after) != 1 || e.after[0] != e.before }
 
-// replacement is what a new pattern brings. Dates that are nil stay as they
-// are in the assignment that it replaces.
+// replacement is a new pattern for an assignment. Dates that are nil keep the dates of the
+// assignment.
 type replacement struct {
 	start, to     *civil.Date
 	offset        int32
 	dayCount      int32
 	entriesPerDay int32
-	// anchor is the pattern's own start date.
+	// anchor is the start date of the pattern itself.
 	anchor *civil.Date
 }
 
-// on returns the assignment with the replacement on days. Its pattern is to be
-// stored. It stays where it lies: a base rotation that changes does not come to lie
-// above the special one that somebody put on it later.
-func (r *replacement) on(a assignment, days civil.Range) assignment {
+// apply returns the assignment with the replacement on days. Its pattern is not stored yet. It
+// keeps its layer: a changed base rotation does not move above a special one that was added later.
+func (r *replacement) apply(a assignment, days civil.Range) assignment {
 	a.days = days
 	a.patternID, a.dayCount, a.entriesPerDay, a.offset = 0, r.dayCount, r.entriesPerDay, r.offset
 	a.anchor = days.From
@@ -49,8 +47,7 @@ func (r *replacement) on(a assignment, days civil.Range) assignment {
 	return a
 }
 
-// recreate replaces an assignment over its whole range, or over the dates that
-// the replacement brings.
+// recreate replaces an assignment on its whole range, or on the dates of the replacement.
 func (k *Kind) recreate(path string, a assignment, r *replacement) (edit, error) {
 	days := a.days
 	if r.start != nil {
@@ -64,12 +61,12 @@ func (k *Kind) recreate(path string, a assignment, r *replacement) (edit, error)
 			return edit{}, err
 		}
 	}
-	return edit{before: a, after: []assignment{r.on(a, days)}}, nil
+	return edit{before: a, after: []assignment{r.apply(a, days)}}, nil
 }
 
-// asOf ends an assignment the day before a date and lets the replacement begin
-// on it. On the first day that replaces the whole assignment.
-func (k *Kind) asOf(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
+// replaceFrom ends an assignment the day before a date, and begins the replacement on that date. On the
+// first day it replaces the whole assignment.
+func (k *Kind) replaceFrom(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
 	if !a.days.Contains(date) {
 		return edit{}, patterndefinition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, daysText(a.days))
 	}
@@ -81,12 +78,12 @@ func (k *Kind) asOf(path string, a assignment, date civil.Date, r *replacement) 
 		}
 	}
 	if date == a.days.From {
-		return edit{before: a, after: []assignment{r.on(a, days)}}, nil
+		return edit{before: a, after: []assignment{r.apply(a, days)}}, nil
 	}
-	old, changed := a, r.on(a, days)
+	old, next := a, r.apply(a, days)
 	old.days.To = date
-	changed.id = 0
-	return edit{before: a, after: []assignment{old, changed}, shown: 1}, nil
+	next.id = 0
+	return edit{before: a, after: []assignment{old, next}, shown: 1}, nil
 }
 
 // endOn sets the day after the last day.
@@ -95,28 +92,27 @@ func (k *Kind) endOn(path string, a assignment, to civil.Date) (edit, error) {
 		return edit{}, fault.New(k.codeEnd, http.StatusBadRequest,
 			fmt.Sprintf("%s.date must not be before %s, the startDate of %d.", path, a.days.From, a.id))
 	}
-	e := same(a)
+	e := unchanged(a)
 	e.after[0].days.To = to
 	return e, nil
 }
 
-// without takes days away. What is left of an assignment may be shorter, in two
-// parts, or nothing.
-func without(a assignment, days civil.Range) edit {
-	left := civil.AppendDifference(nil, []civil.Range{a.days}, []civil.Range{days})
+// removeDays removes days from an assignment. The result can be shorter, in two parts, or empty.
+func removeDays(a assignment, days civil.Range) edit {
+	remaining := civil.AppendDifference(nil, []civil.Range{a.days}, []civil.Range{days})
 	e := edit{before: a}
-	for i, part := range left {
-		kept := a
-		kept.days = part
+	for i, part := range remaining {
+		rest := a
+		rest.days = part
 		if i > 0 {
-			kept.id = 0
+			rest.id = 0
 		}
-		e.after = append(e.after, kept)
+		e.after = append(e.after, rest)
 	}
 	return e
 }
 
-// daysText names days for people.
+// daysText formats days for messages.
 func daysText(days civil.Range) string {
 	if days.To >= civil.Forever {
 		return fmt.Sprintf("the days from %s on", days.From)

@@ -52,7 +52,7 @@ func TestWithoutDays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := march(t)
-			e := without(a, c.taken)
+			e := removeDays(a, c.taken)
 			var left []civil.Range
 			for i, part := range e.after {
 				left = append(left, part.days)
@@ -94,7 +94,7 @@ func TestAsOfDate(t *testing.T) {
 	a := march(t)
 	r := &replacement{dayCount: 14}
 
-	e, err := terms.asOf("do", a, day(t, "2025-03-10"), r)
+	e, err := terms.replaceFrom("do", a, day(t, "2025-03-10"), r)
 	require.NoError(t, err)
 	require.Len(t, e.after, 2)
 	old, changed := e.after[0], e.after[1]
@@ -108,23 +108,23 @@ func TestAsOfDate(t *testing.T) {
 	assert.Equal(t, a.seq, changed.seq, "where the old one lies")
 	assert.Equal(t, 1, e.shown)
 
-	e, err = terms.asOf("do", a, a.days.From, r)
+	e, err = terms.replaceFrom("do", a, a.days.From, r)
 	require.NoError(t, err)
 	require.Len(t, e.after, 1, "on the first day it replaces the whole")
 	assert.Equal(t, a.id, e.after[0].id)
 
 	to := civil.Forever
-	e, err = terms.asOf("do", a, day(t, "2025-03-31"), &replacement{dayCount: 14, to: &to})
+	e, err = terms.replaceFrom("do", a, day(t, "2025-03-31"), &replacement{dayCount: 14, to: &to})
 	require.NoError(t, err)
 	assert.Equal(t, civil.Forever, e.after[1].days.To)
 
 	for _, outside := range []string{"2025-02-28", "2025-04-01"} {
 		t.Run(outside, func(t *testing.T) {
-			_, err = terms.asOf("do", a, day(t, outside), r)
+			_, err = terms.replaceFrom("do", a, day(t, outside), r)
 			assert.True(t, fault.HasCode(err, patterndefinition.CodeInvalid), outside)
 		})
 	}
-	_, err = terms.asOf("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
+	_, err = terms.replaceFrom("do", a, day(t, "2025-03-10"), &replacement{dayCount: 14, to: new(day(t, "2025-03-11"))})
 	assert.True(t, fault.HasCode(err, codeEnd))
 }
 

@@ -9,32 +9,32 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// maxHidden bounds what the result of an edit says of hidden days.
+// maxHidden limits the hidden days in the result of an edit.
 const maxHidden = 100
 
-// afterAll is what holds after edits, whose parts are numbered.
-func afterAll(now []assignment, edits []edit) []assignment {
-	gone := make(map[int64]bool, len(edits))
+// applyAll returns the current assignments after edits with numbered parts.
+func applyAll(now []assignment, edits []edit) []assignment {
+	replaced := make(map[int64]bool, len(edits))
 	for i := range edits {
-		gone[edits[i].before.id] = true
+		replaced[edits[i].before.id] = true
 	}
-	list := slices.DeleteFunc(slices.Clone(now), func(a assignment) bool { return gone[a.id] })
+	list := slices.DeleteFunc(slices.Clone(now), func(a assignment) bool { return replaced[a.id] })
 	for i := range edits {
 		list = append(list, edits[i].after...)
 	}
 	return list
 }
 
-// hiddenDays returns the days on which others hide what the edit brings, and those
-// on which it begins to hide others. The list holds what there is after it.
+// hiddenDays returns the days when others hide the result of the edit, and the days when it newly
+// hides others. list has the assignments after the edit.
 func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 	var out []*schedulingv1.HiddenPatternDays
-	add := func(below, above *assignment, known []civil.Range) {
-		shared := below.days.Intersect(above.days)
-		if below.ownerID != above.ownerID || !above.override || !above.above(below) || shared.Empty() {
+	add := func(below, above *assignment, before []civil.Range) {
+		common := below.days.Intersect(above.days)
+		if below.ownerID != above.ownerID || !above.override || !above.above(below) || common.Empty() {
 			return
 		}
-		for _, days := range civil.AppendDifference(nil, []civil.Range{shared}, known) {
+		for _, days := range civil.AppendDifference(nil, []civil.Range{common}, before) {
 			if len(out) < maxHidden {
 				out = append(out, hiddenMessage(below.id, above.id, days))
 			}
@@ -42,27 +42,26 @@ func (e *edit) hiddenDays(list []assignment) []*schedulingv1.HiddenPatternDays {
 	}
 	for i := range e.after {
 		part := &e.after[i]
-		var known []civil.Range
+		var before []civil.Range
 		if e.before.generatesLike(part) {
-			known = []civil.Range{e.before.days}
+			before = []civil.Range{e.before.days}
 		}
 		for k := range list {
 			if other := &list[k]; other.id != part.id && other.id != e.before.id {
-				add(part, other, known)
-				add(other, part, known)
+				add(part, other, before)
+				add(other, part, before)
 			}
 		}
 	}
 	return out
 }
 
-// above reports whether a lies above b.
+// above reports whether a is above b.
 func (a *assignment) above(b *assignment) bool {
 	return a.seq > b.seq || a.seq == b.seq && a.id > b.id
 }
 
-// generatesLike reports whether two versions of an assignment differ in their days
-// at most.
+// generatesLike reports whether two versions of an assignment differ only in their days.
 func (a *assignment) generatesLike(b *assignment) bool {
 	return a.id != 0 && a.patternID == b.patternID && a.anchor == b.anchor && a.offset == b.offset &&
 		a.override == b.override && a.seq == b.seq

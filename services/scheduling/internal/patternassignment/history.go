@@ -14,9 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// selectHistory reads every version of the assignments of owners, whose column is filled in, that had a day
-// of the window, with what became of its propagation. Rows are in the order in
-// which versions were believed.
+// selectHistory reads every version of the owners' assignments with a day in the window, and the
+// state of its propagation. The owner column is filled in. Rows are ordered by version.
 const selectHistory = `
 SELECT a.id, a.version, a.%[1]s, a.from_date, a.to_date, a.pattern_id, a.override,
        a.believed_from, nullif(a.believed_until, 'infinity'),
@@ -29,16 +28,16 @@ LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
 WHERE a.tenant_id = $1 AND a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3
 ORDER BY a.%[1]s, a.id, a.version LIMIT $5`
 
-// version is a version of an assignment, and what became of it.
+// version is a version of an assignment with its propagation.
 type version struct {
 	id, ownerID, patternID int64
 	number                 int32
 	days                   civil.Range
 	override               bool
-	// The change that made it, and the one that ended it.
+	// The times of the changes that started and ended it.
 	from  time.Time
 	until *time.Time
-	// continued reports whether another version took its place.
+	// continued reports whether another version replaced it.
 	continued bool
 
 	propagationID     int64
@@ -67,8 +66,8 @@ func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owner
 	return list, k.checkRead(len(list))
 }
 
-// versionBits is how many bits of a history id hold the version. With 53 bits
-// altogether the id stays exact for clients that keep numbers as doubles.
+// versionBits is the number of bits of a history id for the version. The id has at most 53 bits, so
+// that it stays exact for clients that store numbers as doubles.
 const versionBits = 20
 
 func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
@@ -91,22 +90,22 @@ func (v *version) message() (*schedulingv1.GroupSchedulePatternHistory, error) {
 	}, nil
 }
 
-// report says what the version was, what its propagation did, and how it ended.
+// report describes the version, its propagation, and its end.
 func (v *version) report() []string {
 	adds := "adds to"
 	if v.override {
 		adds = "replaces"
 	}
-	lines := []string{fmt.Sprintf("Version %d has %s; its pattern %d %s what lies below.",
+	lines := []string{fmt.Sprintf("Version %d has %s; its pattern %d %s the patterns below.",
 		v.number, daysText(v.days), v.patternID, adds)}
 	if v.state != "" {
 		lines = append(lines, fmt.Sprintf("Propagation %d is %s for %d employees.", v.propagationID, v.state, v.employees))
 	}
 	if v.locked > 0 {
-		lines = append(lines, fmt.Sprintf("Locked days of %d employees were left alone.", v.locked))
+		lines = append(lines, fmt.Sprintf("Locked days of %d employees were not changed.", v.locked))
 	}
 	if v.detached > 0 {
-		lines = append(lines, fmt.Sprintf("Entries of %d employees that were changed by hand were left alone.", v.detached))
+		lines = append(lines, fmt.Sprintf("Manually changed entries of %d employees were not changed.", v.detached))
 	}
 	if v.until != nil {
 		ended := "removed"
@@ -118,5 +117,5 @@ func (v *version) report() []string {
 	return lines
 }
 
-// moment is an instant on the clocks of UTC, exact to the second.
+// moment formats an instant in UTC, with whole seconds.
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05") }

@@ -7,36 +7,34 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// Kind is whom patterns are put on.
+// Kind is a kind of owner of patterns.
 type Kind struct {
-	// lock makes changes of the same owners wait for each other, until the
-	// transaction ends. What is read afterwards is then what the one before left.
-	// Locking the rows themselves would not do: the version that it waited for is
-	// gone, and the one that replaced it was not there when the statement began.
+	// lock serializes changes of the same owners until the transaction ends, so that a change reads
+	// the result of the one before. Locking the rows would not be enough: after the wait the old
+	// version is ended, and the new one is not visible to the statement.
 	lock advisory.Lock
-	// owner and owners are what messages call one and several of them.
+	// owner and owners are the singular and plural names of owners in messages.
 	owner, owners string
-	// What requests call an assignment, and the refs of its owners.
+	// The names of assignments and references to owners in requests.
 	pattern, ref, refs, removeByOwners string
-	// lastBlocks ends the list of the blocks of an update.
+	// lastBlocks is the end of the list of the blocks of an update.
 	lastBlocks string
-	// codeEnd is for an end that is not after its start, codeStart for a start that
-	// is missing.
+	// codeEnd is the error for an end that is not after its start, codeStart the error for a
+	// missing start.
 	codeEnd, codeStart string
 	// ofEmployees reports whether the owners are employees.
 	ofEmployees bool
-	// concerned are those whom a change may concern.
+	// affected returns the propagation request for changed owners.
 	affected func(owners []int64) propagation.Request
-	// notice speaks of a number of employees with locked days.
+	// notice formats the notice about a number of employees with locked days.
 	notice func(employees int64) string
 
 	selectOwners, selectOne, selectWindow, selectHistory, insertVersions, countLocked string
-	// selectHired is empty for owners who are not hired.
+	// selectHired is empty for owners without a hire date.
 	selectHired string
 }
 
-// The SQL of a kind differs in the column of the owner, and in the table that has
-// the owner's name.
+// prepare fills the owner's column, and the table with the owner's name, into the SQL.
 func (k *Kind) prepare(column, table string) *Kind {
 	k.selectOwners = fmt.Sprintf(selectOwners, column, table)
 	k.selectOne = fmt.Sprintf(selectOne, column, table)
@@ -46,9 +44,9 @@ func (k *Kind) prepare(column, table string) *Kind {
 	return k
 }
 
-// Terms are the employment terms, which pass their patterns on to the employees who
-// are on them. A term can be deleted while it has patterns, but not while it has
-// persons: its assignments concern nobody, and are gone with it.
+// Terms returns the kind of employment terms, which pass their patterns on to their employees. A
+// term with patterns can be deleted, but a term with persons cannot. So the assignments of a
+// deleted term affect no employees, and are deleted with it.
 func Terms() *Kind {
 	k := &Kind{
 		lock: "patterns of employment terms", owner: "employment term", owners: "employment terms",
@@ -58,15 +56,16 @@ func Terms() *Kind {
 			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners}
 		},
 		notice: func(employees int64) string {
-			return fmt.Sprintf("Days are locked for at least %d of the term's employees and are left alone.", employees)
+			return fmt.Sprintf("Locked days of at least %d employees of the term are not changed.", employees)
 		},
 	}
 	return k.prepare("employment_term_id", "employment_term")
 }
 
-// The codes that the reference product has for patterns of employees.
+// The reference product's error codes for patterns of employees.
 const (
-	// codeEmployeeEnd (400): the end of an employee's pattern is not after its start. Send a later end, or none.
+	// codeEmployeeEnd (400): the end of an employee's pattern is not after its start. Send a later
+	// end, or none.
 	codeEmployeeEnd = "WFS-100604"
 	// codeEmployeeStart (400): an employee's pattern has no start. Send a startDate.
 	codeEmployeeStart = "WFS-100607"
@@ -74,8 +73,8 @@ const (
 	codeHired = "WFS-100601"
 )
 
-// countLockedOfEmployees counts the employees who have locked days in the range that
-// belongs to them: one or none for each.
+// countLockedOfEmployees counts for each employee and range whether the employee has locked days in
+// it: one or no row each.
 const countLockedOfEmployees = `
 SELECT c.n, count(*)
 FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS c (employee_id, from_date, to_date, n)
@@ -83,12 +82,12 @@ WHERE EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = 
                                        AND l.from_date < c.to_date AND l.to_date > c.from_date)
 GROUP BY c.n LIMIT $5`
 
-// selectHired finds from when on employees may have patterns.
+// selectHired reads the hire dates of employees. Patterns cannot start earlier.
 const selectHired = `
 SELECT id, hire_date FROM employee WHERE tenant_id = $1 AND id = ANY($2) AND hire_date IS NOT NULL`
 
-// Employees are employees with patterns of their own, which lie above those that they
-// have from terms.
+// Employees returns the kind of employees with their own patterns, which are above the patterns
+// that they inherit from terms.
 func Employees() *Kind {
 	k := &Kind{
 		lock: "patterns of employees", owner: "employee", owners: "employees", ofEmployees: true,
@@ -98,7 +97,7 @@ func Employees() *Kind {
 			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
 		},
 		selectHired: selectHired,
-		notice:      func(int64) string { return "Days of the employee are locked and are left alone." },
+		notice:      func(int64) string { return "Locked days of the employee are not changed." },
 	}
 	return k.prepare("employee_id", `(SELECT tenant_id, id, person_number AS name, true AS allows_inheritance FROM employee)`)
 }

@@ -8,15 +8,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// maxExamined bounds how many memberships are looked at to notify a planner of
-// locked days. The propagation counts them exactly.
+// maxExamined limits the memberships that are examined for the notice about locked days. The
+// propagation counts them exactly.
 const maxExamined = 20_000
 
 const noticeInheritance = "The employment term does not allow inheritance: the pattern does not reach schedules until it does."
 
-// countLockedOfTerms counts the employees of terms who have locked days in the range
-// that belongs to the term. The outermost EXISTS spares tenants without locks
-// the rest.
+// countLockedOfTerms counts for each term the employees with locked days in its range. The
+// outermost EXISTS skips the rest for tenants without locks.
 const countLockedOfTerms = `
 WITH change AS (
     SELECT * FROM unnest($2::bigint[], $3::date[], $4::date[]) WITH ORDINALITY AS c (term, from_date, to_date, n)
@@ -34,19 +33,19 @@ WHERE EXISTS (SELECT FROM day_lock WHERE tenant_id = $1)
                                        AND l.from_date < m.to_date AND l.to_date > m.from_date)
 GROUP BY m.n`
 
-// affectedDays is a range of days of an owner that a change is about.
+// affectedDays are the days of an owner that a change affects.
 type affectedDays struct {
 	ownerID int64
 	days    civil.Range
 }
 
-// lockedNotices returns for each of affectedDays what to say about locked days, or "".
-func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, concerns []affectedDays) ([]string, error) {
-	owners, from, to := make([]int64, len(concerns)), make([]civil.Date, len(concerns)), make([]civil.Date, len(concerns))
-	for i, c := range concerns {
+// lockedNotices returns the notice about locked days for each of the affectedDays, or "".
+func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, affected []affectedDays) ([]string, error) {
+	owners, from, to := make([]int64, len(affected)), make([]civil.Date, len(affected)), make([]civil.Date, len(affected))
+	for i, c := range affected {
 		owners[i], from[i], to[i] = c.ownerID, c.days.From, c.days.To
 	}
-	notices := make([]string, len(concerns))
+	notices := make([]string, len(affected))
 	var n, employees int64
 	err := pg.ForEach(ctx, db, []any{&n, &employees}, func() error {
 		notices[n-1] = k.notice(employees)

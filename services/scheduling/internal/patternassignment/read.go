@@ -17,14 +17,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// Get returns one assignment, or 404.
+// Get returns one assignment, or the error 404.
 func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSchedulePattern, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := s.deps.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.kind.one(ctx, s.deps.Pool, tenantID, id)
+	list, err := s.kind.readOne(ctx, s.deps.Pool, tenantID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +38,19 @@ func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSch
 	return messages[0], rpc.SetVersion(ctx, int64(list[0].version))
 }
 
-// Selection says what a caller wants to see: what holds, what was, or both.
+// Selection selects current assignments, their history, or both.
 type Selection struct{ Current, History bool }
 
-// ReadOptions names whose assignments are read, and of which days.
+// ReadOptions selects the owners and the days.
 type ReadOptions struct {
-	// Path is where the request has this.
+	// Path is the path of the options in the request.
 	Path string
 	Refs []*commonv1.Ref
-	// StartDate and EndDate are the window, both included; either may be open.
+	// StartDate and EndDate are the window, both inclusive. Either can be empty.
 	StartDate, EndDate string
 }
 
-// Read returns what is selected of the assignments of owners.
+// Read returns the selected assignments of owners.
 func (s *Assignments) Read(ctx context.Context, selected Selection, options ReadOptions) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
 	window, err := readWindow(options)
 	if err != nil {
@@ -81,12 +81,12 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 	if err != nil || !selected.Current {
 		return nil, histories, err
 	}
-	// What a pattern is never changes.
+	// Stored patterns never change, so they can be read outside the snapshot.
 	messages, err := s.messages(ctx, list)
 	return messages, histories, err
 }
 
-// messages are assignments as callers see them.
+// messages returns assignments for responses.
 func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
 	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(list))
@@ -104,9 +104,9 @@ func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*sched
 	return messages, nil
 }
 
-// SelectionOf reads the select of a request, in which case counts. Without one
-// everything is selected.
-func SelectionOf(names []string, current, history string) (Selection, error) {
+// ParseSelection parses the select of a request, which is case-sensitive. Without one, everything
+// is selected.
+func ParseSelection(names []string, current, history string) (Selection, error) {
 	if len(names) == 0 {
 		return Selection{Current: true, History: true}, nil
 	}
@@ -118,14 +118,13 @@ func SelectionOf(names []string, current, history string) (Selection, error) {
 		case history:
 			s.History = true
 		default:
-			return Selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be %q or %q, or select is left out for both`, current, history)
+			return Selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be %q or %q, or leave out select to get both`, current, history)
 		}
 	}
 	return s, nil
 }
 
-// readWindow reads the days that a caller asks about, both ends included. An end
-// that is left out is open.
+// readWindow parses the days of a request, both ends inclusive. A missing end is open.
 func readWindow(options ReadOptions) (civil.Range, error) {
 	window := allDays
 	if text := options.StartDate; text != "" {
@@ -140,7 +139,7 @@ func readWindow(options ReadOptions) (civil.Range, error) {
 		return civil.Range{}, err
 	}
 	window.To = to
-	// The last day of the calendar is one that every open assignment has.
+	// Every assignment without an end includes the last day of the calendar.
 	if window.From >= civil.Forever {
 		window.From = civil.Forever.AddDays(-1)
 	}

@@ -13,12 +13,12 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// ByOwnerOutcome is that of a request that names owners: each has as many results
-// as it has assignments that are concerned.
+// ByOwnerOutcome is the outcome of a request with owners. Each owner has a result for each affected
+// assignment.
 type ByOwnerOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatternResults]
 
-// removeByOwners takes the days of u away from every assignment of the owners
-// that it names. One that is named twice has its results once.
+// removeByOwners removes the days of u from all assignments of its owners. An owner that is listed
+// twice gets its results once.
 func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial bool) (*ByOwnerOutcome, int64, error) {
 	tenantID := tenant.Of(ctx)
 	owners, errs, err := s.FindOwners(ctx, u.refs, partial)
@@ -43,7 +43,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 		}
 		edits := make([]edit, len(now))
 		for i, a := range now {
-			edits[i] = without(a, u.window)
+			edits[i] = removeDays(a, u.window)
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
 		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits); err != nil {
@@ -54,8 +54,8 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 			byOwner[id] = &schedulingv1.GroupSchedulePatternResults{}
 		}
 		for i, e := range edits {
-			of := byOwner[e.before.ownerID]
-			of.Results = append(of.Results, described[i])
+			list := byOwner[e.before.ownerID]
+			list.Results = append(list.Results, described[i])
 		}
 		return nil
 	})

@@ -14,15 +14,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// selectOwners finds the owners of assignments. An assignment never moves to
-// another owner, and goes with it.
+// selectOwners finds the owners of assignments. An assignment never changes its owner, and is
+// deleted with it.
 const selectOwners = `
 SELECT DISTINCT a.%[1]s FROM pattern_assignment a
 JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.believed_until = 'infinity'`
 
-// ownersOf returns the owners of assignments, of those that the caller may see.
-func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
+// visibleOwners returns the owners of assignments, limited to those that the caller may see.
+func (k *Kind) visibleOwners(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
 	owners, err := pg.Collect(ctx, db, pgx.RowTo[int64], k.selectOwners, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
@@ -30,8 +30,8 @@ func (k *Kind) ownersOf(ctx context.Context, db pg.Querier, tenantID int64, ids 
 	return slices.DeleteFunc(owners, func(id int64) bool { return !visible.Has(id) }), nil
 }
 
-// selectCurrent reads what holds now: one assignment, or those of owners that
-// overlap with a window. A propagation that is forgotten has finished.
+// selectCurrent reads current assignments: one by id, or all of some owners that overlap a window.
+// A deleted propagation has finished.
 const selectCurrent = `
 SELECT a.id, a.version, a.%[1]s, t.name, t.allows_inheritance, a.from_date, a.to_date, a.pattern_id, a.day_count,
        a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
@@ -46,14 +46,14 @@ const (
 ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
 )
 
-// one reads an assignment by id; the list is empty when there is none.
-func (k *Kind) one(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
+// one reads an assignment by id. The list is empty if it does not exist.
+func (k *Kind) readOne(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
 	rows, err := db.Query(ctx, k.selectOne, tenantID, id)
 	return k.collect(rows, err)
 }
 
-// hired returns from when on owners may have patterns, of those for whom it is known.
-func (k *Kind) hired(ctx context.Context, db pg.Querier, tenantID int64, owners []int64) (map[int64]civil.Date, error) {
+// hired returns the known hire dates of owners.
+func (k *Kind) hireDates(ctx context.Context, db pg.Querier, tenantID int64, owners []int64) (map[int64]civil.Date, error) {
 	if k.selectHired == "" {
 		return nil, nil
 	}
@@ -70,11 +70,10 @@ func (k *Kind) hired(ctx context.Context, db pg.Querier, tenantID int64, owners 
 	return hired, nil
 }
 
-// maxRead bounds how many assignments, or versions of them, one request reads.
+// maxRead limits the assignments, or versions of them, that one request reads.
 const maxRead = 50_000
 
-// current reads the assignments of owners that have a day of the window, by owner
-// and first day.
+// current reads the assignments of owners with a day in the window, by owner and first day.
 func (k *Kind) current(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]assignment, error) {
 	rows, err := db.Query(ctx, k.selectWindow, tenantID, owners, window.From, window.To, maxRead+1)
 	list, err := k.collect(rows, err)
@@ -89,7 +88,7 @@ func (k *Kind) checkRead(n int) error {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeItemLimit,
-		fmt.Sprintf("More than %d assignments are concerned. Name fewer %s.", maxRead, k.owners))
+		fmt.Sprintf("The request affects more than %d assignments. Name fewer %s.", maxRead, k.owners))
 }
 
 func (k *Kind) collect(rows pgx.Rows, err error) ([]assignment, error) {
@@ -114,17 +113,16 @@ func (k *Kind) collect(rows pgx.Rows, err error) ([]assignment, error) {
 	return list, nil
 }
 
-// nextNumbers returns the time of a change, and as many new ids and places in
-// the order of decisions as it needs. It is asked under the locks of the owners:
-// the time at which the transaction began may lie before the change that it
+// nextNumbers allocates the time of a change, new ids, and sequence numbers. It runs under the
+// locks of the owners, because the start time of the transaction can be before the change that it
 // waited for.
 const nextNumbers = `
 SELECT change_time(),
        ARRAY(SELECT nextval('pattern_assignment_id') FROM generate_series(1, $1)),
        ARRAY(SELECT nextval('pattern_assignment_seq') FROM generate_series(1, $2))`
 
-// number gives ids and places to what has none yet, and the next version to
-// everything that changes. It returns the time of the change.
+// number assigns missing ids and sequence numbers, and increments the version of each changed
+// assignment. It returns the time of the change.
 func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 	var newIDs, newSeqs []*int64
 	for i := range edits {
@@ -169,7 +167,7 @@ const endVersions = `
 UPDATE pattern_assignment SET believed_until = $3
 WHERE tenant_id = $1 AND id = ANY($2) AND believed_until = 'infinity'`
 
-// end closes the current versions of assignments. What they said stays.
+// end ends the current versions of assignments. Their data stays.
 func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int64) error {
 	done, err := tx.Exec(ctx, endVersions, tenantID, ids, at)
 	if err == nil && done.RowsAffected() != int64(len(ids)) {

@@ -22,20 +22,19 @@ import (
 
 const resourceName = "schedule pattern assignment"
 
-// allDays is the calendar of the product.
+// allDays is the whole supported calendar.
 var allDays = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// UpdateOutcome is what became of a request that changes assignments: exactly one
-// of its members is there.
+// UpdateOutcome is the outcome of a request that changes assignments. Exactly one field is set.
 type UpdateOutcome struct {
-	// ByID has a result for each assignment that was named by its id.
+	// ByID has a result for each assignment that the request identifies by id.
 	ByID *ByIDOutcome
-	// ByOwner has those of the assignments of each owner that was named.
+	// ByOwner has the results of the assignments of each requested owner.
 	ByOwner *ByOwnerOutcome
 }
 
-// Update changes or removes assignments, all or, with partial success, those that can
-// be. It starts one propagation, which the response names.
+// Update changes or removes assignments: all of them or, with partial success, the valid ones. It
+// starts one propagation, and names it in the response.
 func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (UpdateOutcome, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {
@@ -54,12 +53,12 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 
-// Delete removes an assignment, or returns 404.
+// Delete removes an assignment, or returns the error 404.
 func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	u := &update{
 		ids: []int64{id},
 		apply: func(a assignment, _ *replacement) (edit, error) {
-			return without(a, a.days), precondition.Check(ctx, fmt.Sprintf("schedule pattern %d", id), int64(a.version))
+			return removeDays(a, a.days), precondition.Check(ctx, fmt.Sprintf("schedule pattern %d", id), int64(a.version))
 		},
 	}
 	_, propagationID, err := s.update(ctx, u, false)
@@ -69,10 +68,10 @@ func (s *Assignments) Delete(ctx context.Context, id int64) error {
 	return propagation.SetLocation(ctx, propagationID)
 }
 
-// ByIDOutcome is that of a request that names assignments by id.
+// ByIDOutcome is the outcome of a request that identifies assignments by id.
 type ByIDOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatternResult]
 
-// update edits the assignments that u names.
+// update edits the assignments of u.
 func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
 	tenantID := tenant.Of(ctx)
 	r, err := s.replacement(ctx, u)
@@ -115,33 +114,32 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	return out, propagationID, err
 }
 
-// requestPatterns is what a request that replaces patterns brings.
+// requestPatterns is the pattern of a request that replaces patterns.
 type requestPatterns struct {
 	replacement
 	definition *patterndefinition.Definition
-	// ownerID is the owner that the request names, or 0.
+	// ownerID is the owner in the request, or 0.
 	ownerID int64
 }
 
-// replacement finds the pattern and the owner that u brings; nil when it brings
-// none.
+// replacement finds the pattern and the owner of u. It returns nil if u has no pattern.
 func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatterns, error) {
-	if u.given == nil {
+	if u.pattern == nil {
 		return nil, nil
 	}
 	b := &requestPatterns{}
 	if err := u.readDates(&b.replacement); err != nil {
 		return nil, err
 	}
-	if ref := u.given.GetGroupRef(); patterndefinition.Named(ref) {
+	if ref := u.pattern.GetGroupRef(); patterndefinition.Named(ref) {
 		owners, _, err := s.FindOwners(ctx, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
 		}
 		b.ownerID = owners[0].ID
 	}
-	asked := []patterndefinition.Request{{Path: u.path + ".schedulePattern", Pattern: u.given.GetSchedulePattern()}}
-	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, asked)
+	patterns := []patterndefinition.Request{{Path: u.path + ".schedulePattern", Pattern: u.pattern.GetSchedulePattern()}}
+	found, err := s.deps.Definitions.Resolve(ctx, s.deps.Pool, patterns)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +149,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 	b.definition = found[0].Definition
 	b.dayCount, b.entriesPerDay = b.definition.DayCount, b.definition.EntriesPerDay
 	if b.definition.Pattern.GetStartDate() != "" {
-		anchor, err := anchorOf(b.definition.Pattern, 0)
+		anchor, err := cycleAnchor(b.definition.Pattern, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -160,17 +158,17 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 	return b, nil
 }
 
-// readDates reads the dates that a given assignment has.
+// readDates parses the dates of the replacement.
 func (u *update) readDates(r *replacement) error {
-	r.offset = u.given.GetStartDateOffset()
-	if text := u.given.GetStartDate(); text != "" {
+	r.offset = u.pattern.GetStartDateOffset()
+	if text := u.pattern.GetStartDate(); text != "" {
 		start, err := parseDate(u.path+".startDate", text)
 		if err != nil {
 			return err
 		}
 		r.start = &start
 	}
-	if text := u.given.GetEndDate(); text != "" {
+	if text := u.pattern.GetEndDate(); text != "" {
 		to, err := parseEnd(u.path+".endDate", text)
 		if err != nil {
 			return err
@@ -180,11 +178,10 @@ func (u *update) readDates(r *replacement) error {
 	return nil
 }
 
-// edit makes the edits of the assignments that u names, or errors at their
-// places, beside the assignments of their owners. It is a 404 when none of them
-// exists.
+// edit returns the current assignments of the owners and the edits of the assignments in u, or
+// errors at their positions. If none of the assignments exists, the error is 404.
 func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *requestPatterns, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
-	owners, err := s.kind.ownersOf(ctx, tx, tenantID, u.ids, visible)
+	owners, err := s.kind.visibleOwners(ctx, tx, tenantID, u.ids, visible)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -199,35 +196,35 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 	for _, a := range now {
 		byID[a.id] = a
 	}
-	hired, err := s.kind.hired(ctx, tx, tenantID, owners)
+	hired, err := s.kind.hireDates(ctx, tx, tenantID, owners)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	layers := s.kind.layers(now, hired)
-	rowvisibility.WritesForNobody(ctx) // Where no assignment is found.
+	rowvisibility.WritesForNobody(ctx) // in case no assignment is found
 	errs := make([]error, len(u.ids))
 	var edits []edit
-	known := false
+	found := false
 	for i, id := range u.ids {
 		a, ok := byID[id]
-		known = known || ok
+		found = found || ok
 		var e edit
 		if !ok {
 			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
-		} else if refused := visible.RefuseOwn(a.ownerID); refused != nil {
-			errs[i] = refused
-		} else if e, errs[i] = u.one(a, b, layers); errs[i] == nil {
+		} else if denied := visible.RefuseOwn(a.ownerID); denied != nil {
+			errs[i] = denied
+		} else if e, errs[i] = u.editOne(a, b, layers); errs[i] == nil {
 			edits = append(edits, e)
 		}
 	}
-	if !known {
+	if !found {
 		errs[0] = patterndefinition.NotFound(resourceName, u.ids[0])
 	}
 	return now, edits, errs, s.putPattern(ctx, tx, tenantID, edits, b)
 }
 
-// putPattern stores the pattern that a request brings and puts it into the
-// parts that have none. A request of which nothing is left stores none.
+// putPattern stores the pattern of a request, and sets it in the parts without one. It stores
+// nothing if no edits remain.
 func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *requestPatterns) error {
 	if b == nil || len(edits) == 0 {
 		return nil
@@ -246,8 +243,8 @@ func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64,
 	return nil
 }
 
-// one makes the edit of an assignment and keeps the layers up to date.
-func (u *update) one(a assignment, b *requestPatterns, layers *layers) (edit, error) {
+// one returns the edit of an assignment, and updates the layers.
+func (u *update) editOne(a assignment, b *requestPatterns, layers *layers) (edit, error) {
 	var r *replacement
 	if b != nil {
 		r = &b.replacement
@@ -268,7 +265,7 @@ func (u *update) one(a assignment, b *requestPatterns, layers *layers) (edit, er
 	return e, nil
 }
 
-// finish stores edits of what holds now, and describes them.
+// finish stores edits of current assignments, and describes them.
 func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {

@@ -11,30 +11,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// update is the one block of an apply_update request.
+// update is the block of an apply_update request.
 type update struct {
-	// ids are the assignments that it names.
+	// ids are the assignments to change.
 	ids []int64
-	// refs are the owners that a block names instead, and window the days
-	// that it takes away.
+	// refs are the owners if the block lists owners instead, and window has the days to remove.
 	refs   []*commonv1.Ref
 	window civil.Range
-	// given is the assignment whose pattern replaces others, and path where it
-	// stands. Nil when the block brings no pattern.
-	given *schedulingv1.GroupSchedulePattern
-	path  string
-	// apply makes the edit of one assignment. The replacement is that of given.
+	// given is the assignment with the new pattern, and path is its path in the request. It is nil
+	// if the block has no pattern.
+	pattern *schedulingv1.GroupSchedulePattern
+	path    string
+	// apply returns the edit of one assignment. The replacement is parsed from pattern.
 	apply func(a assignment, r *replacement) (edit, error)
 }
 
-// readUpdate reads the block of a request and checks what needs no database.
+// readUpdate parses the block of a request, and checks everything that needs no database.
 func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, error) {
 	blocks := 0
-	for _, given := range []bool{
+	for _, isSet := range []bool{
 		body.GetRecreate() != nil, body.GetUpdateAsOfDate() != nil, body.GetUpdateEndDate() != nil,
 		body.GetRemove() != nil, body.GetRemoveByGroups() != nil,
 	} {
-		if given {
+		if isSet {
 			blocks++
 		}
 	}
@@ -56,7 +55,7 @@ func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (
 	}
 }
 
-// blocks names the blocks of an update.
+// blocks lists the names of the blocks of an update.
 func (k *Kind) blocks() string {
 	return "recreate, updateAsOfDate, updateEndDate, remove" + k.lastBlocks
 }
@@ -67,19 +66,21 @@ func (k *Kind) oneBlock() error {
 
 func (k *Kind) readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {
 	path := "recreate.do." + k.pattern
-	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: path}
+	u := &update{pattern: block.GetDo().GetGroupSchedulePattern(), path: path}
 	u.apply = func(a assignment, r *replacement) (edit, error) { return k.recreate(path, a, r) }
-	return u, u.named(k, "recreate", block.GetWhere())
+	return u, u.readIDs(k, "recreate", block.GetWhere())
 }
 
 func (k *Kind) readAsOfDate(block *schedulingv1.UpdateGroupSchedulePatternsAsOfDate) (*update, error) {
-	u := &update{given: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do." + k.pattern}
-	date, err := neededDate("updateAsOfDate.do.date", block.GetDo().GetDate())
+	u := &update{pattern: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do." + k.pattern}
+	date, err := requireDate("updateAsOfDate.do.date", block.GetDo().GetDate())
 	if err != nil {
 		return nil, err
 	}
-	u.apply = func(a assignment, r *replacement) (edit, error) { return k.asOf("updateAsOfDate.do", a, date, r) }
-	return u, u.named(k, "updateAsOfDate", block.GetWhere())
+	u.apply = func(a assignment, r *replacement) (edit, error) {
+		return k.replaceFrom("updateAsOfDate.do", a, date, r)
+	}
+	return u, u.readIDs(k, "updateAsOfDate", block.GetWhere())
 }
 
 func (k *Kind) readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDate) (*update, error) {
@@ -89,7 +90,7 @@ func (k *Kind) readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDat
 		return nil, err
 	}
 	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return k.endOn(path, a, to) }}
-	return u, u.named(k, "updateEndDate", block.GetWhere())
+	return u, u.readIDs(k, "updateEndDate", block.GetWhere())
 }
 
 func (k *Kind) readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*update, error) {
@@ -97,8 +98,8 @@ func (k *Kind) readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*upd
 	if err != nil {
 		return nil, err
 	}
-	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return without(a, days), nil }}
-	return u, u.named(k, "remove", block.GetWhere())
+	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return removeDays(a, days), nil }}
+	return u, u.readIDs(k, "remove", block.GetWhere())
 }
 
 func (k *Kind) readRemoveByOwners(block *schedulingv1.RemoveGroupSchedulePatternsByGroups) (*update, error) {
@@ -114,9 +115,8 @@ func (k *Kind) readRemoveByOwners(block *schedulingv1.RemoveGroupSchedulePattern
 	return &update{refs: refs, window: days}, nil
 }
 
-// named notes the assignments that a block names, and checks that the pattern
-// that it brings is there.
-func (u *update) named(k *Kind, block string, where *schedulingv1.GroupSchedulePatternIds) error {
+// readIDs reads the assignment ids of a block, and checks that a required pattern is present.
+func (u *update) readIDs(k *Kind, block string, where *schedulingv1.GroupSchedulePatternIds) error {
 	path := block + ".where." + k.pattern + "Ids"
 	u.ids = where.GetGroupSchedulePatternIds()
 	if len(u.ids) == 0 {
@@ -124,23 +124,23 @@ func (u *update) named(k *Kind, block string, where *schedulingv1.GroupScheduleP
 	}
 	sorted := slices.Sorted(slices.Values(u.ids))
 	if len(slices.Compact(sorted)) != len(u.ids) {
-		return patterndefinition.Invalid(path, "must name each assignment once")
+		return patterndefinition.Invalid(path, "must list each assignment once")
 	}
 	switch {
 	case u.path == "":
 		return nil
-	case u.given == nil:
+	case u.pattern == nil:
 		return patterndefinition.Missing(u.path)
-	case u.given.GetSchedulePattern() == nil:
+	case u.pattern.GetSchedulePattern() == nil:
 		return patterndefinition.Missing(u.path + ".schedulePattern")
 	}
 	return nil
 }
 
-// removedDays reads a range of days, both included. Without an end all days
-// from the start on are meant.
+// removedDays parses a range of days, both inclusive. Without an end it has all days from the start
+// on.
 func (k *Kind) removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error) {
-	from, err := neededDate(path+".startDate", do.GetStartDate())
+	from, err := requireDate(path+".startDate", do.GetStartDate())
 	if err != nil {
 		return civil.Range{}, err
 	}

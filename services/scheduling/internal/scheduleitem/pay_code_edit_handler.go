@@ -33,8 +33,8 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		Make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		Fill:      fillPayCodeEdit,
 		Version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
-		Generated: (*reading.ReadGenerated).IsPayCodeEdit,
-		Show: func(g *reading.ReadGenerated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
+		Generated: (*reading.Generated).IsPayCodeEdit,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
 			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
 		},
 		Shown: withJob(encoding.KindPayCodeEdit),

@@ -35,8 +35,8 @@ func NewScheduleTags(deps Deps) *ScheduleTags {
 			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
 		},
 		Version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
-		Generated: (*reading.ReadGenerated).IsTag,
-		Show: func(g *reading.ReadGenerated, employee *projection.Employee) (*schedulingv1.ScheduleTag, error) {
+		Generated: (*reading.Generated).IsTag,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.ScheduleTag, error) {
 			return g.Tag(employee.Zone)
 		},
 	}}

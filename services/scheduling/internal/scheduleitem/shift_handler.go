@@ -39,8 +39,8 @@ func NewShifts(deps Deps) *Shifts {
 		Make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
 		Fill:      fillShift,
 		Version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
-		Generated: (*reading.ReadGenerated).IsShift,
-		Show: func(g *reading.ReadGenerated, employee *projection.Employee) (*schedulingv1.Shift, error) {
+		Generated: (*reading.Generated).IsShift,
+		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
 			return g.Shift(employee.Zone, employee.JobOn(g.Day))
 		},
 		Shown: withJob(encoding.KindShift),

@@ -15,7 +15,7 @@ import (
 )
 
 // Generated is an entry that a pattern generates and that no item replaces.
-type ReadGenerated struct {
+type Generated struct {
 	ID, EmployeeID int64
 	// Day is the day that the entry belongs to. Locked reports whether that day is locked.
 	Day    civil.Date
@@ -51,7 +51,7 @@ CROSS JOIN LATERAL (
 
 // ReadGenerated returns the generated entries with the ids, by id. It omits ids that no pattern
 // generates and entries that an item replaced.
-func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*ReadGenerated, error) {
+func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Generated, error) {
 	slots, err := readSlots(ctx, db, tenantID, ids)
 	if err != nil || len(slots) == 0 {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int6
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]*ReadGenerated, len(slots))
+	out := make(map[int64]*Generated, len(slots))
 	for i := range slots {
 		if entry := slots[i].generate(patterns[i]); entry != nil {
 			out[entry.ID] = entry
@@ -118,14 +118,14 @@ func readSlots(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) 
 }
 
 // generate returns the entry of the slot, or nil if the pattern has no entry there.
-func (s *slot) generate(pattern *encoding.Pattern) *ReadGenerated {
+func (s *slot) generate(pattern *encoding.Pattern) *Generated {
 	position := pattern.Cycle.Position(s.span.days.From, s.span.position, s.at.Day)
 	day, ordinal := pattern.Cycle.Day(position), s.at.Series-s.span.series
 	if ordinal >= int64(len(day)) {
 		return nil
 	}
 	t := &pattern.Templates[day[ordinal].Template]
-	return &ReadGenerated{
+	return &Generated{
 		ID: s.id, EmployeeID: s.span.employeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
 		Origin: hiddenentry.Entered{
 			EmployeeID: s.span.employeeID, Day: s.at.Day, LineageID: s.lineage,
@@ -137,17 +137,17 @@ func (s *slot) generate(pattern *encoding.Pattern) *ReadGenerated {
 }
 
 // IsShift reports whether the entry is a shift.
-func (g *ReadGenerated) IsShift() bool { return g.kind == encoding.KindShift }
+func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
 
 // IsPayCodeEdit reports whether the entry is a pay code edit.
-func (g *ReadGenerated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
+func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
 
 // IsTag reports whether the entry is a schedule tag.
-func (g *ReadGenerated) IsTag() bool { return g.kind == encoding.KindTag }
+func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
 
 // Shift returns the shift without its employee. Wall-clock times are in the zone. job is the path
 // of the employee's primary job on the day, or "".
-func (g *ReadGenerated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
+func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
 	out := &schedulingv1.Shift{}
 	shown, err := g.withJob(job)
 	if err != nil {
@@ -160,7 +160,7 @@ func (g *ReadGenerated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift
 
 // PayCodeEdit returns the pay code edit without its employee. Wall-clock times are in the zone. job
 // is the path of the employee's primary job on the day, or "".
-func (g *ReadGenerated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
+func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
 	out := &schedulingv1.PayCodeEdit{}
 	shown, err := g.withJob(job)
 	if err != nil {
@@ -172,7 +172,7 @@ func (g *ReadGenerated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1
 }
 
 // withJob returns the entry with the primary job filled in. An empty path changes nothing.
-func (g *ReadGenerated) withJob(path string) (*ReadGenerated, error) {
+func (g *Generated) withJob(path string) (*Generated, error) {
 	if path == "" {
 		return g, nil
 	}
@@ -183,7 +183,7 @@ func (g *ReadGenerated) withJob(path string) (*ReadGenerated, error) {
 }
 
 // Tag returns the schedule tag without its employee. Wall-clock times are in the zone.
-func (g *ReadGenerated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error) {
+func (g *Generated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error) {
 	out := &schedulingv1.ScheduleTag{}
 	err := g.decode(zone, out)
 	out.Employee = nil
@@ -193,7 +193,7 @@ func (g *ReadGenerated) Tag(zone *civil.Zone) (*schedulingv1.ScheduleTag, error)
 // emptyMessage is a message of length 0. It stands in for the employee, which the entry omits.
 var emptyMessage = []byte{0}
 
-func (g *ReadGenerated) decode(zone *civil.Zone, into proto.Message) error {
+func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
 	relations, err := g.relation.Field()
 	if err != nil {
 		return err

@@ -13,14 +13,14 @@ import (
 
 // Planned is a shift or a pay code edit that a pattern puts on a day for any employee who follows
 // it. It has no id, employee or version. Its times ignore clock changes.
-type ForEachPlanned struct {
+type Planned struct {
 	Shift       *schedulingv1.Shift
 	PayCodeEdit *schedulingv1.PayCodeEdit
 }
 
 // ForEachPlanned calls add for the entries of the given kinds that begin on days of the spans. Only
 // shifts and pay code edits are supported. It stops at the first error.
-func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(ForEachPlanned) error) error {
+func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
 	rows := make([]spanRow, len(spans))
 	for i, s := range spans {
 		rows[i].patternID = s.PatternID
@@ -40,7 +40,7 @@ func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []spa
 				continue
 			}
 			t := &patterns[i].Templates[found.Template]
-			planned, err := newPlanned(&ReadGenerated{
+			planned, err := newPlanned(&Generated{
 				Day: day, kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.AssignmentID, Pattern: patterns[i].Name},
 			}, utc)
 			if err != nil {
@@ -54,7 +54,7 @@ func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []spa
 	return nil
 }
 
-func newPlanned(g *ReadGenerated, zone *civil.Zone) (p ForEachPlanned, err error) {
+func newPlanned(g *Generated, zone *civil.Zone) (p Planned, err error) {
 	if g.IsShift() {
 		if p.Shift, err = g.Shift(zone, ""); err == nil {
 			p.Shift.Id, p.Shift.Version = nil, nil

@@ -63,8 +63,8 @@ type Family[M Entry] struct {
 	// Version is the version that the caller read, nil if not said.
 	Version func(sent M) *int64
 	// Generated reports whether a generated entry is of this kind, and Show shows it.
-	Generated func(g *reading.ReadGenerated) bool
-	Show      func(g *reading.ReadGenerated, employee *projection.Employee) (M, error)
+	Generated func(g *reading.Generated) bool
+	Show      func(g *reading.Generated, employee *projection.Employee) (M, error)
 	// Shown returns a stored body as responses show it to be of an employee; nil when it is
 	// shown as it is stored.
 	Shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)

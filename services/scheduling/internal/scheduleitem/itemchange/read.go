@@ -21,7 +21,7 @@ import (
 // known is an entry that exists: a row, or one that a pattern generates.
 type known struct {
 	row       *itemstore.Row
-	generated *reading.ReadGenerated
+	generated *reading.Generated
 	// refused says that the operation may not change it: it is the caller's own.
 	refused *fault.Error
 }

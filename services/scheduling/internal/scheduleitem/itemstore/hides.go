@@ -15,7 +15,7 @@ type Hides struct {
 }
 
 // HidesOf is what a row that takes the place of a generated entry hides.
-func HidesOf(g *reading.ReadGenerated) *Hides {
+func HidesOf(g *reading.Generated) *Hides {
 	slot := g.Slot
 	return &Hides{Entered: g.Origin, slot: &slot}
 }
