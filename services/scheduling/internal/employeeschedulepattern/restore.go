@@ -22,7 +22,7 @@ const codeNoEnd = "WFS-100608"
 
 // Schedules brings entries back, as [scheduleitem.Deps] does.
 type Schedules interface {
-	Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*scheduleitem.Restored, error)
+	Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*scheduleitem.RestoreResult, error)
 }
 
 // restore brings back the entries of employees that people changed or deleted. It has one
@@ -71,7 +71,7 @@ func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmp
 	return out, err
 }
 
-func restoredResult(owner patternassignment.Owner, r *scheduleitem.Restored) *schedulingv1.EmployeeSchedulePatternResult {
+func restoredResult(owner patternassignment.Owner, r *scheduleitem.RestoreResult) *schedulingv1.EmployeeSchedulePatternResult {
 	out := &schedulingv1.EmployeeSchedulePatternResult{
 		Status: proto.Bool(true),
 		EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{

@@ -105,7 +105,7 @@ func (v *version) report() []string {
 		lines = append(lines, fmt.Sprintf("Locked days of %d employees were not changed.", v.locked))
 	}
 	if v.detached > 0 {
-		lines = append(lines, fmt.Sprintf("Manually changed entries of %d employees were not changed.", v.detached))
+		lines = append(lines, fmt.Sprintf("Manually changed entries of %d employees were kept.", v.detached))
 	}
 	if v.until != nil {
 		ended := "removed"

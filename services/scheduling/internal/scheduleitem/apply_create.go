@@ -19,13 +19,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// maxCreated bounds the shifts that one request makes of one shift.
+// maxCreated limits the shifts that one request creates from one shift.
 var maxCreated = policy.Max[*schedulingv1.ApplyCreateShiftsRequest]("employees * days")
 
-// ApplyCreateShifts makes the shifts of several employees, jobs or days from one
-// shift, a shift template or a span of hours: all or none.
+// ApplyCreateShifts creates shifts for several employees, jobs or days from one shift, a shift
+// template or a range of hours. It creates all or none.
 func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) (*schedulingv1.CreatedShifts, error) {
-	shifts, err := h.applied(ctx, req)
+	shifts, err := h.requestedShifts(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyC
 	return &schedulingv1.CreatedShifts{Shifts: &schedulingv1.ShiftList{Shifts: out.Successes()}}, nil
 }
 
-// applied returns the shifts that a request describes.
-func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) ([]*schedulingv1.Shift, error) {
+// requestedShifts returns the shifts that a request describes.
+func (h *Shifts) requestedShifts(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) ([]*schedulingv1.Shift, error) {
 	copies, forEmployee, forJob := req.GetForEmployees(), req.GetFromPatternForEmployee(), req.GetFromPatternForJob()
 	if reflist.CountTrue(copies != nil, forEmployee != nil, forJob != nil) != 1 {
 		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "Give exactly one of forEmployees, fromPatternForEmployee and fromPatternForJob.")
@@ -51,7 +51,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 		if err != nil {
 			return nil, err
 		}
-		refs, err := h.employeesOf(ctx, "fromPatternForEmployee.where.employeeRefs", where.GetEmployeeRefs())
+		refs, err := h.distinctEmployees(ctx, "fromPatternForEmployee.where.employeeRefs", where.GetEmployeeRefs())
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 		if err != nil {
 			return nil, err
 		}
-		refs, err := refsOf("fromPatternForJob.where.jobRefs", where.GetJobRefs())
+		refs, err := requireRefs("fromPatternForJob.where.jobRefs", where.GetJobRefs())
 		if err != nil {
 			return nil, err
 		}
@@ -74,15 +74,15 @@ func (h *Shifts) applied(ctx context.Context, req *schedulingv1.ApplyCreateShift
 	}
 }
 
-// copyFor returns a copy of a shift for each ref of a list.
-func copyFor(refs []*commonv1.Ref, shift *schedulingv1.Shift, of func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
+// copyFor returns a copy of a shift for each reference. assign puts the reference into the copy.
+func copyFor(refs []*commonv1.Ref, shift *schedulingv1.Shift, assign func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
 	if len(refs) > maxCreated {
 		return nil, tooManyShifts(len(refs))
 	}
 	out := make([]*schedulingv1.Shift, len(refs))
 	for i, ref := range refs {
 		out[i] = proto.CloneOf(shift)
-		of(out[i], ref)
+		assign(out[i], ref)
 	}
 	return out, nil
 }
@@ -91,7 +91,7 @@ func tooManyShifts(actual int) error {
 	return fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxCreated, fault.SplitRequest)
 }
 
-// copyForEmployees returns the copies of a shift that are asked for, by employee and day.
+// copyForEmployees returns the requested copies of a shift, by employee and day.
 func (h *Shifts) copyForEmployees(ctx context.Context, req *schedulingv1.CreateShiftsForEmployees) ([]*schedulingv1.Shift, error) {
 	const path = "forEmployees."
 	shift := req.GetDo().GetShift()
@@ -102,7 +102,7 @@ func (h *Shifts) copyForEmployees(ctx context.Context, req *schedulingv1.CreateS
 	if where := req.GetWhere(); where != nil && where.Days != nil {
 		days = where.GetDays()
 	}
-	refs, err := h.employeesOf(ctx, path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
+	refs, err := h.distinctEmployees(ctx, path+"where.employeeRefs", req.GetWhere().GetEmployeeRefs())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (h *Shifts) copyForEmployees(ctx context.Context, req *schedulingv1.CreateS
 	return out, nil
 }
 
-// moveShift moves a shift, with its segments, some days on.
+// moveShift moves a shift and its segments by a number of days.
 func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 	texts := map[string]*string{path + "startDateTime": &s.StartDateTime, path + "endDateTime": &s.EndDateTime}
 	for i, segment := range s.GetSegments() {
@@ -141,9 +141,9 @@ func moveShift(path string, s *schedulingv1.Shift, days int32) error {
 	return nil
 }
 
-// employeesOf returns the refs of a list, each employee once.
-func (h *Shifts) employeesOf(ctx context.Context, path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	refs, err := refsOf(path, list)
+// distinctEmployees returns the references of a list without duplicate employees.
+func (h *Shifts) distinctEmployees(ctx context.Context, path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
+	refs, err := requireRefs(path, list)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +162,8 @@ func (h *Shifts) employeesOf(ctx context.Context, path string, list *commonv1.Re
 	return out, nil
 }
 
-// refsOf is the one list of a RefList that has items, as refs. It must have some.
-func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
+// requireRefs returns the references of a list, which must use exactly one of its forms.
+func requireRefs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	switch reflist.CountKinds(list) {
 	case 0:
 		return nil, fault.Invalid(itemfault.CodeMissing, path+" is missing.")
@@ -173,8 +173,8 @@ func refsOf(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
 }
 
-// fromPattern returns the shift that a span of hours, or the shift template with a
-// name, is on a day.
+// fromPattern returns the shift on a day that a range of hours or the name of a shift template
+// describes.
 func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.CreateShiftsFromPatternDo, startDate string) (*schedulingv1.Shift, error) {
 	if do.GetPattern() == "" {
 		return nil, fault.Invalid(itemfault.CodeMissing, path+".do.pattern is missing.")
@@ -202,10 +202,10 @@ func (h *Shifts) fromPattern(ctx context.Context, path string, do *schedulingv1.
 	return fromTemplate(found[0], day)
 }
 
-// span is a span of hours. What ends before it begins ends on the next day.
+// span matches a range of hours. A range that ends before its start ends on the next day.
 var span = regexp.MustCompile(`^(\d{1,2})(?::([0-5]\d))?\s*-\s*(\d{1,2})(?::([0-5]\d))?$`)
 
-// hours reads a span of hours as seconds after midnight.
+// hours parses a range of hours as seconds after midnight.
 func hours(text string) (start, end int32, ok bool) {
 	match := span.FindStringSubmatch(text)
 	if match == nil {
@@ -226,7 +226,7 @@ func hours(text string) (start, end int32, ok bool) {
 	return seconds[0], seconds[1], true
 }
 
-// fromTemplate returns the shift that a template is on a day.
+// fromTemplate returns the shift of a template on a day.
 func fromTemplate(t *schedulingv1.ShiftTemplate, day civil.Date) (*schedulingv1.Shift, error) {
 	s := &schedulingv1.Shift{
 		StartDateTime: t.GetStartDateTime(), EndDateTime: t.GetEndDateTime(), Label: t.GetLabel(),

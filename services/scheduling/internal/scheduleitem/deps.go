@@ -9,23 +9,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 )
 
-// Settings bound what may be entered.
+// Settings limit entered shifts.
 type Settings struct {
-	MaxShift time.Duration `name:"max-entered-shift" env:"MAX_ENTERED_SHIFT" default:"24h" help:"Longest shift that may be entered by hand."`
+	MaxShift time.Duration `name:"max-entered-shift" env:"MAX_ENTERED_SHIFT" default:"24h" help:"Maximum length of a manually entered shift."`
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Pool      *pg.Pool
 	Directory itemchange.Directory
 	Reader    *reading.Reader
-	// Templates are those that shifts can be made from.
+	// Templates are the shift templates that ApplyCreateShifts can use.
 	Templates patterndefinition.ShiftSource
 	Settings  Settings
 }
 
-// entries returns what entries are changed with.
-func (d Deps) entries() itemchange.Deps {
+// entries returns the dependencies of the entry editors.
+func (d Deps) editorDeps() itemchange.Deps {
 	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader}
 }
 

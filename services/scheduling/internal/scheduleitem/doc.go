@@ -1,7 +1,7 @@
-// Package scheduleitem keeps what people enter: shifts, pay code edits and schedule tags made by
-// hand, and generated entries that somebody changed or deleted.
+// Package scheduleitem manages entered items: shifts, pay code edits and schedule tags that users
+// create, and generated entries that users change or delete.
 //
-// A generated entry is written nowhere until somebody touches it. Then an item
-// with the same id takes its place and hides it, whatever the pattern says
-// later: changed, it is detached; deleted, a tombstone stays.
+// A generated entry is not stored until a user edits it. Then an item with the same id replaces and
+// hides it, even if the pattern changes later. A changed entry is detached from its pattern; a
+// deleted entry leaves a tombstone.
 package scheduleitem

@@ -20,15 +20,15 @@ import (
 type PayCodeEdits struct {
 	schedulingv1.UnsafePayCodeEditServiceServer
 
-	edits *itemchange.Family[*schedulingv1.PayCodeEdit]
+	edits *itemchange.Editor[*schedulingv1.PayCodeEdit]
 }
 
 var _ schedulingv1.PayCodeEditServiceServer = (*PayCodeEdits)(nil)
 
 // NewPayCodeEdits returns the handler of PayCodeEditService.
 func NewPayCodeEdits(deps Deps) *PayCodeEdits {
-	return &PayCodeEdits{edits: &itemchange.Family[*schedulingv1.PayCodeEdit]{
-		Deps: deps.entries(), Kind: itemstore.KindPayCodeEdit, Label: "pay code edit",
+	return &PayCodeEdits{edits: &itemchange.Editor[*schedulingv1.PayCodeEdit]{
+		Deps: deps.editorDeps(), Kind: itemstore.KindPayCodeEdit, Label: "pay code edit",
 		Draft:     itemdraft.PayCodeEdit,
 		Make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		Fill:      fillPayCodeEdit,
@@ -37,7 +37,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
 			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
 		},
-		Shown: withJob(encoding.KindPayCodeEdit),
+		Shown: bodyWithJob(encoding.KindPayCodeEdit),
 	}}
 }
 
@@ -56,7 +56,7 @@ func (h *PayCodeEdits) UpdatePayCodeEdit(ctx context.Context, req *schedulingv1.
 	return h.edits.Update(ctx, req.GetId(), req.GetPayCodeEdit())
 }
 
-// DeletePayCodeEdit deletes one pay code edit; with a version only that one.
+// DeletePayCodeEdit deletes one pay code edit. If a version is given, it must match.
 func (h *PayCodeEdits) DeletePayCodeEdit(ctx context.Context, req *schedulingv1.DeletePayCodeEditRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, h.edits.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
@@ -66,8 +66,8 @@ func (h *PayCodeEdits) CreatePayCodeEdit(ctx context.Context, req *schedulingv1.
 	return h.create(ctx, []*schedulingv1.PayCodeEdit{req}, false)
 }
 
-// MultiCreatePayCodeEdits creates pay code edits, all or none; with partial
-// success those that can be.
+// MultiCreatePayCodeEdits creates pay code edits: all or none or, with partial success, the valid
+// ones.
 func (h *PayCodeEdits) MultiCreatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiCreatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	return h.create(ctx, req.GetBody().GetPayCodeEdits(), req.GetPartialSuccess())
 }
@@ -77,8 +77,8 @@ func (h *PayCodeEdits) create(ctx context.Context, sent []*schedulingv1.PayCodeE
 	return &schedulingv1.PayCodeEditList{PayCodeEdits: done, Failure: failure}, err
 }
 
-// MultiUpdatePayCodeEdits replaces pay code edits, all or none; with partial
-// success those that can be.
+// MultiUpdatePayCodeEdits replaces pay code edits: all or none or, with partial success, the valid
+// ones.
 func (h *PayCodeEdits) MultiUpdatePayCodeEdits(ctx context.Context, req *schedulingv1.MultiUpdatePayCodeEditsRequest) (*schedulingv1.PayCodeEditList, error) {
 	sent := req.GetBody().GetPayCodeEdits()
 	done, failure, err := h.edits.RunBulk(ctx, sent, req.GetPartialSuccess(), h.edits.UpdateMany)

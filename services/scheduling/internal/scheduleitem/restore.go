@@ -18,12 +18,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// maxRestored bounds what one request brings back.
+// maxRestored limits the entries that one request restores.
 var maxRestored = policy.Max[*schedulingv1.RestoredSchedules]("restored entries")
 
 const (
-	// What people made of entries of the employees' own patterns that are generated
-	// still. Whether its days are locked, and whether it is with somebody else.
+	// The changed and deleted entries of employees' own patterns whose generated entries still
+	// exist. The last columns tell whether their days are locked, and whether they were moved to
+	// another owner.
 	readChanged = `
 SELECT i.id, i.kind, i.hides_employee_id, i.hides_day, i.from_day, i.to_day, i.covers,
     EXISTS (SELECT FROM day_lock l WHERE l.tenant_id = $1 AND l.employee_id = i.hides_employee_id
@@ -35,26 +36,27 @@ WHERE i.tenant_id = $1 AND i.hides_employee_id = ANY($2) AND i.hides_day >= $3 A
   AND EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 AND a.id = i.hides_lineage_id AND a.employee_id IS NOT NULL)
 ORDER BY i.id`
 
-	readPatterned = `
+	readWithPattern = `
 SELECT DISTINCT employee_id FROM pattern_assignment
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND believed_until = 'infinity' AND from_date < $4 AND to_date > $3`
 )
 
-// Restored is what became of the entries of an employee that people had changed or deleted.
-type Restored struct {
+// RestoreResult counts the changed or deleted entries of an employee by what Restore did with them.
+type RestoreResult struct {
 	// Patterned reports whether the employee has a pattern on the days.
 	Patterned bool
-	// Entries is how many stand again as the employee's patterns make them.
+	// Entries counts restored entries.
 	Entries int
-	// Locked and Moved are how many were left alone: on locked days, and with somebody else.
+	// Locked and Moved count entries that were not restored, because they are on locked days or
+	// moved to another owner.
 	Locked, Moved int
 }
 
-// Restore takes away what people made of the entries that the employees' own patterns
-// generate on some days, all or nothing. What they entered beside them stays.
-func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
+// Restore removes the changes and deletions of entries that the employees' own patterns generate on
+// some days, all or nothing. Additional items stay.
+func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
 	tenantID := tenant.Of(ctx)
-	var out map[int64]*Restored
+	var out map[int64]*RestoreResult
 	err := pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if err := employeelock.Lock(ctx, tx, tenantID, slices.Clone(employeeIDs)); err != nil {
 			return err
@@ -68,57 +70,57 @@ func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range
 	return out, nil
 }
 
-// restore does it for employees who are locked.
-func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
-	out, err := patterned(ctx, tx, tenantID, employeeIDs, days)
+// restore restores the entries of locked employees.
+func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
+	out, err := newResults(ctx, tx, tenantID, employeeIDs, days)
 	if err != nil {
 		return nil, err
 	}
-	var gone []int64
-	var news itemchange.News
+	var restored []int64
+	var changes itemchange.Notifications
 	var r itemstore.Row
 	var hides civil.Date
 	var locked, moved bool
 	err = pg.ForEach(ctx, tx, []any{&r.ID, &r.Kind, &r.EmployeeID, &hides, &r.From, &r.To, &r.Covers, &locked, &moved}, func() error {
-		switch of := out[r.EmployeeID]; {
+		switch result := out[r.EmployeeID]; {
 		case moved:
-			of.Moved++
+			result.Moved++
 		case locked:
-			of.Locked++
+			result.Locked++
 		default:
-			of.Entries++
-			gone = append(gone, r.ID)
-			news.Add(r.EmployeeID, hides, hides)
-			news.Add(r.EmployeeID, r.From, r.To)
-			news.Cover(r.Covers, r.EmployeeID)
-			return news.Deleted(r.Kind, r.ID, r.EmployeeID, r.From)
+			result.Entries++
+			restored = append(restored, r.ID)
+			changes.AddDays(r.EmployeeID, hides, hides)
+			changes.AddDays(r.EmployeeID, r.From, r.To)
+			changes.AddCovering(r.Covers, r.EmployeeID)
+			return changes.AddDeleted(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
 	}, readChanged, tenantID, employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
-	if len(gone) > maxRestored {
-		return nil, fault.OverLimit(fault.CodeItemLimit, "restored entries in the request", len(gone), maxRestored, "Name fewer employees or days.")
+	if len(restored) > maxRestored {
+		return nil, fault.OverLimit(fault.CodeItemLimit, "restored entries in the request", len(restored), maxRestored, "Name fewer employees or days.")
 	}
-	if len(gone) == 0 {
+	if len(restored) == 0 {
 		return out, nil
 	}
-	if err := itemstore.Delete(ctx, tx, tenantID, gone); err != nil {
+	if err := itemstore.Delete(ctx, tx, tenantID, restored); err != nil {
 		return nil, err
 	}
-	return out, news.Publish(ctx, tx, tenantID)
+	return out, changes.Publish(ctx, tx, tenantID)
 }
 
-// patterned returns a result for each employee that says whether there are patterns.
-func patterned(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*Restored, error) {
-	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readPatterned, tenantID, employeeIDs, days.From, days.To)
+// newResults returns a result for each employee with Patterned set.
+func newResults(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
+	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readWithPattern, tenantID, employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
 	}
-	out := make(map[int64]*Restored, len(employeeIDs))
+	out := make(map[int64]*RestoreResult, len(employeeIDs))
 	for _, id := range employeeIDs {
-		out[id] = &Restored{Patterned: slices.Contains(found, id)}
+		out[id] = &RestoreResult{Patterned: slices.Contains(found, id)}
 	}
 	return out, nil
 }

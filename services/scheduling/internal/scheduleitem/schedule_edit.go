@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// maxEdited bounds the entries that one request creates, changes and deletes.
+// maxEdited limits the entries that one request creates, changes and deletes.
 var maxEdited = policy.Max[*schedulingv1.ScheduleEdit]("entries")
 
 // ScheduleEdits serves ScheduleEditService.
@@ -30,9 +30,9 @@ type ScheduleEdits struct {
 	schedulingv1.UnsafeScheduleEditServiceServer
 
 	Deps
-	shifts *itemchange.Family[*schedulingv1.Shift]
-	edits  *itemchange.Family[*schedulingv1.PayCodeEdit]
-	tags   *itemchange.Family[*schedulingv1.ScheduleTag]
+	shifts *itemchange.Editor[*schedulingv1.Shift]
+	edits  *itemchange.Editor[*schedulingv1.PayCodeEdit]
+	tags   *itemchange.Editor[*schedulingv1.ScheduleTag]
 }
 
 var _ schedulingv1.ScheduleEditServiceServer = (*ScheduleEdits)(nil)
@@ -42,16 +42,16 @@ func NewScheduleEdits(deps Deps) *ScheduleEdits {
 	return &ScheduleEdits{Deps: deps, shifts: NewShifts(deps).shifts, edits: NewPayCodeEdits(deps).edits, tags: NewScheduleTags(deps).tags}
 }
 
-// EditSchedule makes one edit, all of it or nothing.
+// EditSchedule applies one edit, all of it or nothing.
 func (h *ScheduleEdits) EditSchedule(ctx context.Context, req *schedulingv1.ScheduleEdit) (*schedulingv1.ScheduleEditResultList, error) {
 	return h.edit(ctx, []*schedulingv1.ScheduleEdit{req}, false)
 }
 
-// MultiUpdateSchedule makes several edits: all or none, or, with partial success,
-// each as a whole or not at all.
+// MultiUpdateSchedule applies several edits: all or none or, with partial success, each one
+// entirely or not at all.
 func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *schedulingv1.MultiUpdateScheduleRequest) (*schedulingv1.ScheduleEditResultList, error) {
 	if len(req.GetBody().GetEdits()) == 0 {
-		return nil, fault.Invalid(itemfault.CodeMissing, "No edit was sent.")
+		return nil, fault.Invalid(itemfault.CodeMissing, "The request has no edits. Send at least one.")
 	}
 	return h.edit(ctx, req.GetBody().GetEdits(), req.GetPartialSuccess())
 }
@@ -71,7 +71,8 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	if entries > maxEdited {
 		return nil, fault.OverLimit(fault.CodeItemLimit, "entries in the request", entries, maxEdited, fault.SplitRequest)
 	}
-	// Mostly all can be made, and then at once. Only otherwise each is tried by itself.
+	// Usually all edits are valid, and are applied in one transaction. Otherwise each one is tried
+	// separately.
 	results, err := h.apply(ctx, list)
 	switch {
 	case err == nil:
@@ -93,15 +94,15 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 	return &schedulingv1.ScheduleEditResultList{Results: done, Failure: failure}, err
 }
 
-// apply makes edits in one transaction.
+// apply applies edits in one transaction.
 func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := h.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	todo := h.work(list)
-	for _, part := range todo.parts() {
+	todo := h.collect(list)
+	for _, part := range todo.batches() {
 		if err := part.Prepare(ctx, tenantID, visible); err != nil {
 			return nil, err
 		}
@@ -112,7 +113,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	var propagationID int64
 	err = h.shifts.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		employees := todo.locks.employees()
-		for _, part := range todo.parts() {
+		for _, part := range todo.batches() {
 			employees = append(employees, part.Employees()...)
 		}
 		if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
@@ -121,7 +122,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 		if err := todo.locks.unlock(ctx, tx, tenantID); err != nil {
 			return err
 		}
-		for _, part := range todo.parts() {
+		for _, part := range todo.batches() {
 			if err := part.Apply(ctx, tx, tenantID, visible); err != nil {
 				return err
 			}
@@ -141,7 +142,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	return todo.results(list)
 }
 
-// edits are what the edits of a request do, by the kind of what they change.
+// edits are the changes of a request, by kind.
 type edits struct {
 	shifts *itemchange.Batch[*schedulingv1.Shift]
 	edits  *itemchange.Batch[*schedulingv1.PayCodeEdit]
@@ -149,32 +150,33 @@ type edits struct {
 	locks  *lockWork
 }
 
-// entries are the work on entries of one kind.
-type entries interface {
+// entries are the changes of one kind of entries.
+type entryBatch interface {
 	Prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error
 	Employees() []int64
 	Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error
 }
 
-func (e *edits) parts() []entries { return []entries{e.shifts, e.edits, e.tags} }
+func (e *edits) batches() []entryBatch { return []entryBatch{e.shifts, e.edits, e.tags} }
 
-// work gathers what edits do. What is created without an employee gets that of its edit.
-func (h *ScheduleEdits) work(list []*schedulingv1.ScheduleEdit) *edits {
+// collect collects the changes of all edits. Created entries without an employee get the employee
+// of their edit.
+func (h *ScheduleEdits) collect(list []*schedulingv1.ScheduleEdit) *edits {
 	todo := &edits{
 		shifts: h.shifts.Batch(), edits: h.edits.Batch(),
 		tags: h.tags.Batch(), locks: &lockWork{deps: h.Deps},
 	}
 	for i, e := range list {
-		own := e.GetEmployeeRef()
-		todo.shifts.Add(i, e.GetShifts(), func(m *schedulingv1.Shift) { m.Employee = cmp.Or(m.GetEmployee(), own) })
-		todo.edits.Add(i, e.GetPayCodeEdits(), func(m *schedulingv1.PayCodeEdit) { m.Employee = cmp.Or(m.GetEmployee(), own) })
-		todo.tags.Add(i, e.GetScheduleTags(), func(m *schedulingv1.ScheduleTag) { m.Employee = cmp.Or(m.GetEmployee(), own) })
+		employee := e.GetEmployeeRef()
+		todo.shifts.Add(i, e.GetShifts(), func(m *schedulingv1.Shift) { m.Employee = cmp.Or(m.GetEmployee(), employee) })
+		todo.edits.Add(i, e.GetPayCodeEdits(), func(m *schedulingv1.PayCodeEdit) { m.Employee = cmp.Or(m.GetEmployee(), employee) })
+		todo.tags.Add(i, e.GetScheduleTags(), func(m *schedulingv1.ScheduleTag) { m.Employee = cmp.Or(m.GetEmployee(), employee) })
 		todo.locks.add(i, e)
 	}
 	return todo
 }
 
-// results returns for each edit what was created and changed.
+// results returns the created and changed entries of each edit.
 func (e *edits) results(list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
 	out := make([]*schedulingv1.ScheduleEditResult, len(list))
 	for i, edit := range list {

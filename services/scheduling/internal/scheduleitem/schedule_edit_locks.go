@@ -19,32 +19,32 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// lockDays is the permission of the operations that lock and unlock days.
+// lockDays is the permission to lock and unlock days.
 const lockDays = "scheduling.day_lock.write"
 
-// lockWork is what edits do to day locks: those that are deleted unlock their days before the
-// entries change, the others lock theirs when the entries have changed.
+// lockWork has the changes of day locks. Deleted locks unlock their days before the entries change,
+// and the others lock their days afterwards.
 type lockWork struct {
 	deps Deps
-	// The locks, and to which edit each belongs.
+	// The locks, and the indexes of their edits.
 	create, update     []*schedulingv1.DayLock
 	createdBy, updates []int
 	remove             []int64
 
-	had      map[int64]daylock.EmployeeDays // what is updated and removed
-	requests []daylock.Request              // the created ones, then the updated
+	stored   map[int64]daylock.EmployeeDays // the locks to update and remove
+	requests []daylock.Request              // first the created, then the updated locks
 	unlocked []daylock.EmployeeDays
-	locked   []*schedulingv1.DayLock // one for each of wanted
+	locked   []*schedulingv1.DayLock // one for each request
 }
 
 func (w *lockWork) add(edit int, e *schedulingv1.ScheduleEdit) {
 	changes := e.GetDayLocks()
 	for _, l := range changes.GetCreate() {
-		made := proto.CloneOf(l)
-		if made.GetEmployee() == nil {
-			made.Employee = e.GetEmployeeRef()
+		created := proto.CloneOf(l)
+		if created.GetEmployee() == nil {
+			created.Employee = e.GetEmployeeRef()
 		}
-		w.create, w.createdBy = append(w.create, made), append(w.createdBy, edit)
+		w.create, w.createdBy = append(w.create, created), append(w.createdBy, edit)
 	}
 	for _, l := range changes.GetUpdate() {
 		w.update, w.updates = append(w.update, l), append(w.updates, edit)
@@ -52,7 +52,7 @@ func (w *lockWork) add(edit int, e *schedulingv1.ScheduleEdit) {
 	w.remove = append(w.remove, changes.GetDelete()...)
 }
 
-// prepare checks what can be checked before the transaction.
+// prepare checks everything that can be checked before the transaction.
 func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
 	if len(w.create)+len(w.update)+len(w.remove) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 		case removed:
 			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d cannot be both changed and deleted.", l.GetId()))
 		case seen[l.GetId()]:
-			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d comes twice.", l.GetId()))
+			return fault.Invalid(fault.CodeInput, fmt.Sprintf("The day lock %d is listed twice.", l.GetId()))
 		}
 		seen[l.GetId()] = true
 	}
@@ -81,18 +81,18 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 	return w.resolveRequests(ctx)
 }
 
-// find reads the locks that are updated and removed.
+// find reads the locks to update and remove.
 func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
 	ids := slices.Clone(w.remove)
 	for _, l := range w.update {
 		ids = append(ids, l.GetId())
 	}
 	var err error
-	if w.had, err = daylock.Find(ctx, w.deps.Pool, tenantID, ids); err != nil {
+	if w.stored, err = daylock.Find(ctx, w.deps.Pool, tenantID, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		lock, ok := w.had[id]
+		lock, ok := w.stored[id]
 		if ok && !visible.Has(lock.EmployeeID) {
 			authn.NoteNotVisible(ctx)
 			ok = false
@@ -100,14 +100,14 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 		if !ok {
 			return itemfault.NotFound(itemfault.InBody, "day lock", id)
 		}
-		if refused := visible.RefuseOwn(lock.EmployeeID); refused != nil {
-			return refused
+		if denied := visible.RefuseOwn(lock.EmployeeID); denied != nil {
+			return denied
 		}
 	}
 	return nil
 }
 
-// resolveRequests reads whose days are to be locked, and which.
+// resolveRequests determines the employees and days to lock.
 func (w *lockWork) resolveRequests(ctx context.Context) error {
 	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
 	for i, l := range w.create {
@@ -117,7 +117,7 @@ func (w *lockWork) resolveRequests(ctx context.Context) error {
 		refs = append(refs, l.GetEmployee())
 	}
 	for _, l := range w.update {
-		refs = append(refs, &commonv1.Ref{Id: proto.Int64(w.had[l.GetId()].EmployeeID)})
+		refs = append(refs, &commonv1.Ref{Id: proto.Int64(w.stored[l.GetId()].EmployeeID)})
 	}
 	if len(refs) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func (w *lockWork) resolveRequests(ctx context.Context) error {
 		if u := i - len(w.create); u >= 0 {
 			path = fmt.Sprintf("dayLocks.update[%d].", u)
 			if e := l.GetEmployee(); e != nil && (e.Id != nil && e.GetId() != employees[i].ID || e.Id == nil && e.GetQualifier() != employees[i].PersonNumber) {
-				return itemfault.InvalidShift(path+"employee", "must be the one whose days the lock %d locks", l.GetId())
+				return itemfault.InvalidShift(path+"employee", "must be the employee of the lock %d", l.GetId())
 			}
 		}
 		days, err := lockedPeriod(path, l)
@@ -153,10 +153,10 @@ func lockedPeriod(path string, l *schedulingv1.DayLock) (civil.Range, error) {
 	return civil.Through(p.Start.Date, last), nil
 }
 
-// employees are those whose days are locked and unlocked.
+// employees returns the employees of the locks.
 func (w *lockWork) employees() []int64 {
 	var ids []int64
-	for _, lock := range w.had {
+	for _, lock := range w.stored {
 		ids = append(ids, lock.EmployeeID)
 	}
 	for i := range w.requests {
@@ -167,7 +167,7 @@ func (w *lockWork) employees() []int64 {
 
 // unlock deletes locks. The employees are locked.
 func (w *lockWork) unlock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	w.unlocked, w.locked = nil, nil // a repeated run starts anew
+	w.unlocked, w.locked = nil, nil // A repeated transaction starts over.
 	return w.release(ctx, tx, tenantID, w.remove, nil)
 }
 
@@ -184,7 +184,7 @@ func (w *lockWork) lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return err
 }
 
-// release unlocks the days of locks, but for those that they keep.
+// release unlocks the days of locks, except for the days in keep.
 func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, keep []daylock.Request) error {
 	if len(ids) == 0 {
 		return nil
@@ -197,7 +197,7 @@ func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 	for i, id := range ids {
 		lock, ok := now[id]
 		if !ok {
-			return itemfault.NotFound(itemfault.InBody, "day lock", id) // It has gone meanwhile.
+			return itemfault.NotFound(itemfault.InBody, "day lock", id) // It was deleted concurrently.
 		}
 		days := []civil.Range{lock.Days}
 		if keep != nil {
@@ -212,7 +212,7 @@ func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 	return err
 }
 
-// results hands on the locks that were created and changed, with their edits.
+// results passes each created and changed lock with the index of its edit to add.
 func (w *lockWork) results(add func(edit int, l *schedulingv1.DayLock)) {
 	for i, edit := range slices.Concat(w.createdBy, w.updates) {
 		add(edit, w.locked[i])

@@ -19,15 +19,15 @@ import (
 type ScheduleTags struct {
 	schedulingv1.UnsafeScheduleTagServiceServer
 
-	tags *itemchange.Family[*schedulingv1.ScheduleTag]
+	tags *itemchange.Editor[*schedulingv1.ScheduleTag]
 }
 
 var _ schedulingv1.ScheduleTagServiceServer = (*ScheduleTags)(nil)
 
 // NewScheduleTags returns the handler of ScheduleTagService.
 func NewScheduleTags(deps Deps) *ScheduleTags {
-	return &ScheduleTags{tags: &itemchange.Family[*schedulingv1.ScheduleTag]{
-		Deps: deps.entries(), Kind: itemstore.KindScheduleTag, Label: "schedule tag",
+	return &ScheduleTags{tags: &itemchange.Editor[*schedulingv1.ScheduleTag]{
+		Deps: deps.editorDeps(), Kind: itemstore.KindScheduleTag, Label: "schedule tag",
 		Complete: itemdraft.CompleteScheduleTags(deps.Pool),
 		Draft:    itemdraft.ScheduleTag,
 		Make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
@@ -52,7 +52,7 @@ func (h *ScheduleTags) UpdateScheduleTag(ctx context.Context, req *schedulingv1.
 	return h.tags.Update(ctx, req.GetId(), req.GetScheduleTag())
 }
 
-// DeleteScheduleTag deletes one schedule tag; with a version only that one.
+// DeleteScheduleTag deletes one schedule tag. If a version is given, it must match.
 func (h *ScheduleTags) DeleteScheduleTag(ctx context.Context, req *schedulingv1.DeleteScheduleTagRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, h.tags.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
@@ -62,8 +62,8 @@ func (h *ScheduleTags) CreateScheduleTag(ctx context.Context, req *schedulingv1.
 	return h.create(ctx, []*schedulingv1.ScheduleTag{req}, false)
 }
 
-// MultiCreateScheduleTags creates schedule tags, all or none; with partial success those that
-// can be.
+// MultiCreateScheduleTags creates schedule tags: all or none or, with partial success, the valid
+// ones.
 func (h *ScheduleTags) MultiCreateScheduleTags(ctx context.Context, req *schedulingv1.MultiCreateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	return h.create(ctx, req.GetBody().GetScheduleTags(), req.GetPartialSuccess())
 }
@@ -73,16 +73,16 @@ func (h *ScheduleTags) create(ctx context.Context, sent []*schedulingv1.Schedule
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
-// MultiUpdateScheduleTags replaces schedule tags, all or none; with partial success those that
-// can be.
+// MultiUpdateScheduleTags replaces schedule tags: all or none or, with partial success, the valid
+// ones.
 func (h *ScheduleTags) MultiUpdateScheduleTags(ctx context.Context, req *schedulingv1.MultiUpdateScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	sent := req.GetBody().GetScheduleTags()
 	done, failure, err := h.tags.RunBulk(ctx, sent, req.GetPartialSuccess(), h.tags.UpdateMany)
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err
 }
 
-// MultiReadScheduleTags returns schedule tags in the order of the ids. Ids that name nothing are
-// failures among the results.
+// MultiReadScheduleTags returns schedule tags in the order of the ids. Unknown ids are failures
+// among the results.
 func (h *ScheduleTags) MultiReadScheduleTags(ctx context.Context, req *schedulingv1.MultiReadScheduleTagsRequest) (*schedulingv1.ScheduleTagList, error) {
 	done, failure, err := h.tags.ReadMany(ctx, "where.scheduleTagIds", req.GetWhere().GetScheduleTagIds())
 	return &schedulingv1.ScheduleTagList{ScheduleTags: done, Failure: failure}, err

@@ -22,7 +22,7 @@ import (
 type Shifts struct {
 	schedulingv1.UnsafeShiftServiceServer
 
-	shifts    *itemchange.Family[*schedulingv1.Shift]
+	shifts    *itemchange.Editor[*schedulingv1.Shift]
 	templates patterndefinition.ShiftSource
 }
 
@@ -31,8 +31,8 @@ var _ schedulingv1.ShiftServiceServer = (*Shifts)(nil)
 // NewShifts returns the handler of ShiftService.
 func NewShifts(deps Deps) *Shifts {
 	maxLength := deps.maxShift()
-	return &Shifts{templates: deps.Templates, shifts: &itemchange.Family[*schedulingv1.Shift]{
-		Deps: deps.entries(), Kind: itemstore.KindShift, Label: "shift",
+	return &Shifts{templates: deps.Templates, shifts: &itemchange.Editor[*schedulingv1.Shift]{
+		Deps: deps.editorDeps(), Kind: itemstore.KindShift, Label: "shift",
 		Draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
 			return itemdraft.Shift(sent, employee, maxLength)
 		},
@@ -43,13 +43,13 @@ func NewShifts(deps Deps) *Shifts {
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
 			return g.Shift(employee.Zone, employee.JobOn(g.Day))
 		},
-		Shown: withJob(encoding.KindShift),
+		Shown: bodyWithJob(encoding.KindShift),
 	}}
 }
 
-// withJob returns how a stored body of a kind is shown: with the primary job of its
-// employee on its day.
-func withJob(k encoding.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
+// bodyWithJob returns a function that fills the employee's primary job on the day into a stored
+// body.
+func bodyWithJob(k encoding.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
 	return func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
 		if path := employee.JobOn(day); path != "" {
 			return encoding.BodyWithJob(body, k, encoding.NewJob(path))
@@ -63,14 +63,14 @@ func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, v
 	s.Locked = proto.Bool(locked || s.GetLocked())
 }
 
-// GetShift returns one shift. The contract of the operation says 400 for an
-// unknown id, where others say 404.
+// GetShift returns one shift. The contract specifies 400 for an unknown id, unlike other
+// operations.
 func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
 	return h.shifts.ReadOne(ctx, req.GetId(), http.StatusBadRequest)
 }
 
-// UpdateShift replaces one shift. Sent without an employee it stays with the one
-// that has it, so that a client may leave out what it does not change.
+// UpdateShift replaces one shift. Without an employee in the request, the shift keeps its employee,
+// so that clients can omit it.
 func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
 	if req.GetShift() != nil {
 		itemdraft.NameEmployees(req.GetShift())
@@ -78,7 +78,7 @@ func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftR
 	return h.shifts.Update(ctx, req.GetId(), req.GetShift())
 }
 
-// DeleteShift deletes one shift; with a version only that one.
+// DeleteShift deletes one shift. If a version is given, it must match.
 func (h *Shifts) DeleteShift(ctx context.Context, req *schedulingv1.DeleteShiftRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, h.shifts.Remove(ctx, []int64{req.GetId()}, req.Version, http.StatusNotFound)
 }
@@ -88,8 +88,7 @@ func (h *Shifts) CreateShift(ctx context.Context, req *schedulingv1.Shift) (*sch
 	return h.create(ctx, []*schedulingv1.Shift{req}, false)
 }
 
-// MultiCreateShifts creates shifts, all or none; with partial success those
-// that can be.
+// MultiCreateShifts creates shifts: all or none or, with partial success, the valid ones.
 func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiCreateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	return h.create(ctx, req.GetBody().GetShifts(), req.GetPartialSuccess())
 }
@@ -100,8 +99,7 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
-// MultiUpdateShifts replaces shifts, all or none; with partial success those that
-// can be.
+// MultiUpdateShifts replaces shifts: all or none or, with partial success, the valid ones.
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
 	itemdraft.NameEmployees(sent...)
@@ -109,8 +107,8 @@ func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiU
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
 
-// MultiReadShifts returns shifts in the order of the ids. Ids that name nothing
-// are failures among the results.
+// MultiReadShifts returns shifts in the order of the ids. Unknown ids are failures among the
+// results.
 func (h *Shifts) MultiReadShifts(ctx context.Context, req *schedulingv1.MultiReadShiftsRequest) (*schedulingv1.ShiftList, error) {
 	done, failure, err := h.shifts.ReadMany(ctx, "where.shiftIds", req.GetWhere().GetShiftIds())
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err

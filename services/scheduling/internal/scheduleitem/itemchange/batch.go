@@ -15,39 +15,39 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// ChangeSet is what an edit changes of one kind.
+// ChangeSet has the changes of one kind of entries in an edit.
 type ChangeSet[M any] interface {
 	GetCreate() []M
 	GetUpdate() []M
 	GetDelete() []int64
 }
 
-// Count returns how many entries a set changes.
+// Count returns the number of entries in a set.
 func Count[M any](c ChangeSet[M]) int {
 	return len(c.GetCreate()) + len(c.GetUpdate()) + len(c.GetDelete())
 }
 
-// Batch is what edits do to the entries of one kind.
+// Batch has the changes of one kind of entries in a request.
 type Batch[M Entry] struct {
-	family *Family[M]
-	// The entries, and to which edit each belongs.
+	editor *Editor[M]
+	// The entries, and the indexes of their edits.
 	create, update     []M
 	createdBy, updates []int
 	remove             []int64
 
-	drafts, updated    []*itemdraft.Draft
+	newDrafts, updated []*itemdraft.Draft
 	created, replacing []itemstore.Row
 }
 
-// Batch returns a batch of entries of this kind.
-func (f *Family[M]) Batch() *Batch[M] { return &Batch[M]{family: f} }
+// Batch returns an empty batch.
+func (f *Editor[M]) Batch() *Batch[M] { return &Batch[M]{editor: f} }
 
-// Add adds what an edit changes. What it creates is a copy, which assign completes.
+// Add adds the changes of an edit. assign completes copies of the created entries.
 func (w *Batch[M]) Add(edit int, changes ChangeSet[M], assign func(M)) {
 	for _, m := range changes.GetCreate() {
-		made := proto.CloneOf(m)
-		assign(made)
-		w.create, w.createdBy = append(w.create, made), append(w.createdBy, edit)
+		created := proto.CloneOf(m)
+		assign(created)
+		w.create, w.createdBy = append(w.create, created), append(w.createdBy, edit)
 	}
 	for _, m := range changes.GetUpdate() {
 		w.update, w.updates = append(w.update, m), append(w.updates, edit)
@@ -55,9 +55,9 @@ func (w *Batch[M]) Add(edit int, changes ChangeSet[M], assign func(M)) {
 	w.remove = append(w.remove, changes.GetDelete()...)
 }
 
-// Prepare checks what can be checked before the transaction.
+// Prepare checks everything that can be checked before the transaction.
 func (w *Batch[M]) Prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
-	f := w.family
+	f := w.editor
 	slices.Sort(w.remove)
 	w.remove = slices.Compact(w.remove)
 	for _, m := range w.update {
@@ -66,23 +66,23 @@ func (w *Batch[M]) Prepare(ctx context.Context, tenantID int64, visible rowvisib
 		}
 	}
 	failed := make([]error, len(w.create))
-	employees := f.employeesNamed(ctx, w.create, failed)
+	employees := f.findEmployees(ctx, w.create, failed)
 	var err error
-	if w.drafts, err = f.drafts(ctx, tenantID, w.create, employees, failed, false); err != nil {
+	if w.newDrafts, err = f.newDrafts(ctx, tenantID, w.create, employees, failed, false); err != nil {
 		return err
 	}
 	failed = f.distinctIDs(w.update)
 	if employees, err = f.employeesAfter(ctx, tenantID, visible, w.update, failed); err != nil {
 		return err
 	}
-	w.updated, err = f.drafts(ctx, tenantID, w.update, employees, failed, false)
+	w.updated, err = f.newDrafts(ctx, tenantID, w.update, employees, failed, false)
 	return err
 }
 
-// Employees are those whose schedules get entries.
+// Employees returns the employees that get entries.
 func (w *Batch[M]) Employees() []int64 {
 	var ids []int64
-	for _, d := range slices.Concat(w.drafts, w.updated) {
+	for _, d := range slices.Concat(w.newDrafts, w.updated) {
 		if id := d.EmployeeID(); id != 0 {
 			ids = append(ids, id)
 		}
@@ -90,9 +90,9 @@ func (w *Batch[M]) Employees() []int64 {
 	return ids
 }
 
-// Apply deletes, changes and creates, in this order.
+// Apply deletes, changes and creates entries, in this order.
 func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error {
-	f := w.family
+	f := w.editor
 	if len(w.remove) > 0 {
 		found, err := f.lockEntries(ctx, tx, tenantID, visible, w.remove, nil)
 		if err != nil {
@@ -103,8 +103,8 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible
 			switch {
 			case !ok:
 				return itemfault.NotFound(itemfault.InBody, f.Label, id)
-			case k.refused != nil:
-				return k.refused
+			case k.denied != nil:
+				return k.denied
 			}
 		}
 		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {
@@ -118,24 +118,24 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible
 		}
 	}
 	if len(w.create) > 0 {
-		w.created, err = f.insert(ctx, tx, tenantID, w.drafts, make([]error, len(w.drafts)), false)
+		w.created, err = f.insert(ctx, tx, tenantID, w.newDrafts, make([]error, len(w.newDrafts)), false)
 	}
 	return err
 }
 
-// Results hands on the entries that were created and changed, with their edits.
+// Results passes each created and changed entry with the index of its edit to add.
 func (w *Batch[M]) Results(add func(edit int, m M)) error {
 	for _, part := range []struct {
 		rows   []itemstore.Row
 		drafts []*itemdraft.Draft
-		of     []int
-	}{{w.created, w.drafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
+		edits  []int
+	}{{w.created, w.newDrafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
 		for i := range part.rows {
-			m, err := w.family.decode(&part.rows[i], part.drafts[i].Employee)
+			m, err := w.editor.decode(&part.rows[i], part.drafts[i].Employee)
 			if err != nil {
 				return err
 			}
-			add(part.of[i], m)
+			add(part.edits[i], m)
 		}
 	}
 	return nil

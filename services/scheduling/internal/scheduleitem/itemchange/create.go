@@ -19,22 +19,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// Create stores new entries: all or none, or, with partial, those that can be.
-func (f *Family[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+// Create stores new entries: all or none or, with partial, the valid ones.
+func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	tenantID := tenant.Of(ctx)
 	failed := make([]error, len(sent))
-	employees := f.employeesNamed(ctx, sent, failed)
-	drafts, err := f.drafts(ctx, tenantID, sent, employees, failed, partial)
+	employees := f.findEmployees(ctx, sent, failed)
+	drafts, err := f.newDrafts(ctx, tenantID, sent, employees, failed, partial)
 	if err != nil {
 		return nil, err
 	}
 	var rows []itemstore.Row
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		refused := make([]error, len(sent)) // a repeated run starts anew
-		copy(refused, failed)
+		errs := make([]error, len(sent)) // A repeated transaction starts over.
+		copy(errs, failed)
 		var err error
-		if rows, err = f.insert(ctx, tx, tenantID, drafts, refused, partial); err == nil {
-			copy(failed, refused)
+		if rows, err = f.insert(ctx, tx, tenantID, drafts, errs, partial); err == nil {
+			copy(failed, errs)
 		}
 		return err
 	})
@@ -44,9 +44,9 @@ func (f *Family[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	return f.outcome(sent, drafts, rows, failed)
 }
 
-// insert stores the drafts that no lock stands against. The rows belong to the
-// drafts; what failed has none.
-func (f *Family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
+// insert stores the drafts whose days are not locked. Row i belongs to draft i; it is empty if the
+// draft failed.
+func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
 	days := make([]itemstore.EmployeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
@@ -85,46 +85,45 @@ func (f *Family[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 	}
 	rows := make([]itemstore.Row, len(drafts))
 	var stored []itemstore.Row
-	var news News
+	var changes Notifications
 	for i, d := range drafts {
 		if failed[i] != nil {
 			continue
 		}
 		rows[i] = itemstore.Row{ID: ids[i], EmployeeID: d.EmployeeID(), From: d.From, To: d.To, Version: 1, Body: d.Body, Covers: d.Covers}
 		stored = append(stored, rows[i])
-		news.Add(d.EmployeeID(), d.From, d.To)
-		news.Cover(d.Covers, d.EmployeeID())
-		if err := news.Put(f.Kind, &rows[i]); err != nil {
+		changes.AddDays(d.EmployeeID(), d.From, d.To)
+		changes.AddCovering(d.Covers, d.EmployeeID())
+		if err := changes.AddEntry(f.Kind, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
 	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, stored); err != nil {
 		return nil, err
 	}
-	return rows, news.Publish(ctx, tx, tenantID)
+	return rows, changes.Publish(ctx, tx, tenantID)
 }
 
-func (f *Family[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
+func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
 	for i, m := range sent {
 		if failed[i] != nil {
 			out.Fail(m, fault.FromError(failed[i]))
 			continue
 		}
-		made, err := f.decode(&rows[i], drafts[i].Employee)
+		created, err := f.decode(&rows[i], drafts[i].Employee)
 		if err != nil {
 			return nil, err
 		}
-		out.Succeed(m, made)
+		out.Succeed(m, created)
 	}
 	return out, nil
 }
 
-// employeesNamed returns the employee of each entry, nil where none is named.
-// Only when one of them is unknown are they looked up one by one, to find out
-// which.
-func (f *Family[M]) employeesNamed(ctx context.Context, sent []M, failed []error) []*projection.Employee {
-	rowvisibility.WritesForNobody(ctx) // Entries without an employee are nobody's.
+// findEmployees returns the employee of each entry, or nil for an entry without one. Only if one of
+// them is unknown, it looks them up one by one.
+func (f *Editor[M]) findEmployees(ctx context.Context, sent []M, failed []error) []*projection.Employee {
+	rowvisibility.WritesForNobody(ctx) // Entries without an employee have no owner.
 	out := make([]*projection.Employee, len(sent))
 	var refs []*commonv1.Ref
 	var positions []int
@@ -156,8 +155,7 @@ func (f *Family[M]) employeesNamed(ctx context.Context, sent []M, failed []error
 	return out
 }
 
-// ConcernsItem reports whether an error is about an item, as opposed to the whole
-// request.
+// ConcernsItem reports whether an error is about one item, and not about the whole request.
 func ConcernsItem(err error) bool {
 	return fault.FromError(err).Status < http.StatusInternalServerError
 }

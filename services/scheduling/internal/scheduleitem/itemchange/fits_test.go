@@ -17,14 +17,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-func shifts() *Family[*schedulingv1.Shift] {
-	return &Family[*schedulingv1.Shift]{Label: "shift", Version: func(s *schedulingv1.Shift) *int64 { return s.Version }}
+func shifts() *Editor[*schedulingv1.Shift] {
+	return &Editor[*schedulingv1.Shift]{Label: "shift", Version: func(s *schedulingv1.Shift) *int64 { return s.Version }}
 }
 
 func TestEntriesThatMayBeReplaced(t *testing.T) {
 	t.Parallel()
 	ada := &commonv1.Ref{Id: proto.Int64(1)}
-	was := known{row: &itemstore.Row{ID: 7, EmployeeID: 1, Version: 3}}
+	was := entryState{row: &itemstore.Row{ID: 7, EmployeeID: 1, Version: 3}}
 	of := func(employee int64) *itemdraft.Draft {
 		return &itemdraft.Draft{Employee: &projection.Employee{ID: employee}}
 	}
@@ -45,7 +45,7 @@ func TestEntriesThatMayBeReplaced(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			err := shifts().fits(t.Context(), c.sent, was, c.found, c.draft)
+			err := shifts().checkReplaceable(t.Context(), c.sent, was, c.found, c.draft)
 			if c.code == "" {
 				require.NoError(t, err)
 				return
@@ -88,9 +88,9 @@ func TestDaysThatHaveChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			news := &News{}
+			news := &Notifications{}
 			for _, e := range c.entries {
-				news.Add(e.employee, e.from, e.to)
+				news.AddDays(e.employee, e.from, e.to)
 			}
 			assert.Equal(t, c.employees, news.employees)
 			assert.Equal(t, []civil.Date{c.from, c.to}, []civil.Date{news.from, news.to})

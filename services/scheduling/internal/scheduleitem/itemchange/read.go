@@ -18,44 +18,44 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// known is an entry that exists: a row, or one that a pattern generates.
-type known struct {
+// entryState is an existing entry: either a stored row or a generated entry.
+type entryState struct {
 	row       *itemstore.Row
 	generated *reading.Generated
-	// refused says that the operation may not change it: it is the caller's own.
-	refused *fault.Error
+	// denied is the error if the caller may not change the entry, because it is their own.
+	denied *fault.Error
 }
 
-func (k known) employeeID() int64 {
+func (k entryState) employeeID() int64 {
 	if k.row != nil {
 		return k.row.EmployeeID
 	}
 	return k.generated.EmployeeID
 }
 
-// hides returns what an item that takes the entry's place hides; nil for nothing.
-func (k known) hides() *itemstore.Hides {
+// hides returns the generated entry that an item in place of this entry hides, or nil.
+func (k entryState) hides() *itemstore.Hides {
 	if k.row != nil {
 		return k.row.Hides
 	}
 	return itemstore.HidesOf(k.generated)
 }
 
-// covers reports whether it takes the shifts of its days.
-func (k known) covers() bool { return k.row != nil && k.row.Covers }
+// covers reports whether the entry covers the shifts on its days.
+func (k entryState) covers() bool { return k.row != nil && k.row.Covers }
 
-func (k known) version() int64 {
+func (k entryState) version() int64 {
 	if k.row != nil {
 		return k.row.Version
 	}
 	return k.generated.Version
 }
 
-// lookUp returns the entries of this kind that exist for the caller, by id:
-// open ones, and those of employees whom the caller may see.
-func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]known, error) {
-	// Generated ones come first: one that is detached meanwhile is then found
-	// among the rows, which decide. The other way round it would be in neither.
+// lookUp returns the visible entries of this kind by id: open ones, and entries of visible
+// employees.
+func (f *Editor[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]entryState, error) {
+	// Read generated entries first. An entry that is detached in between is then found among the
+	// rows, which take precedence. In the other order it would be found in neither.
 	generated, err := f.Reader.ReadGenerated(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, err
@@ -64,13 +64,13 @@ func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[int64]known, len(ids))
+	out := make(map[int64]entryState, len(ids))
 	for _, id := range ids {
 		switch r, g := stored[id], generated[id]; {
 		case r != nil && !r.Deleted && r.Kind == f.Kind:
-			out[id] = known{row: r}
+			out[id] = entryState{row: r}
 		case r == nil && g != nil && f.Generated(g):
-			out[id] = known{generated: g}
+			out[id] = entryState{generated: g}
 		}
 	}
 	for id, k := range out {
@@ -79,15 +79,15 @@ func (f *Family[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 			delete(out, id)
 			continue
 		}
-		k.refused = visible.RefuseOwn(k.employeeID())
+		k.denied = visible.RefuseOwn(k.employeeID())
 		out[id] = k
 	}
 	rowvisibility.WritesForNobody(ctx)
 	return out, nil
 }
 
-// read returns the entries of the ids, by id. What does not exist is absent.
-func (f *Family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
+// read returns the entries with the ids, by id. Unknown ids are absent.
+func (f *Editor[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *Family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	if err != nil {
 		return nil, err
 	}
-	employees, err := f.employeesOf(ctx, found)
+	employees, err := f.readEmployees(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func (f *Family[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 	return out, nil
 }
 
-// present returns an entry as responses show it.
-func (f *Family[M]) present(k known, employee *projection.Employee) (M, error) {
+// present returns an entry for responses.
+func (f *Editor[M]) present(k entryState, employee *projection.Employee) (M, error) {
 	if k.row != nil {
 		return f.decode(k.row, employee)
 	}
@@ -123,13 +123,13 @@ func (f *Family[M]) present(k known, employee *projection.Employee) (M, error) {
 	return m, err
 }
 
-// employeesOf returns the employees of entries, by id.
-func (f *Family[M]) employeesOf(ctx context.Context, found map[int64]known) (map[int64]*projection.Employee, error) {
+// readEmployees returns the employees of entries, by id.
+func (f *Editor[M]) readEmployees(ctx context.Context, found map[int64]entryState) (map[int64]*projection.Employee, error) {
 	out := map[int64]*projection.Employee{}
 	var refs []*commonv1.Ref
 	for _, k := range found {
 		id := k.employeeID()
-		if _, asked := out[id]; id != 0 && !asked && k.refused == nil {
+		if _, requested := out[id]; id != 0 && !requested && k.denied == nil {
 			out[id] = nil
 			refs = append(refs, &commonv1.Ref{Id: proto.Int64(id)})
 		}
@@ -147,17 +147,16 @@ func (f *Family[M]) employeesOf(ctx context.Context, found map[int64]known) (map
 	return out, nil
 }
 
-// ReadOne returns one entry, or the error with the given status when there is
-// none.
-func (f *Family[M]) ReadOne(ctx context.Context, id int64, status int) (M, error) {
+// ReadOne returns one entry, or an error with the given status if it does not exist.
+func (f *Editor[M]) ReadOne(ctx context.Context, id int64, status int) (M, error) {
 	found, err := f.read(ctx, []int64{id})
 	if err != nil {
-		var none M
-		return none, err
+		var zero M
+		return zero, err
 	}
 	if m, ok := found[id]; ok {
 		return m, nil
 	}
-	var none M
-	return none, itemfault.NotFound(status, f.Label, id)
+	var zero M
+	return zero, itemfault.NotFound(status, f.Label, id)
 }

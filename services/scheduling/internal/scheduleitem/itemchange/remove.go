@@ -11,10 +11,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// Remove deletes entries, all or none. What hides a generated entry, and a
-// generated entry itself, becomes a tombstone. An id that names nothing is an
-// error with the given status. Each entry must have the version, if one is given.
-func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unknown int) error {
+// Remove deletes entries, all or none. A generated entry, or an item that hides one, becomes a
+// tombstone. An unknown id is an error with the given status. If a version is given, each entry
+// must have it.
+func (f *Editor[M]) Remove(ctx context.Context, ids []int64, version *int64, notFoundStatus int) error {
 	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
@@ -31,10 +31,10 @@ func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unk
 		for _, id := range ids {
 			k, ok := found[id]
 			if !ok {
-				return itemfault.NotFound(unknown, f.Label, id)
+				return itemfault.NotFound(notFoundStatus, f.Label, id)
 			}
-			if k.refused != nil {
-				return k.refused
+			if k.denied != nil {
+				return k.denied
 			}
 			if err := itemfault.CheckVersion(ctx, f.Label, id, k.version(), version); err != nil {
 				return err
@@ -48,22 +48,22 @@ func (f *Family[M]) Remove(ctx context.Context, ids []int64, version *int64, unk
 	return nil
 }
 
-func (f *Family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]known) error {
+func (f *Editor[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]entryState) error {
 	var days []itemstore.EmployeeDays
 	var tombstones []itemstore.Row
-	var gone []int64
-	var news News
+	var deleted []int64
+	var changes Notifications
 	for _, id := range ids {
 		k := found[id]
-		p := f.employeeDaysOf(k)
+		p := f.occupiedDays(k)
 		days = append(days, p)
-		shown := f.shownOn(k).Days
-		news.Add(p.EmployeeID, shown.From, shown.To-1)
-		news.Cover(k.covers(), p.EmployeeID)
+		shown := f.shownDays(k).Days
+		changes.AddDays(p.EmployeeID, shown.From, shown.To-1)
+		changes.AddCovering(k.covers(), p.EmployeeID)
 		hides := k.hides()
 		if hides == nil {
-			gone = append(gone, id)
-			if err := news.Deleted(f.Kind, id, p.EmployeeID, p.Days.From); err != nil {
+			deleted = append(deleted, id)
+			if err := changes.AddDeleted(f.Kind, id, p.EmployeeID, p.Days.From); err != nil {
 				return err
 			}
 			continue
@@ -72,20 +72,20 @@ func (f *Family[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 			ID: id, EmployeeID: hides.EmployeeID, From: hides.Day, To: hides.Day, Hides: hides, Deleted: true, Version: k.version() + 1,
 		}
 		tombstones = append(tombstones, tombstone)
-		if err := news.Put(f.Kind, &tombstone); err != nil {
+		if err := changes.AddEntry(f.Kind, &tombstone); err != nil {
 			return err
 		}
 	}
-	if err := unlocked(ctx, tx, tenantID, days); err != nil {
+	if err := checkUnlocked(ctx, tx, tenantID, days); err != nil {
 		return err
 	}
-	if len(gone) > 0 {
-		if err := itemstore.Delete(ctx, tx, tenantID, gone); err != nil {
+	if len(deleted) > 0 {
+		if err := itemstore.Delete(ctx, tx, tenantID, deleted); err != nil {
 			return err
 		}
 	}
 	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, tombstones); err != nil {
 		return err
 	}
-	return news.Publish(ctx, tx, tenantID)
+	return changes.Publish(ctx, tx, tenantID)
 }

@@ -16,26 +16,25 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// numberSegments gives the segments of drafts their ids, relations of shifts that say nothing
-// else the shift as their target, and drafts with segments their bodies. A segment that is
-// sent with the id of one that the entry has stays that one; others get ids that nothing
-// else has.
+// numberSegments assigns ids to the segments of drafts, and encodes the bodies of drafts with
+// segments. A segment that is sent with the id of an existing segment of the entry keeps it; other
+// segments get new ids. Relations of shifts without a target get the shift as their target.
 func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 	var unnumbered []**int64
 	for _, r := range list {
 		if r.draft.Segmented == nil {
 			continue
 		}
-		had, err := r.was.segmentIDs()
+		existing, err := r.was.segmentIDs()
 		if err != nil {
 			return err
 		}
-		for _, id := range idsOfSegments(r.draft.Segmented) {
-			if *id == nil || !had[**id] {
+		for _, id := range segmentIDFields(r.draft.Segmented) {
+			if *id == nil || !existing[**id] {
 				unnumbered = append(unnumbered, id)
 				continue
 			}
-			delete(had, **id) // No two have one id.
+			delete(existing, **id) // Ids must be unique.
 		}
 	}
 	if len(unnumbered) > 0 {
@@ -56,7 +55,7 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 			continue
 		}
 		if shift, ok := r.draft.Segmented.(*schedulingv1.Shift); ok {
-			stamp(shift, r.id, at)
+			finishShift(shift, r.id, at)
 		}
 		body, err := itemdraft.Encode(r.draft.Segmented)
 		if err != nil {
@@ -67,8 +66,8 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 	return nil
 }
 
-// stamp says in a shift when it was modified, and in its relations that they lead to it.
-func stamp(shift *schedulingv1.Shift, id int64, at string) {
+// finishShift sets the modification time of a shift and the missing targets of its relations.
+func finishShift(shift *schedulingv1.Shift, id int64, at string) {
 	shift.ModifiedDateTime = at
 	for _, relation := range shift.GetRelations() {
 		if !itemdraft.Named(relation.GetTargetRef()) {
@@ -77,8 +76,7 @@ func stamp(shift *schedulingv1.Shift, id int64, at string) {
 	}
 }
 
-// modifiedAt returns the time of the transaction as shifts show it; "" when no shift is
-// among the drafts.
+// modifiedAt returns the formatted time of the transaction, or "" if the drafts contain no shifts.
 func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, error) {
 	if !slices.ContainsFunc(list, func(r replacement) bool {
 		_, shift := r.draft.Segmented.(*schedulingv1.Shift)
@@ -88,13 +86,13 @@ func modifiedAt(ctx context.Context, tx pgx.Tx, list []replacement) (string, err
 	}
 	var at time.Time
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&at); err != nil {
-		return "", fmt.Errorf("itemchange: ask for the time: %w", err)
+		return "", fmt.Errorf("itemchange: read the time: %w", err)
 	}
 	return at.UTC().Format("2006-01-02T15:04:05.000"), nil
 }
 
-// idsOfSegments returns where the segments of an entry have their ids.
-func idsOfSegments(m proto.Message) []**int64 {
+// segmentIDFields returns pointers to the id fields of an entry's segments.
+func segmentIDFields(m proto.Message) []**int64 {
 	var ids []**int64
 	switch m := m.(type) {
 	case *schedulingv1.Shift:
@@ -109,15 +107,15 @@ func idsOfSegments(m proto.Message) []**int64 {
 	return ids
 }
 
-// segmentIDs are those of the segments that an entry has, of which there are none when
-// it does not exist.
-func (k known) segmentIDs() (map[int64]bool, error) {
-	entry, err := k.segmented()
+// segmentIDs returns the ids of the entry's segments. The result is empty if the entry does not
+// exist.
+func (k entryState) segmentIDs() (map[int64]bool, error) {
+	entry, err := k.decodeSegmented()
 	if err != nil {
 		return nil, fmt.Errorf("itemchange: read segments: %w", err)
 	}
 	ids := map[int64]bool{}
-	for _, id := range idsOfSegments(entry) {
+	for _, id := range segmentIDFields(entry) {
 		if *id != nil {
 			ids[**id] = true
 		}
@@ -125,8 +123,8 @@ func (k known) segmentIDs() (map[int64]bool, error) {
 	return ids, nil
 }
 
-// segmented returns the entry, which has segments; nil when it does not exist.
-func (k known) segmented() (proto.Message, error) {
+// segmented returns the entry as a message with segments, or nil if it does not exist.
+func (k entryState) decodeSegmented() (proto.Message, error) {
 	utc := civil.NewZone(time.UTC)
 	switch {
 	case k.row != nil && k.row.Kind == itemstore.KindScheduleTag:

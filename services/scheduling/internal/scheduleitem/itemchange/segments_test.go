@@ -35,16 +35,16 @@ func withSegments(ids ...int64) *schedulingv1.Shift {
 }
 
 // stored is what is known of an entry whose body is stored.
-func stored(t *testing.T, kind string, body proto.Message) known {
+func stored(t *testing.T, kind string, body proto.Message) entryState {
 	t.Helper()
 	encoded, err := proto.Marshal(body)
 	require.NoError(t, err)
-	return known{row: &itemstore.Row{Kind: kind, Body: encoded}}
+	return entryState{row: &itemstore.Row{Kind: kind, Body: encoded}}
 }
 
 // idsOf are those of the segments of an entry.
 func idsOf(m proto.Message) (ids []int64) {
-	for _, id := range idsOfSegments(m) {
+	for _, id := range segmentIDFields(m) {
 		ids = append(ids, **id)
 	}
 	return ids
@@ -61,7 +61,7 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 	was := stored(t, itemstore.KindShift, withSegments(first, second))
 	for _, c := range []struct {
 		name string
-		was  known
+		was  entryState
 		sent proto.Message
 		want []int64 // 0 for an id that nothing else has
 	}{
@@ -71,7 +71,7 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 		{"without their ids", was, withSegments(0, 0), []int64{0, 0}},
 		{"with an id of another entry", was, withSegments(foreign, first), []int64{0, first}},
 		{"with an id twice", was, withSegments(first, first), []int64{first, 0}},
-		{"of an entry that is new", known{}, withSegments(first), []int64{0}},
+		{"of an entry that is new", entryState{}, withSegments(first), []int64{0}},
 		{"of a tag", stored(t, itemstore.KindScheduleTag, tags(first)), tags(first), []int64{first}},
 		{"of another tag", stored(t, itemstore.KindScheduleTag, tags(first)), tags(second), []int64{0}},
 	} {
@@ -113,7 +113,7 @@ func TestRelationsLeadToTheirShift(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			shift := &schedulingv1.Shift{Relations: []*schedulingv1.Relation{{TargetRef: c.target}}}
-			stamp(shift, 7, "2026-03-02T08:00:00.000")
+			finishShift(shift, 7, "2026-03-02T08:00:00.000")
 			assert.True(t, proto.Equal(c.want, shift.GetRelations()[0].GetTargetRef()), "%v", shift)
 			assert.Equal(t, "2026-03-02T08:00:00.000", shift.GetModifiedDateTime())
 		})

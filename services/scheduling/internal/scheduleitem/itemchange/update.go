@@ -23,26 +23,25 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// Update replaces an entry. A generated one is detached: an item with its id
-// takes its place. An entry that is sent without an employee stays with the one
-// that it has.
-func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
-	var none M
+// Update replaces an entry. A generated entry is detached: an item with its id replaces it. Without
+// an employee in the request, the entry keeps its employee.
+func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
+	var zero M
 	tenantID := tenant.Of(ctx)
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
-		return none, fault.Newf(itemfault.CodeOtherID, http.StatusBadRequest, "The id in the body, %d, is not the one in the path, %d.", inBody, id)
+		return zero, fault.Newf(itemfault.CodeOtherID, http.StatusBadRequest, "The id %d in the body differs from the id %d in the path.", inBody, id)
 	}
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	employee, err := f.employeeAfter(ctx, tenantID, visible, id, sent)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
-	drafts, err := f.drafts(ctx, tenantID, []M{sent}, []*projection.Employee{employee}, make([]error, 1), false)
+	drafts, err := f.newDrafts(ctx, tenantID, []M{sent}, []*projection.Employee{employee}, make([]error, 1), false)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	d := drafts[0]
 	var updated itemstore.Row
@@ -55,19 +54,19 @@ func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		if !ok {
 			return itemfault.NotFound(http.StatusNotFound, f.Label, id)
 		}
-		if was.refused != nil {
-			return was.refused
+		if was.denied != nil {
+			return was.denied
 		}
 		if err := itemfault.CheckVersion(ctx, f.Label, id, was.version(), f.Version(sent)); err != nil {
 			return err
 		}
 		if sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID() {
-			return itemfault.Stale(ctx, f.Label, id, was.version()) // Somebody moved it meanwhile.
+			return itemfault.Stale(ctx, f.Label, id, was.version()) // Another transaction moved it.
 		}
 		change := []replacement{{id, was, d}}
-		refused, err := f.refusals(ctx, tx, tenantID, change)
-		if err != nil || len(refused) > 0 {
-			return cmp.Or(err, refused[0])
+		conflicts, err := f.findConflicts(ctx, tx, tenantID, change)
+		if err != nil || len(conflicts) > 0 {
+			return cmp.Or(err, conflicts[0])
 		}
 		rows, err := f.replace(ctx, tx, tenantID, change)
 		if err == nil {
@@ -76,14 +75,14 @@ func (f *Family[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		return err
 	})
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	return f.decode(&updated, employee)
 }
 
-// employeeAfter returns the employee whose entry it is after an update: the one
-// that is named, or the one that has it; nil for an open shift.
-func (f *Family[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
+// employeeAfter returns the owner of an entry after an update: the employee in the request, or the
+// current one; nil for an open shift.
+func (f *Editor[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
 	ref := sent.GetEmployee()
 	if ref == nil {
 		found, err := f.lookUp(ctx, f.Pool, tenantID, visible, []int64{id})
@@ -94,8 +93,8 @@ func (f *Family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 		if !ok {
 			return nil, itemfault.NotFound(http.StatusNotFound, f.Label, id)
 		}
-		if was.refused != nil {
-			return nil, was.refused
+		if was.denied != nil {
+			return nil, was.denied
 		}
 		if was.employeeID() == 0 {
 			return nil, nil
@@ -109,56 +108,55 @@ func (f *Family[M]) employeeAfter(ctx context.Context, tenantID int64, visible r
 	return &employees[0], nil
 }
 
-// replacement is an entry that a draft is to take the place of.
+// replacement is an entry with the draft that replaces it.
 type replacement struct {
 	id    int64
-	was   known
+	was   entryState
 	draft *itemdraft.Draft
 }
 
-// replace stores drafts in the place of entries, and returns the rows that they
-// are now.
-func (f *Family[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
+// replace stores drafts in place of entries, and returns the new rows.
+func (f *Editor[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
 	if err := numberSegments(ctx, tx, list); err != nil {
 		return nil, err
 	}
 	rows := make([]itemstore.Row, len(list))
-	var news News
+	var changes Notifications
 	for i, r := range list {
 		rows[i] = itemstore.Row{
 			ID: r.id, EmployeeID: r.draft.EmployeeID(), From: r.draft.From, To: r.draft.To,
 			Hides: r.was.hides(), Version: r.was.version() + 1, Body: r.draft.Body, Covers: r.was.covers(),
 		}
-		before := f.shownOn(r.was)
-		news.Cover(r.was.covers(), before.EmployeeID)
-		news.Cover(r.was.covers(), r.draft.EmployeeID())
-		news.Add(before.EmployeeID, before.Days.From, before.Days.To-1)
-		news.Add(r.draft.EmployeeID(), r.draft.From, r.draft.To)
-		if err := news.Put(f.Kind, &rows[i]); err != nil {
+		before := f.shownDays(r.was)
+		changes.AddCovering(r.was.covers(), before.EmployeeID)
+		changes.AddCovering(r.was.covers(), r.draft.EmployeeID())
+		changes.AddDays(before.EmployeeID, before.Days.From, before.Days.To-1)
+		changes.AddDays(r.draft.EmployeeID(), r.draft.From, r.draft.To)
+		if err := changes.AddEntry(f.Kind, &rows[i]); err != nil {
 			return nil, err
 		}
 	}
 	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, rows); err != nil {
 		return nil, err
 	}
-	return rows, news.Publish(ctx, tx, tenantID)
+	return rows, changes.Publish(ctx, tx, tenantID)
 }
 
-// refusals returns why replacements cannot be, by their position: a day is locked that the
-// entry occupies, or would, or the entry would be withdrawn where it comes to be.
-func (f *Family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
+// findConflicts returns the errors of replacements by their position: a day of the old or new entry
+// is locked, or the new entry would be withdrawn.
+func (f *Editor[M]) findConflicts(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
 	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
-		days = append(days, f.employeeDaysOf(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
+		days = append(days, f.occupiedDays(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
 	}
 	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return nil, err
 	}
-	refused := map[int]error{}
+	conflicts := map[int]error{}
 	for i := len(days) - 1; i >= 0; i-- {
 		if day, ok := locked[i]; ok {
-			refused[i/2] = itemfault.LockedDay(days[i].EmployeeID, day)
+			conflicts[i/2] = itemfault.LockedDay(days[i].EmployeeID, day)
 		}
 	}
 	rows := make([]itemstore.Row, len(list))
@@ -170,17 +168,16 @@ func (f *Family[M]) refusals(ctx context.Context, tx pgx.Tx, tenantID int64, lis
 		return nil, err
 	}
 	for _, i := range withdrawn {
-		if refused[i] == nil {
-			refused[i] = itemfault.WithoutTerm(f.Label, rows[i].EmployeeID, rows[i].From)
+		if conflicts[i] == nil {
+			conflicts[i] = itemfault.WithoutTerm(f.Label, rows[i].EmployeeID, rows[i].From)
 		}
 	}
-	return refused, nil
+	return conflicts, nil
 }
 
-// lockEntries makes the transaction the only one that changes the schedules of
-// the entries' employees and of the others, and returns the entries that exist,
-// by id.
-func (f *Family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]known, error) {
+// lockEntries locks the schedules of the entries' employees and of the other employees for the
+// transaction, and returns the existing entries by id.
+func (f *Editor[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]entryState, error) {
 	seen, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
@@ -189,13 +186,13 @@ func (f *Family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	for _, k := range seen {
 		employees = append(employees, k.employeeID())
 		if h := k.hides(); h != nil {
-			employees = append(employees, h.EmployeeID) // Whose propagations find out where the hidden entry stands.
+			employees = append(employees, h.EmployeeID) // Its propagations compute the slot of the hidden entry.
 		}
 	}
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
-	// Only what is read from here on stays as it is.
+	// Rows do not change after this point.
 	found, err := f.lookUp(ctx, tx, tenantID, visible, ids)
 	if err != nil {
 		return nil, err
@@ -208,16 +205,16 @@ func (f *Family[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	return found, nil
 }
 
-// errMoved says that an entry went to another employee, or came to be, while its
-// employees were being locked.
+// errMoved reports that an entry was moved to another employee, or created, while its employees
+// were being locked.
 var errMoved = errors.New("itemchange: the entry moved")
 
-// maxTries bounds how often entries are looked for that move meanwhile.
+// maxTries limits the attempts to lock entries that keep moving.
 const maxTries = 10
 
-// InTx runs a change, again when an entry moved before it was locked: the caller
-// named no state that it wants to change, or fails by the version.
-func (f *Family[M]) InTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
+// InTx runs a change in a transaction. It runs it again if an entry moved before it was locked. If
+// the caller requires a version, the change fails by that.
+func (f *Editor[M]) InTx(ctx context.Context, change func(context.Context, pgx.Tx) error) error {
 	var err error
 	for range maxTries {
 		if err = pg.InTx(ctx, f.Pool, change); !errors.Is(err, errMoved) {
@@ -227,9 +224,9 @@ func (f *Family[M]) InTx(ctx context.Context, change func(context.Context, pgx.T
 	return err
 }
 
-// employeeDaysOf returns the days that an entry occupies: those of a pay code edit,
-// and the one on which a shift starts.
-func (f *Family[M]) employeeDaysOf(k known) itemstore.EmployeeDays {
+// occupiedDays returns the days that an entry occupies: all days of a pay code edit, and the first
+// day of a shift.
+func (f *Editor[M]) occupiedDays(k entryState) itemstore.EmployeeDays {
 	if k.row == nil {
 		return itemstore.EmployeeDays{EmployeeID: k.generated.EmployeeID, Days: civil.Range{From: k.generated.Day, To: k.generated.Day + 1}}
 	}
@@ -240,17 +237,17 @@ func (f *Family[M]) employeeDaysOf(k known) itemstore.EmployeeDays {
 	return itemstore.EmployeeDays{EmployeeID: k.row.EmployeeID, Days: days}
 }
 
-// shownOn returns the days on which an entry is, as far as is known without its times.
-func (f *Family[M]) shownOn(k known) itemstore.EmployeeDays {
-	days := f.employeeDaysOf(k)
+// shownDays returns the days of an entry, as far as they are known without its times.
+func (f *Editor[M]) shownDays(k entryState) itemstore.EmployeeDays {
+	days := f.occupiedDays(k)
 	if k.row != nil {
 		days.Days.To = k.row.To + 1
 	}
 	return days
 }
 
-// unlocked refuses the change of days of which one is locked.
-func unlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []itemstore.EmployeeDays) error {
+// checkUnlocked returns an error if any of the days is locked.
+func checkUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []itemstore.EmployeeDays) error {
 	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
 	if err != nil {
 		return err

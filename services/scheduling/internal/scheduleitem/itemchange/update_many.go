@@ -16,9 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// UpdateMany replaces the entries with the ids of those that were sent: all or
-// none, or, with partial, those that can be. Each is as update would do it.
-func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+// UpdateMany replaces entries with the same ids: all or none or, with partial, the valid ones. It
+// works like Update for each entry.
+func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
@@ -29,20 +29,20 @@ func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	drafts, err := f.drafts(ctx, tenantID, sent, employees, failed, partial)
+	drafts, err := f.newDrafts(ctx, tenantID, sent, employees, failed, partial)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]itemstore.Row, len(sent))
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		refused := make([]error, len(sent)) // a repeated run starts anew
-		copy(refused, failed)
-		stored, err := f.replaceMany(ctx, tx, tenantID, visible, sent, drafts, refused, partial)
+		errs := make([]error, len(sent)) // A repeated transaction starts over.
+		copy(errs, failed)
+		stored, err := f.replaceMany(ctx, tx, tenantID, visible, sent, drafts, errs, partial)
 		if err != nil {
 			return err
 		}
 		copy(rows, stored)
-		copy(failed, refused)
+		copy(failed, errs)
 		return nil
 	})
 	if err != nil {
@@ -51,9 +51,8 @@ func (f *Family[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	return f.outcome(sent, drafts, rows, failed)
 }
 
-// distinctIDs returns for each entry that was sent why it names none to replace:
-// it has no id, or that of an earlier one.
-func (f *Family[M]) distinctIDs(sent []M) []error {
+// distinctIDs returns an error for each entry without an id, and for each duplicate id.
+func (f *Editor[M]) distinctIDs(sent []M) []error {
 	failed := make([]error, len(sent))
 	seen := make(map[int64]bool, len(sent))
 	for i, m := range sent {
@@ -61,7 +60,7 @@ func (f *Family[M]) distinctIDs(sent []M) []error {
 		case id == 0:
 			failed[i] = fault.Invalid(itemfault.CodeMissing, fmt.Sprintf("[%d].id is missing.", i))
 		case seen[id]:
-			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d comes twice.", i, f.Label, id))
+			failed[i] = fault.Invalid(fault.CodeInput, fmt.Sprintf("[%d].id: the %s %d is listed twice.", i, f.Label, id))
 		default:
 			seen[id] = true
 		}
@@ -69,10 +68,10 @@ func (f *Family[M]) distinctIDs(sent []M) []error {
 	return failed
 }
 
-// employeesAfter returns whose entries they are after an update: those that are
-// named, or those who have them; nil for an open shift.
-func (f *Family[M]) employeesAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
-	employees := f.employeesNamed(ctx, sent, failed)
+// employeesAfter returns the owner of each entry after an update: the employee in the request, or
+// the current one; nil for an open shift.
+func (f *Editor[M]) employeesAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
+	employees := f.findEmployees(ctx, sent, failed)
 	var ids []int64
 	for i, m := range sent {
 		if failed[i] == nil && m.GetEmployee() == nil {
@@ -86,7 +85,7 @@ func (f *Family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 	if err != nil {
 		return nil, err
 	}
-	those, err := f.employeesOf(ctx, found)
+	current, err := f.readEmployees(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -99,18 +98,18 @@ func (f *Family[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 			failed[i] = itemfault.NotFound(itemfault.InBody, f.Label, m.GetId())
 			continue
 		}
-		if was.refused != nil {
-			failed[i] = was.refused
+		if was.denied != nil {
+			failed[i] = was.denied
 			continue
 		}
-		employees[i] = those[was.employeeID()]
+		employees[i] = current[was.employeeID()]
 	}
 	return employees, nil
 }
 
-// replaceMany stores the drafts that nothing stands against. The rows belong to
-// the drafts; what failed has none.
-func (f *Family[M]) replaceMany(
+// replaceMany stores the drafts without conflicts. Row i belongs to draft i; it is empty if the
+// draft failed.
+func (f *Editor[M]) replaceMany(
 	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
 ) ([]itemstore.Row, error) {
 	var ids, employees []int64
@@ -124,24 +123,24 @@ func (f *Family[M]) replaceMany(
 		return nil, err
 	}
 	list := make([]replacement, 0, len(sent))
-	at := make([]int, 0, len(sent)) // where they stand in sent
+	at := make([]int, 0, len(sent)) // indexes in sent
 	for i, m := range sent {
 		if failed[i] != nil {
 			continue
 		}
 		was, ok := old[m.GetId()]
-		if failed[i] = f.fits(ctx, m, was, ok, drafts[i]); failed[i] == nil {
+		if failed[i] = f.checkReplaceable(ctx, m, was, ok, drafts[i]); failed[i] == nil {
 			list, at = append(list, replacement{m.GetId(), was, drafts[i]}), append(at, i)
 		}
 	}
-	refused, err := f.refusals(ctx, tx, tenantID, list)
+	conflicts, err := f.findConflicts(ctx, tx, tenantID, list)
 	if err != nil {
 		return nil, err
 	}
-	kept, keptAt := list[:0], at[:0]
+	accepted, acceptedAt := list[:0], at[:0]
 	for k, r := range list {
-		if failed[at[k]] = refused[k]; refused[k] == nil {
-			kept, keptAt = append(kept, r), append(keptAt, at[k])
+		if failed[at[k]] = conflicts[k]; conflicts[k] == nil {
+			accepted, acceptedAt = append(accepted, r), append(acceptedAt, at[k])
 		}
 	}
 	for _, err := range failed {
@@ -149,25 +148,25 @@ func (f *Family[M]) replaceMany(
 			return nil, err
 		}
 	}
-	stored, err := f.replace(ctx, tx, tenantID, kept)
+	stored, err := f.replace(ctx, tx, tenantID, accepted)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]itemstore.Row, len(sent))
-	for k, i := range keptAt {
+	for k, i := range acceptedAt {
 		rows[i] = stored[k]
 	}
 	return rows, nil
 }
 
-// fits returns why an entry cannot be replaced by what was sent: it is not there,
-// has another version, or went to somebody else since the draft was made.
-func (f *Family[M]) fits(ctx context.Context, sent M, was known, found bool, d *itemdraft.Draft) error {
+// checkReplaceable returns an error if the entry does not exist, has another version, or was moved
+// to another employee since the draft was created.
+func (f *Editor[M]) checkReplaceable(ctx context.Context, sent M, was entryState, found bool, d *itemdraft.Draft) error {
 	switch {
 	case !found:
 		return itemfault.NotFound(itemfault.InBody, f.Label, sent.GetId())
-	case was.refused != nil:
-		return was.refused
+	case was.denied != nil:
+		return was.denied
 	case sent.GetEmployee() == nil && was.employeeID() != d.EmployeeID():
 		return itemfault.Stale(ctx, f.Label, sent.GetId(), was.version())
 	}

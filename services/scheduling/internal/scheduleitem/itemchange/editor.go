@@ -1,6 +1,6 @@
-// Package itemchange reads, makes, replaces and deletes entries of a schedule: what their
-// kinds have in common. Every change takes the employees' lock first, so that a day cannot be
-// locked, nor its spans be changed, while an entry of it is edited.
+// Package itemchange reads, creates, replaces and deletes schedule entries of all kinds. Every
+// change first locks the employees, so that no other transaction can lock the days or change the
+// spans at the same time.
 package itemchange
 
 import (
@@ -24,55 +24,53 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// Directory finds the employees that requests name, as
-// [projection.Resolver.Employees] does.
+// Directory finds the employees of requests, like [projection.Resolver.Employees].
 type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
-	// Visible returns whom the caller may see. It is not asked inside a
-	// transaction.
+	// Visible returns the employees that the caller may see. Do not call it in a transaction.
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
-// Deps is what entries are read and changed with.
+// Deps are the dependencies of an Editor.
 type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
 	Reader    *reading.Reader
 }
 
-// Entry is a message of one of the kinds.
+// Entry is a message of one kind of entries.
 type Entry interface {
 	proto.Message
 	GetEmployee() *commonv1.Ref
 	GetId() int64
 }
 
-// Family is what the kinds of entries have in common, with what they differ in.
-type Family[M Entry] struct {
+// Editor reads and changes one kind of entries.
+type Editor[M Entry] struct {
 	Deps
 	Kind  string
 	Label string // "shift", for messages
-	// Complete returns what was sent with what it refers to, and notes what is wrong with an
-	// entry; nil for kinds that refer to nothing.
+	// Complete fills in the objects that entries refer to, and records the errors of entries. It is
+	// nil for kinds without references.
 	Complete func(ctx context.Context, tenantID int64, sent []M, failed []error) ([]M, error)
-	// Draft checks an entry as it was sent.
+	// Draft checks an entry of a request.
 	Draft func(sent M, employee *projection.Employee) (*itemdraft.Draft, error)
-	// Make returns an empty entry; Fill gives it what is not in its body.
+	// Make returns an empty entry. Fill sets the fields that are not in the body.
 	Make func() M
 	Fill func(m M, id int64, employee *projection.Employee, version int64, locked bool)
-	// Version is the version that the caller read, nil if not said.
+	// Version returns the version that the caller read, or nil if there is none.
 	Version func(sent M) *int64
-	// Generated reports whether a generated entry is of this kind, and Show shows it.
+	// Generated reports whether a generated entry is of this kind. Show converts it to a message.
 	Generated func(g *reading.Generated) bool
 	Show      func(g *reading.Generated, employee *projection.Employee) (M, error)
-	// Shown returns a stored body as responses show it to be of an employee; nil when it is
-	// shown as it is stored.
+	// Shown converts a stored body of an employee's entry for responses. It is nil if no conversion
+	// is needed.
 	Shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)
 }
 
-// drafts checks entries as they were sent, each for its employee. It fails with the first that
-// is wrong, or, with partial, notes each that is.
-func (f *Family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
+// newDrafts checks entries, each with its employee. It fails with the first error, or, with
+// partial, records all errors.
+func (f *Editor[M]) newDrafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
 	if f.Complete != nil {
 		var err error
 		if sent, err = f.Complete(ctx, tenantID, sent, failed); err != nil {
@@ -92,7 +90,7 @@ func (f *Family[M]) drafts(ctx context.Context, tenantID int64, sent []M, employ
 }
 
 // decode returns the entry of a stored row.
-func (f *Family[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, error) {
+func (f *Editor[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, error) {
 	m, body := f.Make(), r.Body
 	if f.Shown != nil && employee != nil {
 		var err error
@@ -107,13 +105,12 @@ func (f *Family[M]) decode(r *itemstore.Row, employee *projection.Employee) (M, 
 	return m, nil
 }
 
-// RunBulk runs an operation on several entries, of which at least one must have been
-// sent, and returns what its response shows.
-func (f *Family[M]) RunBulk(
+// RunBulk runs an operation on at least one entry, and returns the response.
+func (f *Editor[M]) RunBulk(
 	ctx context.Context, sent []M, partial bool, do func(context.Context, []M, bool) (*bulk.Outcome[M, M], error),
 ) ([]M, *commonv1.ErrorBody, error) {
 	if len(sent) == 0 {
-		return nil, nil, fault.Invalid(itemfault.CodeMissing, "No "+f.Label+" was sent.")
+		return nil, nil, fault.Invalid(itemfault.CodeMissing, "The request has no "+f.Label+"s. Send at least one.")
 	}
 	out, err := do(ctx, sent, partial)
 	if err != nil {
@@ -122,9 +119,9 @@ func (f *Family[M]) RunBulk(
 	return rpc.BulkResult(ctx, out)
 }
 
-// ReadMany returns entries in the order of the ids, which stand at a path in the request.
-// Ids that name nothing are failures among the results.
-func (f *Family[M]) ReadMany(ctx context.Context, path string, ids []int64) ([]M, *commonv1.ErrorBody, error) {
+// ReadMany returns entries in the order of the ids. path is the path of the ids in the request.
+// Unknown ids are failures among the results.
+func (f *Editor[M]) ReadMany(ctx context.Context, path string, ids []int64) ([]M, *commonv1.ErrorBody, error) {
 	if len(ids) == 0 {
 		return nil, nil, missing(path)
 	}
@@ -144,8 +141,8 @@ func (f *Family[M]) ReadMany(ctx context.Context, path string, ids []int64) ([]M
 	return rpc.BulkResult(ctx, out)
 }
 
-// RemoveMany deletes entries, all or none. Their ids stand at a path in the request.
-func (f *Family[M]) RemoveMany(ctx context.Context, path string, ids []int64) (*emptypb.Empty, error) {
+// RemoveMany deletes entries, all or none. path is the path of the ids in the request.
+func (f *Editor[M]) RemoveMany(ctx context.Context, path string, ids []int64) (*emptypb.Empty, error) {
 	if len(ids) == 0 {
 		return nil, missing(path)
 	}
@@ -156,9 +153,9 @@ func missing(path string) error {
 	return fault.Invalid(itemfault.CodeMissing, path+" is missing.")
 }
 
-// Put stores drafts in a transaction, and returns their ids. It refuses all when a day is
+// InsertTx stores drafts in a transaction, and returns their ids. It stores none if a day is
 // locked.
-func (f *Family[M]) Put(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft) ([]int64, error) {
+func (f *Editor[M]) InsertTx(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft) ([]int64, error) {
 	rows, err := f.insert(ctx, tx, tenantID, drafts, make([]error, len(drafts)), false)
 	if err != nil {
 		return nil, err
@@ -170,18 +167,18 @@ func (f *Family[M]) Put(ctx context.Context, tx pgx.Tx, tenantID int64, drafts [
 	return ids, nil
 }
 
-// Take deletes entries in a transaction, whoever they are of. Those that are gone already
-// are passed over. It refuses all when a day of one is locked.
-func (f *Family[M]) Take(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+// DeleteTx deletes entries in a transaction without an access check. It ignores entries that no
+// longer exist. It deletes none if a day of one is locked.
+func (f *Editor[M]) DeleteTx(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	found, err := f.lockEntries(ctx, tx, tenantID, rowvisibility.AllPersons(), ids, nil)
 	if err != nil {
 		return err
 	}
-	there := make([]int64, 0, len(ids))
+	existing := make([]int64, 0, len(ids))
 	for _, id := range ids {
 		if _, ok := found[id]; ok {
-			there = append(there, id)
+			existing = append(existing, id)
 		}
 	}
-	return f.delete(ctx, tx, tenantID, there, found)
+	return f.delete(ctx, tx, tenantID, existing, found)
 }

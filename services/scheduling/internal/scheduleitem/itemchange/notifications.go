@@ -13,26 +13,26 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
 
-// News collects whose schedules a transaction has changed, and when.
-type News struct {
+// Notifications collects the schedules that a transaction changes, to publish change notifications.
+type Notifications struct {
 	employees []int64
 	from, to  civil.Date
 	shifts    scheduleevent.Shifts
-	// covered are the employees whose covering edits have changed.
+	// covered are the employees with changed covering edits.
 	covered []int64
 }
 
-// Cover notes that an edit of an employee has come, changed or gone, if it covers
+// AddCovering records that an edit of an employee was added, changed or deleted, if it covers
 // shifts.
-func (c *News) Cover(covers bool, employeeID int64) {
+func (c *Notifications) AddCovering(covers bool, employeeID int64) {
 	if covers && employeeID != 0 {
 		c.covered = append(c.covered, employeeID)
 	}
 }
 
-// Put notes an entry as it is now. Others keep copies of shifts only, and not of open ones,
-// which never were on anybody's schedule.
-func (c *News) Put(kind string, r *itemstore.Row) error {
+// AddEntry records the new state of an entry. Other services copy only shifts that are or were
+// assigned to employees.
+func (c *Notifications) AddEntry(kind string, r *itemstore.Row) error {
 	if r.EmployeeID == 0 || kind != itemstore.KindShift {
 		return nil
 	}
@@ -45,14 +45,13 @@ func (c *News) Put(kind string, r *itemstore.Row) error {
 	})
 }
 
-// Deleted notes an entry of an employee that is nowhere any more.
-func (c *News) Deleted(kind string, id, employeeID int64, day civil.Date) error {
-	return c.Put(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
+// AddDeleted records the deletion of an employee's entry.
+func (c *Notifications) AddDeleted(kind string, id, employeeID int64, day civil.Date) error {
+	return c.AddEntry(kind, &itemstore.Row{ID: id, EmployeeID: employeeID, From: day, Deleted: true})
 }
 
-// Add notes the days of an entry, the last one included. Open shifts are on
-// nobody's schedule.
-func (c *News) Add(employeeID int64, from, to civil.Date) {
+// AddDays records the days of an entry, including the last one. It ignores open shifts.
+func (c *Notifications) AddDays(employeeID int64, from, to civil.Date) {
 	if employeeID == 0 {
 		return
 	}
@@ -63,8 +62,8 @@ func (c *News) Add(employeeID int64, from, to civil.Date) {
 	c.from, c.to = min(c.from, from), max(c.to, to)
 }
 
-// Publish appends the event of the changes.
-func (c *News) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+// Publish appends the events of the changes to the outbox.
+func (c *Notifications) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if err := c.shifts.Publish(ctx, tx, tenantID); err != nil {
 		return err
 	}
