@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// perUnit are the parts in which days and money are given.
+	// perUnit is the number of parts of a day or a unit of money.
 	perUnit = 10_000
-	// maxUnits bounds the days or the money of an edit. An edit of more is worth nothing
-	// to timecards, which have no such amounts.
+	// maxUnits limits the days or the money of an edit. Larger amounts count as 0, because
+	// timecards cannot represent them.
 	maxUnits = 1_000_000_000
-	// maxPayCode bounds the name of a pay code, in bytes.
+	// maxPayCode limits the name of a pay code, in bytes.
 	maxPayCode = 1000
 )
 
-// editAmount returns what an edit is worth on each of its days.
+// editAmount returns the amount of an edit on each of its days.
 func editAmount(e *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeAmount, error) {
-	out := amountOf(e.GetPayCodeRef(), e.GetOrgJobRef())
+	out := newAmount(e.GetPayCodeRef(), e.GetOrgJobRef())
 	symbolic := e.GetSymbolicValueRef().GetQualifier()
 	switch {
 	case e.MoneyAmount != nil:
@@ -62,7 +62,7 @@ func editAmount(e *schedulingv1.PayCodeEdit) (*schedulingv1.PayCodeAmount, error
 	return out, nil
 }
 
-func amountOf(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
+func newAmount(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
 	out := &schedulingv1.PayCodeAmount{PayCodeId: code.GetId(), PayCode: code.GetQualifier(), Job: scheduleevent.JobName(job)}
 	if len(out.GetPayCode()) > maxPayCode || strings.ContainsRune(out.GetPayCode(), 0) {
 		out.PayCode = ""
@@ -70,9 +70,9 @@ func amountOf(code, job *commonv1.Ref) *schedulingv1.PayCodeAmount {
 	return out
 }
 
-// parts returns an amount in parts; 0 for one that is out of bounds.
+// parts returns an amount in parts, or 0 if it is out of range.
 func parts(amount float64) int64 {
-	if !(math.Abs(amount) <= maxUnits) { // This way round for NaN.
+	if !(math.Abs(amount) <= maxUnits) { // This form also excludes NaN.
 		return 0
 	}
 	return int64(math.Round(amount * perUnit))

@@ -1,5 +1,5 @@
-// Package employeeday serves to timekeeping what stands on the days of employees: shifts, pay
-// code edits, the pay rules of employment terms, and which days are locked.
+// Package employeeday serves the schedule data of employees to timekeeping: shifts, pay code edits,
+// the pay rules of employment terms, and locked days.
 package employeeday
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// The bounds of one call.
+// The limits of one call.
 const (
 	maxEmployees = 500
 	maxDays      = 400
-	// maxEditedDays bounds the days of one employee of which only those with a pay code edit are
+	// maxEditedDays limits the range of days of one employee if only days with a pay code edit are
 	// read.
 	maxEditedDays = 20_000
 )
@@ -38,12 +38,12 @@ type Handler struct {
 
 var _ schedulingv1.EmployeeDayServiceServer = (*Handler)(nil)
 
-// New returns a Handler that reads the database of the pool.
+// New returns a Handler that reads from the pool.
 func New(pool *pg.Pool, reader *reading.Reader) *Handler {
 	return &Handler{pool: pool, reader: reader}
 }
 
-// ReadEmployeeDays returns what stands on some days of employees.
+// ReadEmployeeDays returns the schedule data of employees on a range of days.
 func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEmployeeDaysRequest) (*schedulingv1.ReadEmployeeDaysResponse, error) {
 	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
@@ -52,7 +52,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 		mostEmployees, mostDays = 1, maxEditedDays
 	}
 	if n := len(req.GetEmployeeIds()); n > mostEmployees || days.Empty() || days.Days() > mostDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), mostEmployees, mostDays))
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request has %d employees and %d days. Allowed are 1 to %d employees and 1 to %d days.", n, days.Days(), mostEmployees, mostDays))
 	}
 	out, err := h.read(ctx, tenantID, req, days)
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 	return response, err
 }
 
-// read returns what a request asks for, by employee.
+// read returns the requested data by employee.
 func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.ReadEmployeeDaysRequest, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
 	if req.GetOnlyLockedDays() {
 		return h.lockedDays(ctx, tenantID, req.GetEmployeeIds(), days)
@@ -83,8 +83,8 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	}
 	out := make(map[int64]*schedulingv1.EmployeeDays, len(found))
 	for id, d := range found {
-		out[id] = &schedulingv1.EmployeeDays{EmployeeId: id, Shifts: shifts(d.Shifts)}
-		if out[id].PayCodeEdits, err = payCodeEdits(d.Edits, days); err != nil {
+		out[id] = &schedulingv1.EmployeeDays{EmployeeId: id, Shifts: convertShifts(d.Shifts)}
+		if out[id].PayCodeEdits, err = convertEdits(d.Edits, days); err != nil {
 			return nil, err
 		}
 	}
@@ -94,8 +94,8 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	return out, h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out)
 }
 
-// shifts are shifts in the order of their days and starts.
-func shifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
+// shifts converts shifts, and sorts them by day and start.
+func convertShifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
 	slices.SortFunc(list, func(a, b reading.DayShift) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Work[0].Start, b.Work[0].Start), cmp.Compare(a.ID, b.ID))
 	})
@@ -111,9 +111,8 @@ func shifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
 	return out
 }
 
-// payCodeEdits are pay code edits on each of their days that are among some days, in the
-// order of these.
-func payCodeEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.EmployeePayCodeEdit, error) {
+// convertEdits returns the pay code edits of each of the days, in order of the days.
+func convertEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.EmployeePayCodeEdit, error) {
 	slices.SortFunc(list, func(a, b reading.DayEdit) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID)) })
 	var out []*schedulingv1.EmployeePayCodeEdit
 	for _, e := range list {
@@ -123,7 +122,7 @@ func payCodeEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.Emp
 		}
 		last := e.Last
 		if amount.GetEndSecond() > civil.SecondsPerDay && last == e.First+1 {
-			last = e.First // One night, which ends on the day after it began.
+			last = e.First // The edit is one night, which ends on the day after it begins.
 		}
 		for day := max(e.First, days.From); day <= min(last, days.To-1); day++ {
 			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount), TimeOff: e.Covers})

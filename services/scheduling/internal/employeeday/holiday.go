@@ -9,7 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// longestHoliday bounds how many days before a day a holiday may begin that touches it.
+// longestHoliday is the largest number of days that a holiday can begin before a day that it
+// touches.
 const longestHoliday = 32
 
 const readHolidays = `

@@ -13,7 +13,7 @@ const readLocks = `
 SELECT employee_id, from_date, to_date FROM day_lock
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date < $4 AND to_date > $3 ORDER BY employee_id, from_date`
 
-// lockedDays returns the locked days of employees that meet some days.
+// lockedDays returns the locked days of employees that overlap the range.
 func (h *Handler) lockedDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
 	out := map[int64]*schedulingv1.EmployeeDays{}
 	var id int64

@@ -12,25 +12,25 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 )
 
-// OFFSET makes the planner look at the rows of each employee, rather than at all.
+// OFFSET makes the planner search the rows of each employee instead of reading the whole table.
 const readMemberships = `
 SELECT m.employee_id, m.from_date, m.to_date, m.employment_term_id
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM membership WHERE tenant_id = $1 AND employee_id = e.id AND from_date < $4 AND to_date > $3 OFFSET 0
 ) AS m ORDER BY 1, 2`
 
-// onTerm says that an employee is on a term.
-type onTerm struct {
+// membership is an employee's membership in a term.
+type membership struct {
 	employeeID, termID int64
 	days               civil.Range
 }
 
-// addPayRules adds the pay rules that employees have by their terms on some days.
+// addPayRules adds the pay rules of the employees' terms.
 func (h *Handler) addPayRules(ctx context.Context, tenantID int64, ids []int64, days civil.Range, out map[int64]*schedulingv1.EmployeeDays) error {
 	return pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		var memberships []onTerm
+		var memberships []membership
 		var terms []int64
-		var m onTerm
+		var m membership
 		if err := pg.ForEach(ctx, tx, []any{&m.employeeID, &m.days.From, &m.days.To, &m.termID}, func() error {
 			memberships, terms = append(memberships, m), append(terms, m.termID)
 			return nil

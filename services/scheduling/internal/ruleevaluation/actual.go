@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Worked is a shift as somebody worked it.
+// Worked is a worked shift.
 type Worked struct {
 	Shift
-	// Scheduled is when the scheduled shift begins of which this was made, in Unix
-	// seconds; nil for none.
+	// Scheduled is the start of the scheduled shift that was worked, in Unix seconds; nil if there
+	// was none.
 	Scheduled *int64
 }
 
-// Actual returns the shifts that rules on actual hours measure, by start: those that were
-// worked before an instant, when the days that are not over begin, and from then on those
-// that are scheduled. A scheduled shift of before that nobody worked is not one of them,
-// and neither is one that somebody began before.
+// Actual returns the shifts that rules on actual hours measure, in order of their start: worked
+// shifts that began before an instant, and scheduled shifts from then on. The instant is the start
+// of the first day that is not over. Omitted are earlier scheduled shifts that were not worked, and
+// later ones whose work began before the instant.
 func Actual(scheduled []Shift, worked []Worked, before int64) []Shift {
 	var out []Shift
-	begun := map[int64]bool{}
+	started := map[int64]bool{}
 	for i := range worked {
 		if w := &worked[i]; w.Start < before {
 			out = append(out, w.Shift)
 			if w.Scheduled != nil {
-				begun[*w.Scheduled] = true
+				started[*w.Scheduled] = true
 			}
 		}
 	}
 	for _, s := range scheduled {
-		if s.Start >= before && !begun[s.Start] {
+		if s.Start >= before && !started[s.Start] {
 			out = append(out, s)
 		}
 	}

@@ -1,6 +1,5 @@
-// Package ruleevaluation measures the schedule of one employee by rules, and says
-// where it breaks them. It does no I/O. All it measures are instants: a night in
-// which the clock is set forward is an hour shorter.
+// Package ruleevaluation evaluates rules on the schedule of one employee. It does no I/O. All times
+// are instants: if the clock is set forward in a night, the night is an hour shorter.
 package ruleevaluation
 
 import (
@@ -11,45 +10,44 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// lookback is how many days before the first one a row of days or nights is
-// counted. It is what a rule may allow at most.
+// lookback is the number of days before the first day that are examined for a row of days or
+// nights. It equals the largest limit of a rule.
 const lookback = 31
 
-// Calendar says how time is divided where an employee is.
+// Calendar defines the weeks and nights of an employee.
 type Calendar struct {
-	// WeekStart is the day with which weeks begin.
+	// WeekStart is the first day of a week.
 	WeekStart time.Weekday
-	// NightStart and NightEnd are when the clock says that a night begins and ends:
-	// on the next day, unless the end is after the start. A night belongs to the day
-	// on which it begins.
+	// NightStart and NightEnd are the clock times of a night. A night ends on the next day unless
+	// its end is after its start. It belongs to the day when it begins.
 	NightStart, NightEnd civil.TimeOfDay
 }
 
-// Rule is a rule of the catalogue with its values.
+// Rule is a rule of the catalogue with its parameters.
 type Rule struct {
-	// ID is that of the catalogue.
+	// ID is the id of the rule in the catalogue.
 	ID int64
-	// Limit is the value: hours, days or nights. A rule without one allows nothing.
+	// Limit is the limit in hours, days or nights. A rule without one allows nothing.
 	Limit float64
-	// Age is that below which the rule holds, of a rule for minors.
+	// Age is the age below which a rule for minors applies.
 	Age int
 }
 
-// WeekOf returns the week of a day.
-func (c Calendar) WeekOf(day civil.Date) civil.Range {
+// Week returns the week of a day.
+func (c Calendar) Week(day civil.Date) civil.Range {
 	first := day.AddDays(-((int(day.Weekday()) - int(c.WeekStart) + 7) % 7))
 	return civil.Range{From: first, To: first.AddDays(7)}
 }
 
-// Window returns the days whose shifts must be known so that rules can be evaluated
-// on days; what began before and reaches into them as well.
+// Window returns the days whose shifts are needed to evaluate rules on days. Shifts that began
+// earlier and reach into the window are needed, too.
 func (c Calendar) Window(days civil.Range, rules []Rule) civil.Range {
 	out := civil.Range{From: days.From, To: days.To}
 	for _, r := range rules {
 		need := days
 		switch r.ID {
 		case schedulerule.MaxHoursWeek, schedulerule.MaxDaysWeek, schedulerule.MinRestWeek, schedulerule.MinorMaxHoursWeek:
-			need = civil.Range{From: c.WeekOf(days.From).From, To: c.WeekOf(days.To.AddDays(-1)).To}
+			need = civil.Range{From: c.Week(days.From).From, To: c.Week(days.To.AddDays(-1)).To}
 		case schedulerule.MaxDaysInRow:
 			need.From = days.From.AddDays(-lookback)
 		case schedulerule.MaxNightsInRow:
@@ -64,11 +62,11 @@ func (c Calendar) Window(days civil.Range, rules []Rule) civil.Range {
 	return out
 }
 
-// grid is the calendar of a zone as instants, in Unix seconds.
+// grid is a calendar in a time zone as instants, in Unix seconds.
 type grid struct {
 	first  civil.Date
-	days   []int64    // the midnights from first on
-	nights []Interval // of the days from first on
+	days   []int64    // the midnights from day first on
+	nights []Interval // the nights from day first on
 	weeks  []civil.Range
 }
 
@@ -86,19 +84,19 @@ func newGrid(zone *civil.Zone, c Calendar, window, days civil.Range) grid {
 		from, to := cursor.Interval(day, int32(c.NightStart), end)
 		g.nights = append(g.nights, Interval{Start: from, End: max(from, to)})
 	}
-	for week := c.WeekOf(days.From); week.From < days.To; week = c.WeekOf(week.To) {
+	for week := c.Week(days.From); week.From < days.To; week = c.Week(week.To) {
 		g.weeks = append(g.weeks, week)
 	}
 	return g
 }
 
-// of returns the instants of days, which the grid has.
-func (g *grid) of(days civil.Range) Interval {
+// interval returns the instants of days, which must be in the grid.
+func (g *grid) interval(days civil.Range) Interval {
 	return Interval{Start: g.days[days.From-g.first], End: g.days[days.To-g.first]}
 }
 
-// ageOn returns how old somebody is on a day. Who was born on 29 February is a year
-// older on 1 March of other years.
+// ageOn returns a person's age on a day. A person born on 29 February is a year older on 1 March of
+// other years.
 func ageOn(birth, day civil.Date) int {
 	fromYear, fromMonth, fromDay := birth.Civil()
 	year, month, dayOfMonth := day.Civil()

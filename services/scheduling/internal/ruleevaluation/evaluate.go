@@ -10,38 +10,37 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// Interval is the time from Start up to End, here in Unix seconds.
+// Interval is the time from Start until End, here in Unix seconds.
 type Interval = segment.Interval
 
 // Shift is a shift of the employee.
 type Shift struct {
 	ID int64
-	// Interval is the shift with its breaks, which are no rest.
+	// Interval is the shift including its breaks, which are not rest.
 	Interval
-	// Work is what counts as hours: the shift without its breaks, ascending.
+	// Work has the intervals that count as hours: the shift without its breaks, in order.
 	Work []Interval
-	// Worked says that somebody worked the shift, rather than that it is scheduled. The id
-	// is then that of the first punch, 0 when it is missing.
+	// Worked reports that the shift was worked; otherwise it is scheduled. The id of a worked shift
+	// is the id of its first punch, or 0 without one.
 	Worked bool
 }
 
-// Violation says where a schedule breaks a rule.
+// Violation is a violation of a rule.
 type Violation struct {
 	// Rule is the index of the rule.
 	Rule int
-	// Days are those that were measured: a day, a week, a row of days.
+	// Days are the measured days: a day, a week, or a row of days.
 	Days civil.Range
-	// Measured is what the schedule has, in what the limit is counted in.
+	// Measured is the measured value in the unit of the limit.
 	Measured float64
-	// Shifts are the indexes of those that count, ascending.
+	// Shifts are the indexes of the counted shifts, ascending.
 	Shifts []int
 }
 
-// Evaluator measures the schedules of employees of one time zone. It belongs to one
-// goroutine.
+// Evaluator evaluates the schedules of employees in one time zone. It is not safe for concurrent
+// use.
 type Evaluator struct {
-	// Max is how many violations are enough: once there are more, no further rule is
-	// measured. Zero means no bound.
+	// Max ends the evaluation after more than this number of violations. Zero means no limit.
 	Max int
 
 	rules  []Rule
@@ -49,24 +48,23 @@ type Evaluator struct {
 	window civil.Range
 	grid   grid
 
-	// What is known of the employee, of one evaluation.
+	// The data of the current employee.
 	birth          *civil.Date
 	shifts         []Shift
-	longest        int64      // of the shifts, in seconds
+	longest        int64      // of any shift, in seconds
 	work, presence []Interval // joined
-	worked         []bool     // by day of the window: whether a shift begins
+	worked         []bool     // whether a shift begins on each day of the window
 	found          []Violation
 }
 
-// New returns an evaluator that says where schedules break the rules on days.
+// New returns an evaluator that finds violations of the rules on days.
 func New(zone *civil.Zone, calendar Calendar, rules []Rule, days civil.Range) *Evaluator {
 	window := calendar.Window(days, rules)
 	return &Evaluator{rules: rules, days: days, window: window, grid: newGrid(zone, calendar, window, days)}
 }
 
-// Evaluate returns the violations of an employee, by rule and day. The shifts are
-// those of the calendar's Window, by start; rules for minors hold for nobody whose
-// birth is not known.
+// Evaluate returns the violations of an employee, by rule and day. Shifts must cover the calendar's
+// Window, in order of their start. Rules for minors do not apply to employees without a birth date.
 func (e *Evaluator) Evaluate(shifts []Shift, birth *civil.Date) []Violation {
 	e.prepare(shifts, birth)
 	for i, r := range e.rules {
@@ -75,23 +73,23 @@ func (e *Evaluator) Evaluate(shifts []Shift, birth *civil.Date) []Violation {
 		}
 		switch r.ID {
 		case schedulerule.MaxHoursDay, schedulerule.MinorMaxHoursDay:
-			e.hoursOfDays(i, r)
+			e.checkDayHours(i, r)
 		case schedulerule.MaxHoursWeek, schedulerule.MinorMaxHoursWeek:
-			e.hoursOfWeeks(i, r)
+			e.checkWeekHours(i, r)
 		case schedulerule.MaxHoursNight, schedulerule.MinorNoNightWork:
-			e.hoursOfNights(i, r)
+			e.checkNightHours(i, r)
 		case schedulerule.MaxDaysInRow:
-			e.rows(i, r, func(day int) bool { return e.worked[day] }, e.begin)
+			e.reportRows(i, r, func(day int) bool { return e.worked[day] }, e.shiftsBeginning)
 		case schedulerule.MaxNightsInRow:
-			e.rows(i, r, func(night int) bool { return e.hours(e.grid.nights[night]) > 0 }, func(days civil.Range) []int {
-				return e.during(Interval{Start: e.grid.nights[days.From-e.window.From].Start, End: e.grid.nights[days.To-1-e.window.From].End})
+			e.reportRows(i, r, func(night int) bool { return e.workSeconds(e.grid.nights[night]) > 0 }, func(days civil.Range) []int {
+				return e.shiftsDuring(Interval{Start: e.grid.nights[days.From-e.window.From].Start, End: e.grid.nights[days.To-1-e.window.From].End})
 			})
 		case schedulerule.MaxDaysWeek:
-			e.daysOfWeeks(i, r)
+			e.checkWeekDays(i, r)
 		case schedulerule.MinRestBetweenShifts:
-			e.restBetween(i, r)
+			e.checkRest(i, r)
 		case schedulerule.MinRestWeek:
-			e.restOfWeeks(i, r)
+			e.checkWeekRest(i, r)
 		}
 	}
 	return e.found
@@ -128,7 +126,7 @@ func (e *Evaluator) prepare(shifts []Shift, birth *civil.Date) {
 	e.work, e.presence = join(e.work), join(e.presence)
 }
 
-// join joins intervals, which ascend, where they touch, and drops empty ones.
+// join joins ascending intervals that touch, and drops empty ones.
 func join(list []Interval) []Interval {
 	out := list[:0]
 	for _, s := range list {
@@ -145,7 +143,7 @@ func join(list []Interval) []Interval {
 }
 
 // hours returns the seconds of work in an interval.
-func (e *Evaluator) hours(in Interval) int64 {
+func (e *Evaluator) workSeconds(in Interval) int64 {
 	at, _ := slices.BinarySearchFunc(e.work, in.Start, func(w Interval, start int64) int {
 		if w.End <= start {
 			return -1
@@ -159,10 +157,10 @@ func (e *Evaluator) hours(in Interval) int64 {
 	return sum
 }
 
-// during returns the shifts that touch an interval.
-func (e *Evaluator) during(in Interval) []int {
+// shiftsDuring returns the shifts that touch an interval.
+func (e *Evaluator) shiftsDuring(in Interval) []int {
 	var out []int
-	for i := e.from(in.Start - e.longest); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
+	for i := e.firstFrom(in.Start - e.longest); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
 		if s := &e.shifts[i]; s.End > in.Start && s.Start < s.End {
 			out = append(out, i)
 		}
@@ -170,11 +168,11 @@ func (e *Evaluator) during(in Interval) []int {
 	return out
 }
 
-// begin returns the shifts that begin on days.
-func (e *Evaluator) begin(days civil.Range) []int {
-	in := e.grid.of(days)
+// shiftsBeginning returns the shifts that begin on days.
+func (e *Evaluator) shiftsBeginning(days civil.Range) []int {
+	in := e.grid.interval(days)
 	var out []int
-	for i := e.from(in.Start); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
+	for i := e.firstFrom(in.Start); i < len(e.shifts) && e.shifts[i].Start < in.End; i++ {
 		if s := &e.shifts[i]; s.Start < s.End {
 			out = append(out, i)
 		}
@@ -182,8 +180,8 @@ func (e *Evaluator) begin(days civil.Range) []int {
 	return out
 }
 
-// from returns the first shift that does not begin before an instant.
-func (e *Evaluator) from(at int64) int {
+// firstFrom returns the index of the first shift that begins at or after an instant.
+func (e *Evaluator) firstFrom(at int64) int {
 	first, _ := slices.BinarySearchFunc(e.shifts, at, func(s Shift, at int64) int {
 		if s.Start < at {
 			return -1
@@ -196,8 +194,8 @@ func (e *Evaluator) from(at int64) int {
 // seconds returns a limit of hours in seconds.
 func (r Rule) seconds() int64 { return int64(math.Round(r.Limit * 3600)) }
 
-// holds reports whether a rule holds for the employee on a day.
-func (e *Evaluator) holds(r Rule, day civil.Date) bool {
+// holds reports whether a rule applies to the employee on a day.
+func (e *Evaluator) appliesOn(r Rule, day civil.Date) bool {
 	return r.Age == 0 || e.birth != nil && ageOn(*e.birth, day) < r.Age
 }
 

@@ -11,21 +11,20 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleevaluation"
 )
 
-// daysAround is how many days before the first one a shift can begin that reaches into it,
-// and after the last one that begins in it: a shift lasts at most a day, and timekeeping
-// goes by the clock where punches are made, which can be on another day than that of the
-// employee.
+// daysAround is the number of days around the range that are searched for shifts that touch it. A
+// shift lasts at most a day, and timekeeping uses the clock at the place of a punch, which can be
+// on another day than the employee's clock.
 const daysAround = 2
 
-// actual is what employees worked on days that are over.
+// actual has the worked shifts of employees on days that are over.
 type actual struct {
-	// today is when the day of the employee begins, in Unix seconds.
+	// today is the start of the current day of each employee, in Unix seconds.
 	today  map[int64]int64
 	worked map[int64][]ruleevaluation.Worked
 }
 
-// neededShifts returns which worked shifts the rule sets of a plan measure; nil when no rule
-// set uses actual hours.
+// neededShifts returns the range of worked shifts that the rule sets of a plan need, or nil if no
+// rule set uses actual hours.
 func neededShifts(p *plan, days civil.Range, employees []projection.Employee, now time.Time) *schedulingv1.WorkedShiftsNeeded {
 	var window civil.Range
 	out := &schedulingv1.WorkedShiftsNeeded{}
@@ -52,19 +51,19 @@ func neededShifts(p *plan, days civil.Range, employees []projection.Employee, no
 	return out
 }
 
-// covers reports whether a request states the worked shifts that are needed.
-func covers(given *schedulingv1.WorkedShifts, need *schedulingv1.WorkedShiftsNeeded) bool {
-	return given != nil && (need.GetFrom() >= need.GetTo() || given.GetFrom() <= need.GetFrom() && given.GetTo() >= need.GetTo())
+// covers reports whether a request contains the needed worked shifts.
+func covers(sent *schedulingv1.WorkedShifts, need *schedulingv1.WorkedShiftsNeeded) bool {
+	return sent != nil && (need.GetFrom() >= need.GetTo() || sent.GetFrom() <= need.GetFrom() && sent.GetTo() >= need.GetTo())
 }
 
-// newActual returns what employees worked before today.
-func newActual(given *schedulingv1.WorkedShifts, employees []projection.Employee, now time.Time) *actual {
-	out := &actual{today: make(map[int64]int64, len(employees)), worked: make(map[int64][]ruleevaluation.Worked, len(given.GetEmployees()))}
+// newActual returns the worked shifts of employees before today.
+func newActual(sent *schedulingv1.WorkedShifts, employees []projection.Employee, now time.Time) *actual {
+	out := &actual{today: make(map[int64]int64, len(employees)), worked: make(map[int64][]ruleevaluation.Worked, len(sent.GetEmployees()))}
 	for i := range employees {
 		e := &employees[i]
 		out.today[e.ID] = e.Zone.Unix(e.Zone.At(now).Date.At(0))
 	}
-	for _, e := range given.GetEmployees() {
+	for _, e := range sent.GetEmployees() {
 		for _, s := range e.GetShifts() {
 			out.worked[e.GetEmployeeId()] = append(out.worked[e.GetEmployeeId()], workedShift(s))
 		}
@@ -85,12 +84,12 @@ func workedShift(s *schedulingv1.WorkedShift) ruleevaluation.Worked {
 	return out
 }
 
-// shifts returns what rules on actual hours measure of an employee.
+// shifts returns the shifts of an employee that rules on actual hours measure.
 func (a *actual) shifts(id int64, scheduled []ruleevaluation.Shift) []ruleevaluation.Shift {
 	return ruleevaluation.Actual(scheduled, a.worked[id], a.today[id])
 }
 
-// showWorked shows a worked shift by the clock of its employee.
+// showWorked converts a worked shift to the clock of its employee.
 func showWorked(zone *civil.Zone, s *ruleevaluation.Shift) *schedulingv1.ScheduleRuleWorkedShift {
 	out := &schedulingv1.ScheduleRuleWorkedShift{StartDateTime: zone.At(time.Unix(s.Start, 0)).String(), EndDateTime: zone.At(time.Unix(s.End, 0)).String()}
 	if s.ID != 0 {

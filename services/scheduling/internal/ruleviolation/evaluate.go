@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// maxRules bounds the rules of one evaluation.
+	// maxRules limits the rules of one evaluation.
 	maxRules = 200
-	// maxViolations bounds what one evaluation returns.
+	// maxViolations limits the violations in one response.
 	maxViolations = 20_000
 )
 
-// set is a rule set as it is evaluated: rules[i] is made of stored[i].
+// set is a rule set to evaluate. rules[i] is compiled from stored[i].
 type set struct {
 	ref      *commonv1.Ref
 	calendar ruleevaluation.Calendar
 	rules    []ruleevaluation.Rule
 	stored   []*schedulingv1.ScheduleRuleSetRule
-	// actual says that rules are evaluated on what was worked on days that are over.
+	// actual reports that days that are over are evaluated on worked hours.
 	actual bool
 }
 
@@ -71,24 +71,24 @@ func newSet(s *schedulingv1.ScheduleRuleSet, severity int64) (set, error) {
 type evaluation struct {
 	plan *plan
 	days civil.Range
-	// most is how many violations there may be.
+	// most is the limit of violations.
 	most       int
-	evaluators map[evaluated]*ruleevaluation.Evaluator
-	// list is what is scheduled of the employee, and worked what rules on actual hours
-	// measure.
+	evaluators map[evaluatorKey]*ruleevaluation.Evaluator
+	// list has the scheduled shifts of the employee. worked has the shifts for rules on actual
+	// hours.
 	list, worked []ruleevaluation.Shift
 	out          *schedulingv1.ScheduleRuleViolations
 }
 
-// evaluated is what an evaluator is for.
-type evaluated struct {
+// evaluatorKey identifies a reusable evaluator.
+type evaluatorKey struct {
 	zone *civil.Zone
 	set  int
 	days civil.Range
 }
 
 func newEvaluation(p *plan, days civil.Range, most int) *evaluation {
-	return &evaluation{plan: p, days: days, most: most, evaluators: map[evaluated]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
+	return &evaluation{plan: p, days: days, most: most, evaluators: map[evaluatorKey]*ruleevaluation.Evaluator{}, out: &schedulingv1.ScheduleRuleViolations{}}
 }
 
 // addAll adds the violations of employees.
@@ -119,14 +119,15 @@ func (e *evaluation) addAll(ctx context.Context, employees []projection.Employee
 	return nil
 }
 
-// addAssigned adds the violations of what is assigned to an employee. What two intervals
-// of days measure alike, as a week that has days of both, counts once.
+// addAssigned adds the violations of the rule sets that are assigned to an employee. If two
+// intervals of days measure the same days, such as a week that overlaps both, the violation counts
+// once.
 func (e *evaluation) addAssigned(employee *projection.Employee, birth *civil.Date) error {
-	var seen map[measured]bool
+	var seen map[measurement]bool
 	last := -1
 	for _, s := range e.plan.assigned[employee.ID] {
 		if s.set != last {
-			seen, last = map[measured]bool{}, s.set
+			seen, last = map[measurement]bool{}, s.set
 		}
 		if err := e.add(employee, birth, s.set, s.days, seen); err != nil {
 			return err
@@ -135,38 +136,38 @@ func (e *evaluation) addAssigned(employee *projection.Employee, birth *civil.Dat
 	return nil
 }
 
-// measured is what a violation measures, of one employee and rule set.
-type measured struct {
+// measurement identifies a violation of one employee and rule set.
+type measurement struct {
 	rule int
 	days civil.Range
 }
 
-func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set int, days civil.Range, seen map[measured]bool) error {
-	key := evaluated{employee.Zone, set, days}
+func (e *evaluation) add(employee *projection.Employee, birth *civil.Date, set int, days civil.Range, seen map[measurement]bool) error {
+	key := evaluatorKey{employee.Zone, set, days}
 	evaluator := e.evaluators[key]
 	s := &e.plan.sets[set]
 	if evaluator == nil {
 		evaluator = ruleevaluation.New(employee.Zone, s.calendar, s.rules, days)
 		e.evaluators[key] = evaluator
 	}
-	left := e.most - len(e.out.GetViolations())
-	evaluator.Max = max(left, 1)
+	remaining := e.most - len(e.out.GetViolations())
+	evaluator.Max = max(remaining, 1)
 	list := e.list
 	if s.actual {
 		list = e.worked
 	}
 	found := evaluator.Evaluate(list, birth)
-	if len(found) > left {
+	if len(found) > remaining {
 		return fault.TooLarge(fault.CodeItemLimit,
 			fmt.Sprintf("There are more than %d violations. Name fewer employees, days or rule sets.", maxViolations))
 	}
 	for _, v := range found {
-		what := measured{v.Rule, v.Days}
-		if seen[what] {
+		key := measurement{v.Rule, v.Days}
+		if seen[key] {
 			continue
 		}
 		if seen != nil {
-			seen[what] = true
+			seen[key] = true
 		}
 		e.out.Violations = append(e.out.Violations, s.message(employee, &v, list))
 	}

@@ -1,5 +1,4 @@
-// Package ruleviolation evaluates the rules of rule sets on the schedules of
-// employees.
+// Package ruleviolation evaluates the rules of rule sets on the schedules of employees.
 package ruleviolation
 
 import (
@@ -22,27 +21,26 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// Codes of ours, with status 400.
+// Error codes of our own, with status 400.
 const (
-	// CodeInvalid: a value is not one that its property may have.
+	// CodeInvalid: a property has a value that is not allowed.
 	CodeInvalid = "WRL-31701"
-	// CodeMissing: something that is needed was not given.
+	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-31702"
 )
 
-// Directory finds the employees that requests name, of those whom the caller may see,
-// as [projection.Resolver] does.
+// Directory finds the requested employees that the caller may see, like [projection.Resolver].
 type Directory interface {
 	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of a Handler.
 type Deps struct {
 	Pool      *pg.Pool
 	RuleSets  *setup.Kind[*schedulingv1.ScheduleRuleSet]
 	Reader    *reading.Reader
 	Directory Directory
-	// Persons says when persons were born.
+	// Persons provides birth dates.
 	Persons commonsv1.PersonServiceClient
 	Clock   clock.Clock
 }
@@ -58,12 +56,12 @@ var _ schedulingv1.ScheduleRuleEvaluationServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 
-// EvaluateRules says where the schedules of employees break rules, or which worked shifts it
-// needs for that.
+// EvaluateRules returns the rule violations in the schedules of employees, or the worked shifts
+// that it needs for that.
 func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateRulesRequest) (*schedulingv1.EvaluateRulesResponse, error) {
 	tenantID := tenant.Of(ctx)
 	where := req.GetEvaluation().GetWhere()
-	days, err := daysOf(where.GetDateRange())
+	days, err := parseDays(where.GetDateRange())
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +77,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 		}
 		worked = newActual(req.GetWorked(), employees, now)
 	}
-	births, err := h.birthsOf(ctx, p.sets, employees)
+	births, err := h.readBirthDates(ctx, p.sets, employees)
 	if err != nil {
 		return nil, err
 	}
@@ -99,25 +97,25 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 	return &schedulingv1.EvaluateRulesResponse{Result: e.out}, nil
 }
 
-// resolve returns which rule sets a request evaluates, and of whom.
+// resolve returns the rule sets and the employees of a request.
 func (h *Handler) resolve(ctx context.Context, tenantID int64, where *schedulingv1.ScheduleRuleEvaluationWhere, days civil.Range) (*plan, []projection.Employee, error) {
-	named := where.GetEmployees()
-	if reflist.Len(named) == 0 {
+	list := where.GetEmployees()
+	if reflist.Len(list) == 0 {
 		return nil, nil, fault.Invalid(CodeMissing, "where.employees is missing.")
 	}
-	severity, err := severityOf(where.GetMinimumSeverity())
+	severity, err := parseSeverity(where.GetMinimumSeverity())
 	if err != nil {
 		return nil, nil, err
 	}
-	assigned, err := contextOf(where)
+	assigned, err := assignmentContext(where)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := h.planOf(ctx, tenantID, where.GetRuleSets(), severity)
+	p, err := h.newPlan(ctx, tenantID, where.GetRuleSets(), severity)
 	if err != nil {
 		return nil, nil, err
 	}
-	employees, err := h.Directory.EmployeesByList(ctx, named)
+	employees, err := h.Directory.EmployeesByList(ctx, list)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,26 +125,26 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, where *scheduling
 	return p, employees, err
 }
 
-// contextOf returns the context whose assignments hold.
-func contextOf(where *schedulingv1.ScheduleRuleEvaluationWhere) (int64, error) {
+// assignmentContext returns the context whose assignments apply.
+func assignmentContext(where *schedulingv1.ScheduleRuleEvaluationWhere) (int64, error) {
 	switch named := where.GetContext(); {
 	case named == nil:
 		return rulesetassignment.Default, nil
 	case reflist.Refs(where.GetRuleSets()) != nil:
-		return 0, fault.Invalid(CodeInvalid, "where.context goes without where.ruleSets: it says which assignments hold.")
+		return 0, fault.Invalid(CodeInvalid, "where.context cannot be combined with where.ruleSets. It selects the assignments to evaluate.")
 	default:
 		return rulesetassignment.ContextOf("where.context", named)
 	}
 }
 
-func daysOf(r *commonv1.DateRange) (civil.Range, error) {
+func parseDays(r *commonv1.DateRange) (civil.Range, error) {
 	var dates [2]civil.Date
-	for i, given := range []struct{ path, text string }{{"startDate", r.GetStartDate()}, {"endDate", r.GetEndDate()}} {
-		path := "where.dateRange." + given.path
-		if given.text == "" {
+	for i, date := range []struct{ path, text string }{{"startDate", r.GetStartDate()}, {"endDate", r.GetEndDate()}} {
+		path := "where.dateRange." + date.path
+		if date.text == "" {
 			return civil.Range{}, fault.Invalid(CodeMissing, path+" is missing.")
 		}
-		day, err := civil.ParseDate(given.text)
+		day, err := civil.ParseDate(date.text)
 		if err != nil {
 			return civil.Range{}, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
 		}
@@ -158,7 +156,7 @@ func daysOf(r *commonv1.DateRange) (civil.Range, error) {
 	if dates[1] < dates[0] {
 		return civil.Range{}, fault.Invalid(CodeInvalid, fmt.Sprintf("where.dateRange.endDate %s is before startDate %s.", dates[1], dates[0]))
 	}
-	// A row of days begins before, and a week ends after.
+	// Rows of days can begin before the range, and weeks can end after it.
 	const around = 60
 	if dates[0] < civil.Beginning.AddDays(around) || dates[1] > civil.Forever.AddDays(-around) {
 		return civil.Range{}, fault.Invalid(CodeInvalid, fmt.Sprintf("where.dateRange must lie between %s and %s.",
@@ -167,26 +165,26 @@ func daysOf(r *commonv1.DateRange) (civil.Range, error) {
 	return civil.Through(dates[0], dates[1]), nil
 }
 
-func severityOf(given *schedulingv1.ScheduleRuleProperty) (int64, error) {
-	if given == nil {
+func parseSeverity(minimum *schedulingv1.ScheduleRuleProperty) (int64, error) {
+	if minimum == nil {
 		return schedulerule.Informational, nil
 	}
-	id, known := schedulerule.FindSeverity(given)
-	if !known {
+	id, ok := schedulerule.FindSeverity(minimum)
+	if !ok {
 		return 0, fault.Invalid(CodeInvalid, "where.minimumSeverity is not one of "+schedulerule.Severities()+".")
 	}
 	return id, nil
 }
 
-// birthsOf returns when employees were born, when a rule asks for it.
-func (h *Handler) birthsOf(ctx context.Context, sets []set, employees []projection.Employee) (map[int64]*civil.Date, error) {
-	asked := false
+// readBirthDates returns the birth dates of employees if a rule needs them.
+func (h *Handler) readBirthDates(ctx context.Context, sets []set, employees []projection.Employee) (map[int64]*civil.Date, error) {
+	needed := false
 	for i := range sets {
 		for _, r := range sets[i].rules {
-			asked = asked || r.Age > 0
+			needed = needed || r.Age > 0
 		}
 	}
-	if !asked || len(employees) == 0 {
+	if !needed || len(employees) == 0 {
 		return nil, nil
 	}
 	ids := make([]int64, len(employees))

@@ -14,26 +14,26 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// plan says which rule sets are evaluated for whom.
+// plan has the rule sets to evaluate for each employee.
 type plan struct {
 	sets []set
-	// forAllEmployees is how many of the sets, from the first on, hold for everybody on all
+	// forAllEmployees is the number of sets, from the first on, that apply to all employees on all
 	// days.
 	forAllEmployees int
-	// assigned are the other ones that hold for employees, by set and day.
+	// assigned are the other sets of employees, by set and day.
 	assigned map[int64][]assignedSet
 }
 
-// assignedSet is a set that holds for an employee on days.
+// assignedSet is a set that applies to an employee on days.
 type assignedSet struct {
 	set  int
 	days civil.Range
 }
 
-// planOf returns the rule sets that are named, or else the active ones that hold for
-// everybody, with their rules of a severity or above.
-func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.RefList, severity int64) (*plan, error) {
-	refs := reflist.Refs(named)
+// newPlan returns the requested rule sets, or else the active ones for the whole organization, with
+// their rules of at least a severity.
+func (h *Handler) newPlan(ctx context.Context, tenantID int64, requested *commonv1.RefList, severity int64) (*plan, error) {
+	refs := reflist.Refs(requested)
 	found, err := h.RuleSets.Read(ctx, h.Pool, "where.ruleSets", refs)
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func (h *Handler) planOf(ctx context.Context, tenantID int64, named *commonv1.Re
 		if refs == nil && (!s.GetActive() || s.GetRuleType().GetId() != schedulerule.Organization) {
 			continue
 		}
-		made, err := newSet(s, severity)
+		compiled, err := newSet(s, severity)
 		if err != nil {
 			return nil, err
 		}
-		p.sets = append(p.sets, made)
+		p.sets = append(p.sets, compiled)
 	}
 	p.forAllEmployees = len(p.sets)
 	return p, p.check(nil)
 }
 
-// check bounds the rules that are evaluated for one employee.
+// check limits the rules that are evaluated for one employee.
 func (p *plan) check(assigned []assignedSet) error {
 	count := 0
 	for _, s := range p.sets[:p.forAllEmployees] {
@@ -74,18 +74,18 @@ func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inCo
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	held, err := rulesetassignment.HoldingsOf(ctx, h.Pool, tenantID, ids, inContext, days)
-	if err != nil || len(held) == 0 {
+	holdings, err := rulesetassignment.HoldingsOf(ctx, h.Pool, tenantID, ids, inContext, days)
+	if err != nil || len(holdings) == 0 {
 		return err
 	}
-	var wanted []int64
-	for _, list := range held {
+	var ruleSetIDs []int64
+	for _, list := range holdings {
 		for _, holding := range list {
-			wanted = append(wanted, holding.RuleSet)
+			ruleSetIDs = append(ruleSetIDs, holding.RuleSet)
 		}
 	}
-	slices.Sort(wanted)
-	found, err := h.RuleSets.Find(ctx, h.Pool, slices.Compact(wanted), nil)
+	slices.Sort(ruleSetIDs)
+	found, err := h.RuleSets.Find(ctx, h.Pool, slices.Compact(ruleSetIDs), nil)
 	if err != nil {
 		return err
 	}
@@ -94,15 +94,15 @@ func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inCo
 		if !s.GetActive() {
 			continue
 		}
-		made, err := newSet(s, severity)
+		compiled, err := newSet(s, severity)
 		if err != nil {
 			return err
 		}
 		at[s.GetId()] = len(p.sets)
-		p.sets = append(p.sets, made)
+		p.sets = append(p.sets, compiled)
 	}
-	p.assigned = make(map[int64][]assignedSet, len(held))
-	for id, list := range held {
+	p.assigned = make(map[int64][]assignedSet, len(holdings))
+	for id, list := range holdings {
 		for _, holding := range list {
 			if set, active := at[holding.RuleSet]; active {
 				p.assigned[id] = append(p.assigned[id], assignedSet{set: set, days: holding.Days})

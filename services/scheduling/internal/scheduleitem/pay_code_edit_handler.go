@@ -42,7 +42,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 }
 
 func fillPayCodeEdit(e *schedulingv1.PayCodeEdit, id int64, employee *projection.Employee, version int64, locked bool) {
-	e.Id, e.Version, e.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
+	e.Id, e.Version, e.Employee = proto.Int64(id), proto.Int64(version), itemdraft.NewRef(employee)
 	e.Locked = proto.Bool(locked || e.GetLocked())
 }
 

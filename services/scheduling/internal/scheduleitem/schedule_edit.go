@@ -59,8 +59,8 @@ func (h *ScheduleEdits) MultiUpdateSchedule(ctx context.Context, req *scheduling
 func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleEdit, partial bool) (*schedulingv1.ScheduleEditResultList, error) {
 	entries := 0
 	for i, e := range list {
-		itemdraft.NameEmployees(e.GetShifts().GetCreate()...)
-		itemdraft.NameEmployees(e.GetShifts().GetUpdate()...)
+		itemdraft.ResolveEmployeeIDs(e.GetShifts().GetCreate()...)
+		itemdraft.ResolveEmployeeIDs(e.GetShifts().GetUpdate()...)
 		n := itemchange.Count(e.GetShifts()) + itemchange.Count(e.GetPayCodeEdits()) + itemchange.Count(e.GetScheduleTags()) + itemchange.Count(e.GetDayLocks())
 		if n == 0 {
 			return nil, fault.Invalid(itemfault.CodeMissing, fmt.Sprintf(

@@ -111,7 +111,7 @@ func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibili
 func (w *lockWork) resolveRequests(ctx context.Context) error {
 	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
 	for i, l := range w.create {
-		if !itemdraft.Named(l.GetEmployee()) {
+		if !itemdraft.IsSet(l.GetEmployee()) {
 			return fault.Invalid(itemfault.CodeEmployeeMissing, fmt.Sprintf("dayLocks.create[%d].employee is missing.", i))
 		}
 		refs = append(refs, l.GetEmployee())

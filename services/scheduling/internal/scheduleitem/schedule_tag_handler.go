@@ -32,7 +32,7 @@ func NewScheduleTags(deps Deps) *ScheduleTags {
 		Draft:    itemdraft.ScheduleTag,
 		Make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
 		Fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
-			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
+			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.NewRef(employee)
 		},
 		Version:   func(sent *schedulingv1.ScheduleTag) *int64 { return sent.Version },
 		Generated: (*reading.Generated).IsTag,

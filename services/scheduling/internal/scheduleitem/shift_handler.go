@@ -59,7 +59,7 @@ func bodyWithJob(k encoding.Kind) func(body []byte, employee *projection.Employe
 }
 
 func fillShift(s *schedulingv1.Shift, id int64, employee *projection.Employee, version int64, locked bool) {
-	s.Id, s.Version, s.Employee = proto.Int64(id), proto.Int64(version), itemdraft.RefOf(employee)
+	s.Id, s.Version, s.Employee = proto.Int64(id), proto.Int64(version), itemdraft.NewRef(employee)
 	s.Locked = proto.Bool(locked || s.GetLocked())
 }
 
@@ -73,7 +73,7 @@ func (h *Shifts) GetShift(ctx context.Context, req *schedulingv1.GetShiftRequest
 // so that clients can omit it.
 func (h *Shifts) UpdateShift(ctx context.Context, req *schedulingv1.UpdateShiftRequest) (*schedulingv1.Shift, error) {
 	if req.GetShift() != nil {
-		itemdraft.NameEmployees(req.GetShift())
+		itemdraft.ResolveEmployeeIDs(req.GetShift())
 	}
 	return h.shifts.Update(ctx, req.GetId(), req.GetShift())
 }
@@ -94,7 +94,7 @@ func (h *Shifts) MultiCreateShifts(ctx context.Context, req *schedulingv1.MultiC
 }
 
 func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial bool) (*schedulingv1.ShiftList, error) {
-	itemdraft.NameEmployees(sent...)
+	itemdraft.ResolveEmployeeIDs(sent...)
 	done, failure, err := h.shifts.RunBulk(ctx, sent, partial, h.shifts.Create)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }
@@ -102,7 +102,7 @@ func (h *Shifts) create(ctx context.Context, sent []*schedulingv1.Shift, partial
 // MultiUpdateShifts replaces shifts: all or none or, with partial success, the valid ones.
 func (h *Shifts) MultiUpdateShifts(ctx context.Context, req *schedulingv1.MultiUpdateShiftsRequest) (*schedulingv1.ShiftList, error) {
 	sent := req.GetBody().GetShifts()
-	itemdraft.NameEmployees(sent...)
+	itemdraft.ResolveEmployeeIDs(sent...)
 	done, failure, err := h.shifts.RunBulk(ctx, sent, req.GetPartialSuccess(), h.shifts.UpdateMany)
 	return &schedulingv1.ShiftList{Shifts: done, Failure: failure}, err
 }

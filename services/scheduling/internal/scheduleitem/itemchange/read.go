@@ -38,7 +38,7 @@ func (k entryState) hides() *itemstore.Hides {
 	if k.row != nil {
 		return k.row.Hides
 	}
-	return itemstore.HidesOf(k.generated)
+	return itemstore.NewHides(k.generated)
 }
 
 // covers reports whether the entry covers the shifts on its days.

@@ -70,7 +70,7 @@ func numberSegments(ctx context.Context, tx pgx.Tx, list []replacement) error {
 func finishShift(shift *schedulingv1.Shift, id int64, at string) {
 	shift.ModifiedDateTime = at
 	for _, relation := range shift.GetRelations() {
-		if !itemdraft.Named(relation.GetTargetRef()) {
+		if !itemdraft.IsSet(relation.GetTargetRef()) {
 			relation.TargetRef = &commonv1.Ref{Id: proto.Int64(id)}
 		}
 	}

@@ -15,14 +15,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// PayCodeEdit checks a pay code edit as it was sent and brings it into the
-// form in which it is stored.
+// PayCodeEdit checks a pay code edit of a request, and converts it to its stored form.
 func PayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) (*Draft, error) {
 	edit := proto.CloneOf(sent)
 	if employee == nil {
 		return nil, fault.Invalid(itemfault.CodeEmployeeMissing, "employee is missing.")
 	}
-	if !Named(edit.GetPayCodeRef()) {
+	if !IsSet(edit.GetPayCodeRef()) {
 		return nil, itemfault.InvalidEdit("payCodeRef", "must not be missing")
 	}
 	days, err := editDays(edit)
@@ -37,8 +36,8 @@ func PayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) 
 	edit.Generated, edit.Deleted = proto.Bool(false), proto.Bool(false)
 	edit.Locked = proto.Bool(edit.GetLocked())
 	edit.Posted = proto.Bool(edit.GetPosted())
-	edit.Relations = ownRelations(edit.GetRelations())
-	forgetPrimaryJobOfEdit(edit, employee.JobOn(days.From))
+	edit.Relations = withoutPatternRelations(edit.GetRelations())
+	clearPrimaryJobOfEdit(edit, employee.JobOn(days.From))
 	body, err := Encode(edit)
 	if err != nil {
 		return nil, err
@@ -46,22 +45,22 @@ func PayCodeEdit(sent *schedulingv1.PayCodeEdit, employee *projection.Employee) 
 	return &Draft{Employee: employee, From: days.From, To: days.To - 1, Occupies: days, Body: body}, nil
 }
 
-// forgetPrimaryJobOfEdit takes from a pay code edit what responses show of the primary job:
-// it says nothing when it comes back. What somebody entered stays, also when it is that job.
-func forgetPrimaryJobOfEdit(edit *schedulingv1.PayCodeEdit, path string) {
-	if shownJob(edit.GetPosition(), path) {
+// clearPrimaryJobOfEdit removes the values of the primary job that responses add, in case the
+// client sends them back. A value that a user entered stays, even if it is the primary job.
+func clearPrimaryJobOfEdit(edit *schedulingv1.PayCodeEdit, path string) {
+	if isPrimaryJob(edit.GetPosition(), path) {
 		edit.Position = nil
 	}
-	if path != "" { // Else it is what somebody entered.
+	if path != "" { // Otherwise a user entered these values.
 		edit.PrimaryOrgJobRef, edit.TransferOrgJob = nil, nil
 	}
-	if shownJob(edit.GetOrgJobRef(), path) && edit.UserEnteredOrgJob != nil && !edit.GetUserEnteredOrgJob() {
+	if isPrimaryJob(edit.GetOrgJobRef(), path) && edit.UserEnteredOrgJob != nil && !edit.GetUserEnteredOrgJob() {
 		edit.OrgJobRef, edit.UserEnteredOrgJob = nil, nil
 	}
 }
 
-// editDays reads the days of a pay code edit, of which the last is included. One
-// without an end is for its first day.
+// editDays parses the days of a pay code edit, including the last one. Without an end it has one
+// day.
 func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
 	if edit.GetStartDate() == "" {
 		return civil.Range{}, itemfault.InvalidEdit("startDate", "must not be missing")
@@ -95,14 +94,14 @@ func editDate(path, text string) (civil.Date, error) {
 	return d, nil
 }
 
-// maxDuration bounds the duration of a pay code edit, in seconds.
+// maxDuration limits the duration of a pay code edit, in seconds.
 const maxDuration = reading.MaxItemDays * civil.SecondsPerDay
 
-// hoursAndMinutes is a duration, which may be longer than a day.
+// hoursAndMinutes matches a duration, which can be longer than a day.
 var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
 
-// checkAmount checks that the edit says how much: by two times, a duration, an
-// amount of money or a symbolic value.
+// checkAmount checks that the edit has an amount: two times, a duration, an amount of money or a
+// symbolic value.
 func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	for path, text := range fault.InOrder(map[string]*string{
 		"startTime": &edit.StartTime, "endTime": &edit.EndTime, "unavailabilityStartTime": &edit.UnavailabilityStartTime,
@@ -128,19 +127,19 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	if money := edit.GetMoneyCurrencyAmount(); money != nil {
 		amount = money.Amount
 	}
-	if !finite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, amount) {
+	if !allFinite(edit.DurationInDays, edit.MoneyAmount, edit.OverrideAccrualAmount, amount) {
 		return itemfault.InvalidEdit("Amounts", "must be numbers")
 	}
 	if edit.DurationInTime != nil && (edit.GetDurationInTime() < 0 || edit.GetDurationInTime() > maxDuration) {
 		return itemfault.InvalidEdit("durationInTime", "must be 0 to %d seconds", maxDuration)
 	}
-	// The comparison is this way round so that NaN is refused.
+	// The comparison is written so that it rejects NaN.
 	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {
 		return itemfault.InvalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||
-		edit.MoneyAmount != nil || amount != nil || Named(edit.GetSymbolicValueRef())
+		edit.MoneyAmount != nil || amount != nil || IsSet(edit.GetSymbolicValueRef())
 	if !hasTimes && !hasAmount {
 		return itemfault.InvalidEdit("A duration, an amount of money, or startTime with endTime", "must be given")
 	}

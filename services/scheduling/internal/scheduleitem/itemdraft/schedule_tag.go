@@ -21,10 +21,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
-// ScheduleTag checks a schedule tag as it was sent, with what its definitions say of it, and
-// brings it into the form in which it is stored.
-func ScheduleTag(given *schedulingv1.ScheduleTag, employee *projection.Employee) (*Draft, error) {
-	tag := proto.CloneOf(given)
+// ScheduleTag checks a schedule tag that was completed from its definitions, and converts it to its
+// stored form.
+func ScheduleTag(completed *schedulingv1.ScheduleTag, employee *projection.Employee) (*Draft, error) {
+	tag := proto.CloneOf(completed)
 	if employee == nil {
 		return nil, fault.Invalid(itemfault.CodeEmployeeMissing, "employee is missing.")
 	}
@@ -53,17 +53,17 @@ func ScheduleTag(given *schedulingv1.ScheduleTag, employee *projection.Employee)
 	tag.Id, tag.Employee, tag.Version = nil, nil, nil
 	tag.Generated, tag.Deleted = proto.Bool(false), proto.Bool(false)
 	tag.Posted, tag.OnCall = proto.Bool(tag.GetPosted()), proto.Bool(onCall)
-	tag.Relations = ownRelations(tag.GetRelations())
+	tag.Relations = withoutPatternRelations(tag.GetRelations())
 	if _, err := Encode(tag); err != nil {
 		return nil, err
 	}
 	return &Draft{
 		Employee: employee, From: from, To: last, Segmented: tag,
-		Occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
+		Occupies: civil.Range{From: from, To: from + 1}, // It belongs to the day when it starts.
 	}, nil
 }
 
-// CompleteScheduleTags returns what gives tags what their definitions say.
+// CompleteScheduleTags returns a function that fills in values from the definitions of tags.
 func CompleteScheduleTags(pool *pg.Pool) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
 	return func(ctx context.Context, _ int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
 		return completeAll(ctx, pool, sent, failed)
@@ -91,11 +91,10 @@ func completeAll(ctx context.Context, pool *pg.Pool, sent []*schedulingv1.Schedu
 	return out, nil
 }
 
-// completeScheduleTag checks that a tag is one that its definitions allow, and takes from them what
-// it does not say.
+// completeScheduleTag checks a tag against its definitions, and fills in values from them.
 func completeScheduleTag(tag *schedulingv1.ScheduleTag, found tagdefinition.Found) error {
 	if len(tag.GetSegments()) == 0 {
-		return fault.Invalid(itemfault.CodeMissing, "segments is missing. The first one names the tag definition.")
+		return fault.Invalid(itemfault.CodeMissing, "segments is missing. The first segment needs a tagDefinitionRef.")
 	}
 	for i, s := range tag.GetSegments() {
 		path := fmt.Sprintf("segments[%d].", i)
@@ -126,8 +125,8 @@ const (
 	partLaborCategories
 )
 
-// checkConstraints checks that a segment has what its definition requires, and has nothing that
-// it does not support. The transfer string may say it as well.
+// checkConstraints checks that a segment has everything that its definition requires, and nothing
+// that it does not support. Values can also be in the transfer string.
 func checkConstraints(path string, tag *schedulingv1.ScheduleTag, s *schedulingv1.ScheduleTagSegment, definition *schedulingv1.TagDefinition) error {
 	parts := strings.Split(s.GetTransferString(), ";")
 	transfers := func(part int) bool { return part < len(parts) && strings.Trim(parts[part], " ,") != "" }
@@ -137,9 +136,9 @@ func checkConstraints(path string, tag *schedulingv1.ScheduleTag, s *schedulingv
 		has              bool
 	}{
 		{"commentNotes", definition.GetCommentsConstraint(), len(tag.GetCommentNotes()) > 0},
-		{path + "orgJobRef", attributes.GetJobTransfersConstraint(), Named(s.GetOrgJobRef()) || transfers(partJob)},
-		{path + "workruleRef", attributes.GetWorkRulesConstraint(), Named(s.GetWorkruleRef()) || transfers(partWorkRule)},
-		{path + "costCenter", attributes.GetCostCentersConstraint(), Named(s.GetCostCenter().GetCostCenter()) || transfers(partCostCenter)},
+		{path + "orgJobRef", attributes.GetJobTransfersConstraint(), IsSet(s.GetOrgJobRef()) || transfers(partJob)},
+		{path + "workruleRef", attributes.GetWorkRulesConstraint(), IsSet(s.GetWorkruleRef()) || transfers(partWorkRule)},
+		{path + "costCenter", attributes.GetCostCentersConstraint(), IsSet(s.GetCostCenter().GetCostCenter()) || transfers(partCostCenter)},
 		{path + "laborCategories", attributes.GetLaborCategoriesConstraint(), len(s.GetLaborCategories().GetEntries()) > 0 || transfers(partLaborCategories)},
 	} {
 		switch {

@@ -18,20 +18,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// segmentTypes are the kinds of segments, by id less one.
+// segmentTypes are the kinds of segments. The id is the index plus one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
 
-// utc is the zone of open shifts: its clocks never change.
+// utc is the zone of open shifts. Its clock never changes.
 var utc = civil.NewZone(time.UTC)
 
 // Period is an interval of wall-clock time.
 type Period struct{ Start, End civil.DateTime }
 
-// Shift checks a shift as it was sent and brings it into the form in which
-// it is stored. The employee is nil for an open shift, whose times belong to no
-// zone.
-func Shift(given *schedulingv1.Shift, employee *projection.Employee, maxLength time.Duration) (*Draft, error) {
-	shift := proto.CloneOf(given)
+// Shift checks a shift of a request, and converts it to its stored form. The employee is nil for an
+// open shift; its times have no zone.
+func Shift(input *schedulingv1.Shift, employee *projection.Employee, maxLength time.Duration) (*Draft, error) {
+	shift := proto.CloneOf(input)
 	zone := utc
 	if employee != nil {
 		zone = employee.Zone
@@ -58,7 +57,7 @@ func Shift(given *schedulingv1.Shift, employee *projection.Employee, maxLength t
 	shift.ApplyDate, shift.EventDate, shift.ModifiedDateTime = "", "", ""
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
-	shift.Relations = ownRelations(shift.GetRelations())
+	shift.Relations = withoutPatternRelations(shift.GetRelations())
 	clearPrimaryJob(shift, employee.JobOn(whole.Start.Date))
 	segment.Complete(shift)
 	if _, err := Encode(shift); err != nil {
@@ -67,12 +66,12 @@ func Shift(given *schedulingv1.Shift, employee *projection.Employee, maxLength t
 	from := whole.Start.Date
 	return &Draft{
 		Employee: employee, From: from, To: lastDay(whole), Segmented: shift,
-		Occupies: civil.Range{From: from, To: from + 1}, // it belongs to the day it starts
+		Occupies: civil.Range{From: from, To: from + 1}, // It belongs to the day when it starts.
 	}, nil
 }
 
-// NameEmployees names the employees of shifts that say them by employeeId alone.
-func NameEmployees(shifts ...*schedulingv1.Shift) {
+// ResolveEmployeeIDs sets the employees of shifts that only have an employeeId.
+func ResolveEmployeeIDs(shifts ...*schedulingv1.Shift) {
 	for _, s := range shifts {
 		if s.GetEmployee() == nil && s.EmployeeId != nil {
 			s.Employee = &commonv1.Ref{Id: s.EmployeeId}
@@ -80,8 +79,8 @@ func NameEmployees(shifts ...*schedulingv1.Shift) {
 	}
 }
 
-// applyTransfer gives the transfer of a shift to its segments that are no breaks, where
-// they do not say themselves what it says.
+// applyTransfer copies the transfer of a shift to its segments, except for breaks and values that
+// the segments already have.
 func applyTransfer(shift *schedulingv1.Shift) {
 	transfer := shift.GetTransfer()
 	shift.Transfer = nil
@@ -89,38 +88,38 @@ func applyTransfer(shift *schedulingv1.Shift) {
 		if s.GetType() == segmentTypes[1] {
 			continue
 		}
-		if transfer.GetOrgJobId() != 0 && !Named(s.GetOrgJobRef()) {
+		if transfer.GetOrgJobId() != 0 && !IsSet(s.GetOrgJobRef()) {
 			s.OrgJobRef = &commonv1.Ref{Id: transfer.OrgJobId}
 		}
-		if transfer.GetWorkRuleId() != 0 && !Named(s.GetWorkruleRef()) {
+		if transfer.GetWorkRuleId() != 0 && !IsSet(s.GetWorkruleRef()) {
 			s.WorkruleRef = &commonv1.Ref{Id: transfer.WorkRuleId}
 		}
 		s.TransferString = cmp.Or(s.GetTransferString(), transfer.GetTransferString())
 	}
 }
 
-// clearPrimaryJob takes from a shift what responses show of the primary job: it says nothing
-// when it comes back. What somebody entered stays, also when it is that job.
+// clearPrimaryJob removes the values of the primary job that responses add, in case the client
+// sends them back. A value that a user entered stays, even if it is the primary job.
 func clearPrimaryJob(shift *schedulingv1.Shift, path string) {
-	if shownJob(shift.GetPosition(), path) && !shift.GetUserEnteredPosition() {
+	if isPrimaryJob(shift.GetPosition(), path) && !shift.GetUserEnteredPosition() {
 		shift.Position = nil
 	}
 	for _, s := range shift.GetSegments() {
 		s.PrimaryOrgJobRef, s.TransferOrgJob = nil, nil
-		if shownJob(s.GetOrgJobRef(), path) && s.UserEnteredOrgJob != nil && !s.GetUserEnteredOrgJob() {
+		if isPrimaryJob(s.GetOrgJobRef(), path) && s.UserEnteredOrgJob != nil && !s.GetUserEnteredOrgJob() {
 			s.OrgJobRef = nil
 		}
 	}
 }
 
-// shownJob reports whether a reference is what responses show of the primary job with a path,
-// or "".
-func shownJob(ref *commonv1.Ref, path string) bool {
+// isPrimaryJob reports whether a reference is the primary job as responses show it. path is the
+// path of the primary job, or "".
+func isPrimaryJob(ref *commonv1.Ref, path string) bool {
 	return ref.GetId() == 0 && path != "" && ref.GetQualifier() == path
 }
 
-// completeSegments checks the segments, puts them in order, and moves their times forward with
-// those of the shift, which was sent with a period. A shift without any gets one that fills it.
+// completeSegments checks the segments, sorts them, and moves their times forward together with the
+// shift. whole is the period in the request. A shift without segments gets one that fills it.
 func completeSegments(shift *schedulingv1.Shift, whole Period, forward *segment.Forward) error {
 	if len(shift.GetSegments()) == 0 {
 		shift.Segments = []*schedulingv1.ShiftSegment{{
@@ -156,8 +155,8 @@ func completeSegments(shift *schedulingv1.Shift, whole Period, forward *segment.
 	return nil
 }
 
-// segmentType completes the kind of a segment, which is named by a ref, whose
-// id wins, or by the flat type.
+// segmentType returns the complete kind of a segment. The reference takes precedence over the flat
+// type, and its id over its qualifier.
 func segmentType(path string, piece *schedulingv1.ShiftSegment) (*commonv1.Ref, error) {
 	id := piece.GetSegmentTypeRef().GetId()
 	name := cmp.Or(piece.GetSegmentTypeRef().GetQualifier(), piece.GetType(), segmentTypes[0])
@@ -170,7 +169,7 @@ func segmentType(path string, piece *schedulingv1.ShiftSegment) (*commonv1.Ref, 
 	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(segmentTypes[id-1])}, nil
 }
 
-// ReadPeriod reads two times as they were sent.
+// ReadPeriod parses the two times of an entry.
 func ReadPeriod(path, start, end string) (Period, error) {
 	p, err := readTimes(path, start, end)
 	if err == nil && p.End.Compare(p.Start) <= 0 {
@@ -179,8 +178,8 @@ func ReadPeriod(path, start, end string) (Period, error) {
 	return p, err
 }
 
-// readSegment reads the times of a segment as they were sent. Where skipped times move to, a
-// segment may take no time: so responses show one that would end before it begins.
+// readSegment parses the times of a segment. A segment may have no duration if its end is a time
+// that a clock change moved, because responses show such segments.
 func readSegment(path string, piece *schedulingv1.ShiftSegment, forward *segment.Forward) (Period, error) {
 	p, err := readTimes(path, piece.GetStartDateTime(), piece.GetEndDateTime())
 	if order := p.End.Compare(p.Start); err == nil && (order < 0 || order == 0 && !forward.Reaches(p.End)) {
@@ -202,7 +201,7 @@ func endsEarly(path string) error {
 	return itemfault.InvalidShift(path+"endDateTime", "must be after startDateTime")
 }
 
-// ReadTime reads a time as it was sent.
+// ReadTime parses a time of an entry.
 func ReadTime(path, text string) (civil.DateTime, error) {
 	if text == "" {
 		return civil.DateTime{}, itemfault.InvalidShift(path, "must not be missing")
@@ -217,8 +216,8 @@ func ReadTime(path, text string) (civil.DateTime, error) {
 	return at, nil
 }
 
-// moveForward returns what moves the times of an entry forward that a clock change of the zone
-// skips. The entry must still take time.
+// moveForward returns the Forward that moves the times of an entry out of the gap of a clock
+// change. The entry must still have a duration.
 func moveForward(sent Period, zone *civil.Zone) (segment.Forward, error) {
 	forward := segment.NewForward(zone, sent.Start, sent.End)
 	if forward.End.Compare(forward.Start) <= 0 {
@@ -227,14 +226,14 @@ func moveForward(sent Period, zone *civil.Zone) (segment.Forward, error) {
 	return forward, nil
 }
 
-// seconds is the length of a period, on the clock face or elapsed in the zone, whichever is
-// shorter: a clock change makes no shift too long.
+// seconds returns the length of a period, either on the clock or elapsed, whichever is shorter, so
+// that a clock change makes no shift too long.
 func seconds(p Period, zone *civil.Zone) int64 {
 	shown := int64(p.End.Date-p.Start.Date)*civil.SecondsPerDay + int64(p.End.Seconds) - int64(p.Start.Seconds)
 	return min(shown, zone.Elapsed(p.Start, p.End))
 }
 
-// lastDay is the last day that a period touches.
+// lastDay returns the last day that a period touches.
 func lastDay(p Period) civil.Date {
 	last, _ := civil.DateTime{Date: p.End.Date, Seconds: p.End.Seconds - 1}.Clock()
 	return last

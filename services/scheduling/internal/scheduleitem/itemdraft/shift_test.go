@@ -311,7 +311,7 @@ func TestShiftsNameTheirEmployees(t *testing.T) {
 	shifts := []*schedulingv1.Shift{
 		{EmployeeId: proto.Int64(8)}, {EmployeeId: proto.Int64(8), Employee: numbered(7)}, {},
 	}
-	itemdraft.NameEmployees(shifts...)
+	itemdraft.ResolveEmployeeIDs(shifts...)
 	assert.EqualValues(t, 8, shifts[0].GetEmployee().GetId())
 	assert.EqualValues(t, 7, shifts[1].GetEmployee().GetId(), "the reference wins")
 	assert.Nil(t, shifts[2].GetEmployee(), "an open shift")

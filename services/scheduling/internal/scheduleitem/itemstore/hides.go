@@ -7,20 +7,20 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-// Hides is the generated entry that a row stands for, and where that stands now:
-// nowhere while it is not generated.
+// Hides is the generated entry that a row replaces. slot is its current slot, or nil while the
+// pattern does not generate it.
 type Hides struct {
 	hiddenentry.Entered
 	slot *hiddenentry.Slot
 }
 
-// HidesOf is what a row that takes the place of a generated entry hides.
-func HidesOf(g *reading.Generated) *Hides {
+// NewHides returns the generated entry as a row that replaces it hides it.
+func NewHides(g *reading.Generated) *Hides {
 	slot := g.Slot
 	return &Hides{Entered: g.Origin, slot: &slot}
 }
 
-// Message is the entry as it is published to those who keep a copy.
+// Message returns the hidden entry for services that keep a copy.
 func (h *Hides) Message() *schedulingv1.HiddenShift {
 	if h == nil {
 		return nil
@@ -28,7 +28,7 @@ func (h *Hides) Message() *schedulingv1.HiddenShift {
 	return h.slot.Shift(h.EmployeeID, h.Day)
 }
 
-// hidesColumns is Hides as it is stored.
+// hidesColumns has the columns of Hides.
 type hidesColumns struct {
 	employee, lineage, pattern *int64
 	day                        *civil.Date
@@ -62,10 +62,10 @@ func (c hidesColumns) read() *Hides {
 	return h
 }
 
-func column[T any](list []hidesColumns, of func(hidesColumns) *T) []*T {
+func collectColumn[T any](list []hidesColumns, value func(hidesColumns) *T) []*T {
 	out := make([]*T, len(list))
 	for i := range list {
-		out[i] = of(list[i])
+		out[i] = value(list[i])
 	}
 	return out
 }

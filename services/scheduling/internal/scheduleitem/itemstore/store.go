@@ -1,4 +1,4 @@
-// Package itemstore stores the items of schedules, and reads them.
+// Package itemstore stores and reads the items of schedules.
 package itemstore
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// The kinds of items, as they are stored.
+// The stored kinds of items.
 const (
 	KindShift       = "SHIFT"
 	KindPayCodeEdit = "PAY_CODE_EDIT"
@@ -23,12 +23,12 @@ type Row struct {
 	ID, EmployeeID int64 // 0 for an open shift
 	Kind           string
 	From, To       civil.Date
-	Hides          *Hides // the generated entry that it stands for
+	Hides          *Hides // the generated entry that it replaces
 	Deleted        bool   // a tombstone
 	Version        int64
 	Body           []byte
-	Locked         bool // its first day is; read only
-	Covers         bool // it takes the shifts of its days; stays as it is when the row is replaced
+	Locked         bool // whether its first day is locked; read only
+	Covers         bool // whether it covers the shifts on its days; replacing a row keeps the value
 }
 
 const (
@@ -64,7 +64,7 @@ JOIN day_lock l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.from
 ORDER BY u.ordinal, 2`
 )
 
-// Find returns the rows of the ids, by id; tombstones are among them.
+// Find returns the rows with the ids, including tombstones, by id.
 func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Row, error) {
 	found, err := db.Query(ctx, readRows, tenantID, ids)
 	if err != nil {
@@ -77,10 +77,10 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 		&r.ID, &r.EmployeeID, &r.Kind, &r.From, &r.To, &h.employee, &h.day, &h.lineage, &h.pattern, &h.cycleDay, &h.ordinal,
 		&h.lane, &h.slot, &r.Deleted, &r.Version, &r.Body, &r.Locked, &r.Covers,
 	}, func() error {
-		kept := r
-		kept.Hides = h.read()
-		kept.Body = append([]byte(nil), r.Body...)
-		rows[r.ID] = &kept
+		row := r
+		row.Hides = h.read()
+		row.Body = append([]byte(nil), r.Body...)
+		rows[r.ID] = &row
 		return nil
 	})
 	if err != nil {
@@ -98,7 +98,7 @@ func NewIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
 	return ids, nil
 }
 
-// Put stores the rows, of one kind, in place of those with the same ids.
+// Put stores rows of one kind. It replaces rows with the same ids.
 func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -115,10 +115,10 @@ func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row
 		hidden[i] = r.Hides.columns()
 	}
 	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
-		column(hidden, func(h hidesColumns) *int64 { return h.employee }), column(hidden, func(h hidesColumns) *civil.Date { return h.day }),
-		column(hidden, func(h hidesColumns) *int64 { return h.lineage }), column(hidden, func(h hidesColumns) *int64 { return h.pattern }),
-		column(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), column(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
-		column(hidden, func(h hidesColumns) *int16 { return h.lane }), column(hidden, func(h hidesColumns) *int16 { return h.slot }), covers)
+		collectColumn(hidden, func(h hidesColumns) *int64 { return h.employee }), collectColumn(hidden, func(h hidesColumns) *civil.Date { return h.day }),
+		collectColumn(hidden, func(h hidesColumns) *int64 { return h.lineage }), collectColumn(hidden, func(h hidesColumns) *int64 { return h.pattern }),
+		collectColumn(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), collectColumn(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
+		collectColumn(hidden, func(h hidesColumns) *int16 { return h.lane }), collectColumn(hidden, func(h hidesColumns) *int16 { return h.slot }), covers)
 	if err != nil {
 		return fmt.Errorf("scheduleitem: store: %w", err)
 	}
@@ -133,8 +133,8 @@ func Delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	return nil
 }
 
-// Locks returns for each of the entries the first day it occupies that is
-// locked, by its position; those that touch no lock are absent.
+// Locks returns the first locked day of each entry, by the entry's position. Entries without locked
+// days are absent.
 func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDays) (map[int]civil.Date, error) {
 	employees := make([]int64, len(days))
 	from, to := make([]civil.Date, len(days)), make([]civil.Date, len(days))
@@ -145,7 +145,7 @@ func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDa
 	var ordinal int
 	var day civil.Date
 	err := pg.ForEach(ctx, db, []any{&ordinal, &day}, func() error {
-		if _, known := locked[ordinal-1]; !known {
+		if _, found := locked[ordinal-1]; !found {
 			locked[ordinal-1] = day
 		}
 		return nil
@@ -156,8 +156,8 @@ func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDa
 	return locked, nil
 }
 
-// EmployeeDays is the days that an entry occupies on an employee's schedule.
+// EmployeeDays are the days that an entry occupies on an employee's schedule.
 type EmployeeDays struct {
-	EmployeeID int64 // 0 for an open shift, which no lock concerns
+	EmployeeID int64 // 0 for an open shift, which is never locked
 	Days       civil.Range
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// The rule is that of hiddenentry.Hide.Withdraw.
+// The condition matches hiddenentry.Hide.Withdraw.
 const wouldBeWithdrawn = `
 SELECT u.ordinal
 FROM unnest($2::bigint[], $3::date[], $4::bigint[]) WITH ORDINALITY AS u (employee_id, day, lineage_id, ordinal)
@@ -20,9 +20,8 @@ WHERE CASE WHEN EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 
     ELSE NOT EXISTS (SELECT FROM membership m
                      WHERE m.tenant_id = $1 AND m.employee_id = u.employee_id AND m.from_date <= u.day AND m.to_date > u.day) END`
 
-// WouldBeWithdrawn returns the positions of the rows that the next propagation would
-// withdraw: they stand for a generated entry of their employee which is not generated any
-// more, on a day without employment.
+// WouldBeWithdrawn returns the positions of the rows that the next propagation would withdraw. Such
+// rows replace an entry of their employee that is no longer generated, on a day without employment.
 func WouldBeWithdrawn(ctx context.Context, db pg.Querier, tenantID int64, rows []Row) ([]int, error) {
 	var positions []int
 	var employees, lineages []int64
