@@ -10,7 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Employees returns the ids of the employees of a tenant who have leave, ascending.
+// Employees returns the ids of the tenant's employees with leave, ascending.
 func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
 	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 ORDER BY employee_id`, tenantID)
 	if err != nil {
@@ -19,13 +19,13 @@ func Employees(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, err
 	return ids, nil
 }
 
-// CountDifferences counts the employees whose stored leave differs from their state.
+// CountDifferences counts the employees whose stored leave differs from the given state.
 func CountDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
 	employees := make([]int64, len(states))
 	for i, s := range states {
 		employees[i] = s.GetEmployeeId()
 	}
-	stored, err := storedRows(ctx, db, tenantID, employees)
+	stored, err := readRows(ctx, db, tenantID, employees)
 	if err != nil {
 		return 0, fmt.Errorf("read leave: %w", err)
 	}
@@ -35,12 +35,12 @@ func CountDifferences(ctx context.Context, db pg.Querier, tenantID int64, states
 	}
 	differ := 0
 	for _, s := range states {
-		wanted, err := rowsOf(s)
+		expected, err := newRows(s)
 		if err != nil {
 			return 0, err
 		}
-		same := len(wanted) == count[s.GetEmployeeId()]
-		for _, r := range wanted {
+		same := len(expected) == count[s.GetEmployeeId()]
+		for _, r := range expected {
 			same = same && stored[r.id].equal(r)
 		}
 		if !same {

@@ -1,5 +1,5 @@
-// Package leave stores the leave on the days of employees. Timekeeping decides about leave
-// and hands over the whole state of an employee.
+// Package leave stores the leave of employees by day. Timekeeping manages leave and sends the
+// complete state of an employee.
 package leave
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// maxEmployees bounds the employees of one call.
+// maxEmployees limits the employees of one call.
 const maxEmployees = 100
 
 const (
@@ -66,12 +66,12 @@ func (r row) equal(other row) bool {
 	return r.employeeID == other.employeeID && r.version == other.version && r.first == other.first && r.last == other.last && bytes.Equal(r.body, other.body)
 }
 
-// PutLeave replaces the leave of employees by newer states. It holds the locks of the
-// employees' schedules, so a day lock that follows sees the leave.
+// PutLeave replaces the leave of employees if the new state is newer. It locks the employees'
+// schedules, so that a later day lock sees the leave.
 func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetEmployees()); n > maxEmployees {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees are more than the allowed %d.", n, maxEmployees))
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request has %d employees. Allowed are at most %d.", n, maxEmployees))
 	}
 	wanted := map[int64][]row{}
 	versions := map[int64]int64{}
@@ -79,7 +79,7 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 		if e.GetVersion() <= versions[e.GetEmployeeId()] {
 			continue
 		}
-		rows, err := rowsOf(e)
+		rows, err := newRows(e)
 		if err != nil {
 			return nil, err
 		}
@@ -94,11 +94,11 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 	return &schedulingv1.PutLeaveResponse{}, nil
 }
 
-// rowsOf returns the rows of all leave of an employee.
-func rowsOf(e *schedulingv1.EmployeeLeaveState) ([]row, error) {
+// newRows returns the rows of all leave of an employee.
+func newRows(e *schedulingv1.EmployeeLeaveState) ([]row, error) {
 	rows := make([]row, len(e.GetLeaveEdits()))
 	for i, edit := range e.GetLeaveEdits() {
-		r, err := rowOf(e.GetEmployeeId(), edit)
+		r, err := newRow(e.GetEmployeeId(), edit)
 		if err != nil {
 			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("leave edit %d: %s.", edit.GetId(), err))
 		}
@@ -107,7 +107,7 @@ func rowsOf(e *schedulingv1.EmployeeLeaveState) ([]row, error) {
 	return rows, nil
 }
 
-func rowOf(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
+func newRow(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
 	r := row{id: edit.GetId(), employeeID: employeeID, version: edit.GetVersion()}
 	var err error
 	if r.first, err = civil.ParseDate(edit.GetStartDate()); err != nil {
@@ -134,16 +134,16 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return err
 	}
-	known, err := knownVersions(ctx, tx, tenantID, employees)
+	stored, err := readVersions(ctx, tx, tenantID, employees)
 	if err != nil {
 		return err
 	}
-	employees = slices.DeleteFunc(employees, func(id int64) bool { return versions[id] <= known[id] })
+	employees = slices.DeleteFunc(employees, func(id int64) bool { return versions[id] <= stored[id] })
 	if len(employees) == 0 {
 		return nil
 	}
 	c := change{}
-	stored, err := storedRows(ctx, tx, tenantID, employees)
+	rows, err := readRows(ctx, tx, tenantID, employees)
 	if err != nil {
 		return err
 	}
@@ -151,21 +151,21 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 	for i, id := range employees {
 		heads[i] = versions[id]
 		for _, r := range wanted[id] {
-			before, there := stored[r.id]
-			delete(stored, r.id)
-			if there && before.equal(r) {
+			before, exists := rows[r.id]
+			delete(rows, r.id)
+			if exists && before.equal(r) {
 				continue
 			}
-			if there {
-				c.note(before)
+			if exists {
+				c.addDays(before)
 			}
-			c.note(r)
+			c.addDays(r)
 			c.write(r)
 		}
 	}
-	for _, gone := range stored {
-		c.note(gone)
-		c.deleted = append(c.deleted, gone.id)
+	for _, removed := range rows {
+		c.addDays(removed)
+		c.deleted = append(c.deleted, removed.id)
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(writeHeads, tenantID, employees, heads)
@@ -174,7 +174,7 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
-	// The event also has employees whose version alone has changed.
+	// The event also includes employees whose version changed without changes of leave.
 	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, employees); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 	})
 }
 
-func knownVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
+func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
 	out := map[int64]int64{}
 	var id, version int64
 	err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
@@ -197,7 +197,7 @@ func knownVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []i
 	return out, err
 }
 
-func storedRows(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]row, error) {
+func readRows(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]row, error) {
 	rows, err := db.Query(ctx, readEdits, tenantID, employees)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func storedRows(ctx context.Context, db pg.Querier, tenantID int64, employees []
 	return out, rows.Err()
 }
 
-// change collects the differences, as columns for the database.
+// change collects the differences as columns for the database.
 type change struct {
 	deleted               []int64
 	ids, owners, versions []int64
@@ -229,8 +229,8 @@ func (c *change) write(r row) {
 	c.first, c.last, c.bodies = append(c.first, r.first), append(c.last, r.last), append(c.bodies, r.body)
 }
 
-// note records the days on which leave changes, including the last one.
-func (c *change) note(r row) {
+// addDays records the days of changed leave, including the last one.
+func (c *change) addDays(r row) {
 	if len(c.changed) == 0 {
 		c.from, c.to = r.first, r.last
 	}

@@ -8,19 +8,19 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// service is what the contracts call this one.
+// service is the name of this service in the contracts.
 const service = "scheduling"
 
-// Copies are what scheduling keeps of other domains.
+// Copies are scheduling's copies of data of other services.
 type Copies struct {
 	persons, holidays *replica.Replica
 }
 
-// AfterPersons is called with every state of persons that comes, when it is stored.
+// AfterPersons is called with the states of persons after they are stored.
 type AfterPersons func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error
 
-// NewCopies makes the copies in the database of the pool. What the copies
-// change starts propagations in the same transaction. After is nil where nothing follows from states of persons.
+// NewCopies returns the copies in the database of the pool. Changes start propagations in the same
+// transaction. after can be nil.
 func NewCopies(pool *pg.Pool, after AfterPersons) *Copies {
 	return &Copies{
 		persons: replica.New(pool, replica.Copy[*commonsv1.PersonState]{
@@ -32,7 +32,7 @@ func NewCopies(pool *pg.Pool, after AfterPersons) *Copies {
 	}
 }
 
-// All are the copies one by one.
+// All returns all copies.
 func (c *Copies) All() []*replica.Replica {
 	return []*replica.Replica{c.persons, c.holidays}
 }

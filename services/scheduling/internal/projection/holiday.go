@@ -19,8 +19,7 @@ INSERT INTO holiday_date (tenant_id, holiday_id, year, from_date, to_date, body)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::bytea[]) AS u`
 )
 
-// applyHolidays stores when holidays are. They concern what is shown only, and
-// start no propagation.
+// applyHolidays stores the dates of holidays. They affect only reads, and start no propagation.
 func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []holidayChange) error {
 	var keys, ids []int64
 	var years []int32
@@ -32,7 +31,7 @@ func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []hol
 			continue
 		}
 		for _, date := range c.State.GetDates() {
-			first, end, err := daysOf(date)
+			first, end, err := holidayDays(date)
 			if err != nil {
 				return fmt.Errorf("projection: holiday %d: %w", c.Key, err)
 			}
@@ -55,9 +54,8 @@ func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []hol
 	return nil
 }
 
-// daysOf returns the first day that a holiday touches, and the day after the
-// last one.
-func daysOf(date *commonsv1.HolidayDate) (from, to civil.Date, err error) {
+// holidayDays returns the first day that a holiday touches, and the day after the last one.
+func holidayDays(date *commonsv1.HolidayDate) (from, to civil.Date, err error) {
 	const dateTime, day = "2006-01-02T15:04:05", 24 * time.Hour
 	start, err := time.Parse(dateTime, date.GetStartDateTime())
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ReadJobs returns the primary jobs that are kept of an employee.
-func ReadJobs(kept []byte) ([]Job, error) {
-	if len(kept) == 0 {
+// ReadJobs decodes the stored primary jobs of an employee.
+func ReadJobs(stored []byte) ([]Job, error) {
+	if len(stored) == 0 {
 		return nil, nil
 	}
 	state := &commonsv1.PersonJobs{}
-	if err := proto.Unmarshal(kept, state); err != nil {
+	if err := proto.Unmarshal(stored, state); err != nil {
 		return nil, fmt.Errorf("projection: read primary jobs: %w", err)
 	}
 	jobs := make([]Job, len(state.GetJobs()))

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// defaultZone is the zone of a person for whom commons knows none.
+// defaultZone is the time zone of persons without one.
 const defaultZone = "UTC"
 
 const (
@@ -32,7 +32,7 @@ ON CONFLICT (tenant_id, id) DO UPDATE SET
     hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to,
     primary_jobs = excluded.primary_jobs`
 
-	// The rule sets of who is no more; who evaluates their past names rule sets.
+	// The rule sets of deleted persons. Evaluations of their past name rule sets explicitly.
 	deleteRuleSets = `
 DELETE FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND employee_id = ANY($2)`
 )
@@ -42,21 +42,20 @@ SELECT e.id, d.from_date, d.to_date
 FROM employee e, unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
 WHERE e.tenant_id = $1 AND ` + condition.AnyOf("e.id", "$2::bigint[]") + ` ORDER BY 1, 2`
 
-// applyPersons stores persons. Who is no more stays, without number and name,
-// because schedules of the past are theirs. It starts a propagation for all whose
-// employment ends, or goes on: patterns of their own follow from that, and what people
-// changed of the entries that such patterns generated, also long after the patterns are
-// gone. Another transaction may be giving one of them a pattern, so that nobody can be
-// left out.
+// applyPersons stores persons. Deleted persons stay, without number and name, because they own
+// schedules of the past. It starts a propagation for all persons whose employment ends or resumes.
+// That affects their own patterns, and changes of entries that such patterns generated, even long
+// after the patterns were removed. No person can be skipped, because another transaction may be
+// assigning a pattern to them.
 func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []personChange) error {
 	n := len(changes)
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 	hired, jobs := make([]*civil.Date, n), make([][]byte, n)
 	var terminated termination
-	var gone []int64
+	var deleted []int64
 	for i, c := range changes {
 		if c.State.GetDeleted() {
-			gone = append(gone, c.Key)
+			deleted = append(deleted, c.Key)
 		}
 		ids[i], numbers[i], names[i] = c.Key, c.State.GetPersonNumber(), c.State.GetFullName()
 		zones[i] = cmp.Or(c.State.GetTimeZone(), defaultZone)
@@ -76,7 +75,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 			return err
 		}
 	}
-	before, err := terminations(ctx, tx, tenantID, ids)
+	before, err := readTerminations(ctx, tx, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -84,12 +83,12 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 	if err != nil {
 		return fmt.Errorf("projection: store employees: %w", err)
 	}
-	if len(gone) > 0 {
-		if _, err := tx.Exec(ctx, deleteRuleSets, tenantID, gone); err != nil {
+	if len(deleted) > 0 {
+		if _, err := tx.Exec(ctx, deleteRuleSets, tenantID, deleted); err != nil {
 			return fmt.Errorf("projection: forget rule sets of employees: %w", err)
 		}
 	}
-	after, err := terminations(ctx, tx, tenantID, ids)
+	after, err := readTerminations(ctx, tx, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -97,13 +96,13 @@ func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []pers
 	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
 }
 
-// termination is a list of days of persons, as statements take it.
+// termination has days of persons as columns for statements.
 type termination struct {
 	ids      []int64
 	from, to []civil.Date
 }
 
-// add adds the days on which a person is not employed: all, when the person is no more.
+// add adds the days without employment of a person: all days for a deleted person.
 func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 	list := state.GetTerminated()
 	if state.GetDeleted() {
@@ -125,8 +124,8 @@ func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 	return nil
 }
 
-// terminations returns the days on which employees are not employed.
-func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
+// readTerminations returns the days when employees are not employed.
+func readTerminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
 	found := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
@@ -140,7 +139,7 @@ func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (
 	return found, nil
 }
 
-// start starts a propagation unless it would concern nobody.
+// start starts a propagation if it affects any employees.
 func start(ctx context.Context, tx pgx.Tx, req propagation.Request) error {
 	if len(req.TermIDs) == 0 && len(req.EmployeeIDs) == 0 {
 		return nil

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// Each employee is a search of its own in an index: OFFSET 0 keeps it so
-	// before there are statistics, with which a join reads the whole tenant.
+	// Each employee is a separate index search. OFFSET 0 enforces that even before there are
+	// statistics; a join would then read the whole tenant.
 	findEmployees = `
 SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone, e.primary_jobs
 FROM unnest($2::bigint[], $3::int[]) AS u (id, position)
@@ -32,7 +32,7 @@ SELECT u.position, e.id, e.person_number, e.full_name, e.time_zone, e.primary_jo
 FROM unnest($4::text[], $5::int[]) AS u (person_number, position)
 CROSS JOIN LATERAL (SELECT * FROM employee WHERE tenant_id = $1 AND person_number = u.person_number OFFSET 0) AS e`
 
-	// The same of a range of ids.
+	// The same for a range of ids.
 	findEmployeesInRange = `
 SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id BETWEEN $2 AND $3`
 
@@ -45,31 +45,30 @@ SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE
 SELECT id, person_number, full_name, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 )
 
-// Employees returns the employees that refs name, in the same order; the
-// qualifier of an employee is the person number. A ref that names nobody whom
-// the caller may see is the error WFS-103401, one without id and qualifier
-// WFS-103407.
+// Employees returns the employees of the references, in the same order. The qualifier of an
+// employee is the person number. An employee who is unknown or not visible to the caller is the
+// error WFS-103401; a reference without id and qualifier is the error WFS-103407.
 func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Employee, error) {
 	var want lookupKeys
 	for i, ref := range refs {
 		if !want.add(ref, i) {
-			return nil, fault.New(codeEmployeeMissing, http.StatusBadRequest, "An employee is named by neither id nor qualifier.")
+			return nil, fault.New(codeEmployeeMissing, http.StatusBadRequest, "A reference to an employee has neither id nor qualifier.")
 		}
 	}
 	return r.employees(ctx, want, len(refs))
 }
 
-// EmployeesByList returns the employees that a list names, in its order, and
-// for an empty list every employee whom the caller may see, by ascending id. More than one list in it is
-// the error WFS-111207; an operation that must not write to the caller's own record leaves
-// it out unless the list names it. The others are those of [Resolver.Employees].
+// EmployeesByList returns the employees of a list, in its order. An empty list returns all visible
+// employees by ascending id. More than one form in the list is the error WFS-111207. If the
+// operation must not write the caller's own record, the caller is omitted unless the list names
+// them. The other errors are the same as for [Resolver.Employees].
 func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
 	ids, numbers := list.GetIds(), list.GetQualifiers()
 	var want lookupKeys
-	switch given := reflist.CountKinds(list); {
-	case given > 1:
+	switch kinds := reflist.CountKinds(list); {
+	case kinds > 1:
 		return nil, fault.New(codeOneCriterion, http.StatusBadRequest, "Give exactly one of ids, qualifiers and refs.")
-	case given == 0:
+	case kinds == 0:
 		return r.allEmployees(ctx)
 	case len(list.GetRefs()) > 0:
 		return r.Employees(ctx, list.GetRefs())
@@ -83,7 +82,7 @@ func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) 
 	return r.employees(ctx, want, len(ids)+len(numbers))
 }
 
-// CountEmployees returns how many employees an empty list stands for.
+// CountEmployees returns the number of employees that an empty list returns.
 func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
@@ -97,8 +96,8 @@ func (r *Resolver) CountEmployees(ctx context.Context) (int, error) {
 	return count, nil
 }
 
-// Visible returns the employees whom the caller may see, for what is found in
-// another way than by naming them.
+// Visible returns the employees that the caller may see. Use it for employees that are not found by
+// name.
 func (r *Resolver) Visible(ctx context.Context) (rowvisibility.Set, error) {
 	return r.rules.Visible(ctx)
 }
@@ -132,14 +131,14 @@ func (r *Resolver) allEmployees(ctx context.Context) ([]Employee, error) {
 	return employees, nil
 }
 
-// EachEmployee is Employees for those who want to know of each ref whether it names
-// somebody: for each either the employee or, at the same position, why not.
+// EachEmployee is like Employees, but reports for each reference either the employee or, at the
+// same position, an error.
 func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (employees []Employee, unknown []*fault.Error, err error) {
 	unknown = make([]*fault.Error, len(refs))
 	var want lookupKeys
 	for i, ref := range refs {
 		if !want.add(ref, i) {
-			unknown[i] = fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
+			unknown[i] = fault.Invalid(codeEmployeeMissing, "A reference to an employee has neither id nor qualifier.")
 		}
 	}
 	employees, missing, err := r.find(ctx, want, len(refs))
@@ -151,8 +150,8 @@ func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (empl
 		return nil, nil, err
 	}
 	for i := range employees {
-		if refused := visible.RefuseOwn(employees[i].ID); refused != nil {
-			employees[i], unknown[i] = Employee{}, refused
+		if denied := visible.RefuseOwn(employees[i].ID); denied != nil {
+			employees[i], unknown[i] = Employee{}, denied
 		}
 	}
 	for i, id := range missing.ids {
@@ -166,8 +165,7 @@ func (r *Resolver) EachEmployee(ctx context.Context, refs []*commonv1.Ref) (empl
 	return employees, unknown, nil
 }
 
-// employees returns the wanted employees at their positions, of which there
-// are count.
+// employees returns the count requested employees at their positions.
 func (r *Resolver) employees(ctx context.Context, want lookupKeys, count int) ([]Employee, error) {
 	employees, missing, err := r.find(ctx, want, count)
 	if err != nil {
@@ -179,8 +177,8 @@ func (r *Resolver) employees(ctx context.Context, want lookupKeys, count int) ([
 	return employees, r.refuseOwn(ctx, employees)
 }
 
-// refuseOwn refuses employees whose record the operation may not write because it is the
-// caller's own.
+// refuseOwn returns an error if the operation must not write one of the employees because it is the
+// caller's own record.
 func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
 	if authn.OwnRecordOf(ctx) == nil {
 		return nil
@@ -192,7 +190,7 @@ func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
 	return r.rules.RefuseOwn(ctx, ids...)
 }
 
-// find returns the wanted employees at their positions, and those who are unknown.
+// find returns the requested employees at their positions, and the unknown ones.
 func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
@@ -202,9 +200,8 @@ func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Empl
 	return r.findAmong(ctx, tenantID, visible, want, count)
 }
 
-// EmployeeByID returns the employee with an id, also one whom the caller does not see: other
-// services have found out whom the caller sees before they call. An unknown one is the error
-// WFS-103401.
+// EmployeeByID returns the employee with an id, even if not visible to the caller: other services
+// have already checked the access. An unknown id is the error WFS-103401.
 func (r *Resolver) EmployeeByID(ctx context.Context, id int64) (*Employee, error) {
 	tenantID := tenant.Of(ctx)
 	var want lookupKeys
@@ -219,11 +216,11 @@ func (r *Resolver) EmployeeByID(ctx context.Context, id int64) (*Employee, error
 	return &employees[0], nil
 }
 
-// findAmong is find among some employees.
+// findAmong is like find, but limited to the employees in visible.
 func (r *Resolver) findAmong(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
-	rowvisibility.WritesForNobody(ctx) // Nobody is written for who is not found; the callers check the others.
+	rowvisibility.WritesForNobody(ctx) // Employees who are not found are not written; the callers check the others.
 	employees := make([]Employee, count)
-	missing, err := r.knownEmployees(ctx, tenantID, visible, want, employees)
+	missing, err := r.readEmployees(ctx, tenantID, visible, want, employees)
 	if err != nil || missing.empty() {
 		return employees, lookupKeys{}, err
 	}
@@ -231,29 +228,28 @@ func (r *Resolver) findAmong(ctx context.Context, tenantID int64, visible rowvis
 	if err != nil {
 		return nil, lookupKeys{}, err
 	}
-	asked := slices.Clone(missing.keys)
+	requested := slices.Clone(missing.keys)
 	for i, number := range missing.keys {
-		if own, ok := spelled[names.Key(number)]; ok {
-			missing.keys[i] = own
+		if stored, ok := spelled[names.Key(number)]; ok {
+			missing.keys[i] = stored
 		}
 	}
-	still, err := r.knownEmployees(ctx, tenantID, visible, missing, employees)
-	for i, position := range still.keyPositions { // An error names what the caller has sent.
-		still.keys[i] = asked[slices.Index(missing.keyPositions, position)]
+	still, err := r.readEmployees(ctx, tenantID, visible, missing, employees)
+	for i, position := range still.keyPositions { // Errors contain the number as the caller sent it.
+		still.keys[i] = requested[slices.Index(missing.keyPositions, position)]
 	}
 	return employees, still, err
 }
 
-// knownEmployees fills employees with those that are known and visible, and
-// returns what is missing. A person number that two employees seem to have is
-// missing.
-func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
+// readEmployees fills in employees that are stored and visible, and returns the missing keys. A
+// person number that two employees seem to have is missing, too.
+func (r *Resolver) readEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
 	var suspects []int64
 	matches := make([]int, len(employees))
-	err := r.eachFound(ctx, tenantID, &want, func(position int32, e *Employee, zone string, jobs []byte) (err error) {
+	err := r.forEachEmployee(ctx, tenantID, &want, func(position int32, e *Employee, zone string, jobs []byte) (err error) {
 		if !visible.Has(e.ID) {
 			authn.NoteNotVisible(ctx)
-			return nil // As unknown as one that is not there, and as long to find out.
+			return nil // Employees who are not visible must not be distinguishable from unknown ones, even by the time it takes.
 		}
 		if matches[position]++; matches[position] > 1 {
 			suspects = append(suspects, employees[position].ID, e.ID)
@@ -271,9 +267,8 @@ func (r *Resolver) knownEmployees(ctx context.Context, tenantID int64, visible r
 	return want.missing(matches, suspects), nil
 }
 
-// eachFound calls take for each employee that is found, and what is to be read of it,
-// with the position that it has.
-func (r *Resolver) eachFound(ctx context.Context, tenantID int64, want *lookupKeys, take func(position int32, e *Employee, zone string, jobs []byte) error) error {
+// forEachEmployee calls take for each found employee with its position and its encoded columns.
+func (r *Resolver) forEachEmployee(ctx context.Context, tenantID int64, want *lookupKeys, take func(position int32, e *Employee, zone string, jobs []byte) error) error {
 	var position int32
 	var e Employee
 	var zone string
@@ -285,7 +280,7 @@ func (r *Resolver) eachFound(ctx context.Context, tenantID int64, want *lookupKe
 			return err
 		}
 		_, err = pgx.ForEachRow(found, columns, func() error {
-			if position := positions[e.ID-least]; position != nowhere {
+			if position := positions[e.ID-least]; position != noPosition {
 				return take(position, &e, zone, jobs)
 			}
 			return nil
@@ -300,8 +295,8 @@ func (r *Resolver) eachFound(ctx context.Context, tenantID int64, want *lookupKe
 	return err
 }
 
-// fetchEmployees asks commons for persons and keeps what it returns. It returns the person
-// numbers as they are stored, by their keys: callers may write them in another way.
+// fetchEmployees reads persons from commons and stores them. It returns their person numbers by
+// normalized key, because callers can spell a number differently.
 func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing lookupKeys) (spelled map[string]string, err error) {
 	spelled = map[string]string{}
 	err = fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
@@ -316,8 +311,8 @@ func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing l
 	return spelled, err
 }
 
-// Identify asks commons for persons whom the caller names by more than an id or a person
-// number. Whom the caller may not see is not found.
+// Identify asks commons for persons that are identified by other properties than id and person
+// number. Persons that the caller may not see are not found.
 func (r *Resolver) Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error) {
 	response, err := r.persons.IdentifyPersons(ctx, req)
 	if err != nil {

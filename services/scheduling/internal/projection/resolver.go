@@ -17,37 +17,38 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Codes of the specified API.
+// Error codes of the specification.
 const (
 	// codeEmployeeUnknown (400): there is no such employee, or the caller does not see them.
 	codeEmployeeUnknown = "WFS-103401"
-	// codeEmployeeMissing (400): an employee is not named.
+	// codeEmployeeMissing (400): a reference to an employee is missing.
 	codeEmployeeMissing = "WFS-103407"
-	// codeOneCriterion (400): an object is named in none or in several ways. Name it by exactly one of id, qualifier and the others.
+	// codeOneCriterion (400): an object is identified in no way or in several ways. Name it by
+	// exactly one of id, qualifier and the others.
 	codeOneCriterion = "WFS-111207"
 )
 
-// maxPerCall bounds how many objects one call asks another service for.
+// maxPerCall limits the objects in one call to another service.
 const maxPerCall = 1000
 
-// Employee is a person as scheduling knows them.
+// Employee is a person with the data that scheduling needs.
 type Employee struct {
 	ID           int64
 	PersonNumber string
 	FullName     string
-	// Zone is where the employee's wall-clock times are.
+	// Zone is the time zone of the employee's wall-clock times.
 	Zone *civil.Zone
-	// Jobs are the primary jobs, ascending by their days.
+	// Jobs are the primary jobs, in order of their days.
 	Jobs []Job
 }
 
-// Job is the primary job of an employee on some days.
+// Job is the primary job of an employee on a range of days.
 type Job struct {
 	Days civil.Range
 	Path string
 }
 
-// JobOn returns the path of the primary job on a day, or "", as nobody has.
+// JobOn returns the path of the primary job on a day, or "". A nil employee has none.
 func (e *Employee) JobOn(day civil.Date) string {
 	if e == nil {
 		return ""
@@ -60,11 +61,10 @@ func (e *Employee) JobOn(day civil.Date) string {
 	return ""
 }
 
-// Resolver finds the employees that requests name. Those who are not known here are asked
-// of commons, and kept: a caller may name a person whom it created a moment ago, before the
-// event of it has arrived.
+// Resolver finds the employees of requests. It asks commons for employees who are unknown here, and
+// stores them: a caller may name a person created moments ago whose event has not arrived yet.
 //
-// It must not be used inside a transaction.
+// Do not use it inside a transaction.
 type Resolver struct {
 	pool    *pg.Pool
 	persons commonsv1.PersonServiceClient
@@ -73,22 +73,20 @@ type Resolver struct {
 	copies  *Copies
 }
 
-// NewResolver returns a resolver. The client calls commons; the connection under it hands
-// on the tenant of the context. The rules say which employees callers may see; the others
-// are as good as unknown.
+// NewResolver returns a resolver. The client calls commons; its connection passes on the tenant of
+// the context. The rules define the employees that callers may see; all others count as unknown.
 func NewResolver(pool *pg.Pool, persons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Resolver {
 	return &Resolver{pool: pool, persons: persons, rules: rules, copies: NewCopies(pool, nil)}
 }
 
-// lookupKeys is what a list of refs asks for: either the id or the key of each, at
-// the positions where they stand. The id of a ref wins over its qualifier.
+// lookupKeys are the ids and keys of a list of references, with their positions. The id of a
+// reference takes precedence over its qualifier.
 type lookupKeys struct {
 	ids          []int64
 	idPositions  []int32
 	keys         []string
 	keyPositions []int32
-	// ambiguousIDs are objects that seem to share a key. At least one of them has
-	// changed since it was last heard of.
+	// ambiguousIDs are objects that seem to share a key. At least one of them is outdated.
 	ambiguousIDs []int64
 }
 
@@ -100,20 +98,20 @@ func (w *lookupKeys) addKey(key string, position int) {
 	w.keys, w.keyPositions = append(w.keys, key), append(w.keyPositions, int32(position))
 }
 
-// nowhere is the position of an id that is not wanted.
-const nowhere = -1
+// noPosition is the position of an id that was not requested.
+const noPosition = -1
 
-// inRange returns the least id and the position of each id from there on, when what is
-// wanted are different ids that lie close together; else no positions.
+// inRange returns the smallest id and the position of each id from there on, if the request
+// consists of distinct ids that are close together. Otherwise it returns no positions.
 func (w *lookupKeys) inRange() (least int64, positions []int32) {
 	least, greatest, dense := condition.Dense(w.ids)
 	if !dense || len(w.keys) > 0 {
 		return 0, nil
 	}
-	positions = slices.Repeat([]int32{nowhere}, int(greatest-least)+1)
+	positions = slices.Repeat([]int32{noPosition}, int(greatest-least)+1)
 	for i, id := range w.ids {
-		if positions[id-least] != nowhere {
-			return 0, nil // It is wanted twice.
+		if positions[id-least] != noPosition {
+			return 0, nil // It was requested twice.
 		}
 		positions[id-least] = w.idPositions[i]
 	}
@@ -122,7 +120,7 @@ func (w *lookupKeys) inRange() (least int64, positions []int32) {
 
 func (w *lookupKeys) empty() bool { return len(w.ids) == 0 && len(w.keys) == 0 }
 
-// add notes a ref and reports whether it names anything.
+// add adds a reference, and reports whether it has an id or a qualifier.
 func (w *lookupKeys) add(ref *commonv1.Ref, position int) bool {
 	switch {
 	case ref != nil && ref.Id != nil:
@@ -135,8 +133,7 @@ func (w *lookupKeys) add(ref *commonv1.Ref, position int) bool {
 	return true
 }
 
-// missing returns the part of w for which there is not exactly one match at
-// its position.
+// missing returns the keys of w that do not have exactly one match at their position.
 func (w *lookupKeys) missing(matches []int, suspects []int64) lookupKeys {
 	rest := lookupKeys{ambiguousIDs: suspects}
 	for i, position := range w.idPositions {
@@ -152,27 +149,27 @@ func (w *lookupKeys) missing(matches []int, suspects []int64) lookupKeys {
 	return rest
 }
 
-// first describes one ref that w asks for, for people.
+// first describes the first key of w for messages.
 func (w *lookupKeys) first() string {
 	if len(w.ids) > 0 {
 		return fmt.Sprintf("id %d", w.ids[0])
 	}
-	return fmt.Sprintf("%q", shortened(w.keys[0]))
+	return fmt.Sprintf("%q", shorten(w.keys[0]))
 }
 
-const copies pg.Unaudited = "a copy of what its owner has written already"
+const copies pg.Unaudited = "a copy of data that its owner has already audited"
 
-// fetch asks another service for what is missing, by parts that are small enough
-// for one call, and keeps what it returns.
+// fetch requests missing objects from another service in parts that fit into one call, and stores
+// the response.
 func fetch[S any](ctx context.Context, pool *pg.Pool, missing lookupKeys,
-	ask func(ids []int64, keys []string) ([]S, error), keep func(ctx context.Context, tx pgx.Tx, states []S) error,
+	request func(ids []int64, keys []string) ([]S, error), store func(ctx context.Context, tx pgx.Tx, states []S) error,
 ) error {
 	var states []S
 	ids, keys := slices.Concat(missing.ids, missing.ambiguousIDs), missing.keys
 	for len(ids) > 0 || len(keys) > 0 {
 		i := min(len(ids), maxPerCall)
 		k := min(len(keys), maxPerCall-i)
-		response, err := ask(ids[:i], keys[:k])
+		response, err := request(ids[:i], keys[:k])
 		if err != nil {
 			return err
 		}
@@ -182,11 +179,11 @@ func fetch[S any](ctx context.Context, pool *pg.Pool, missing lookupKeys,
 	if len(states) == 0 {
 		return nil
 	}
-	return copies.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return keep(ctx, tx, states) })
+	return copies.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return store(ctx, tx, states) })
 }
 
-// shortened keeps an error from repeating a long text.
-func shortened(text string) string {
+// shorten truncates a text, so that an error does not repeat a long text.
+func shorten(text string) string {
 	const limit = 100
 	runes := []rune(text[:min(len(text), 4*limit)])
 	return string(runes[:min(len(runes), limit)])

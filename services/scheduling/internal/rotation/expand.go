@@ -6,17 +6,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Run is an interval of days on which a pattern turns without interruption.
+// Run is a range of days when a pattern repeats without interruption.
 type Run struct {
 	Days     civil.Range
-	Position int32 // the cycle day, counted from 0, on Days.From
+	Position int32 // the cycle day on Days.From, counted from 0
 }
 
-// Entries yields the entries that begin on the days of a run and are running at some time of the window's days, each
-// with the day it belongs to, by day and ordinal. That includes entries that began before the window and reach into it;
-// callers who only want what begins in the window skip days before it.
+// Entries yields the entries that begin on the days of a run and overlap the window's days, each
+// with its day, ordered by day and ordinal. That includes entries that began before the window and
+// reach into it; skip the days before the window to omit them.
 //
-// The entry is a view into the pattern: do not write to it. Ranging over the result allocates nothing.
+// The entry is a view into the pattern; do not modify it. Ranging over the result allocates
+// nothing.
 func (p *Pattern) Entries(run Run, window civil.Range) iter.Seq2[civil.Date, *Entry] {
 	return func(yield func(civil.Date, *Entry) bool) { p.expand(run, window, yield) }
 }
@@ -48,7 +49,7 @@ func (p *Pattern) expand(run Run, window civil.Range, yield func(civil.Date, *En
 	}
 }
 
-// reaches reports whether the entry, begun on day, is still running when the day from begins.
+// reaches reports whether the entry, which began on day, has not ended when the day from begins.
 func (e *Entry) reaches(day, from civil.Date) bool {
 	return int64(e.EndSec) > (int64(from)-int64(day))*civil.SecondsPerDay
 }

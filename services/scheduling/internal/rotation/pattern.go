@@ -1,7 +1,7 @@
-// Package rotation is the arithmetic of repeating patterns: which entries a cycle of days puts on a date.
+// Package rotation computes repeating patterns: the entries of a cycle of days on a date.
 //
-// A [Pattern] is compiled once and never changes. Nothing in here knows employees, terms or templates: entries
-// carry a number that means something to whoever compiled the pattern.
+// A [Pattern] is compiled once and never changes. The package knows no employees, terms or
+// templates: entries have a number that the compiler of the pattern interprets.
 package rotation
 
 import (
@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// DefaultMaxDays is the usual longest cycle: 52 weeks.
+	// DefaultMaxDays is the default limit of a cycle: 52 weeks.
 	DefaultMaxDays = 364
-	// MaxEntriesPerDay is how many entries, of all kinds together, a cycle day may hold.
+	// MaxEntriesPerDay is the largest number of entries of all kinds on a cycle day.
 	MaxEntriesPerDay = 16
-	// MaxEntrySeconds is the longest time on the clock face that an entry may take: a week. It keeps small what a
-	// reader must look back for entries that reach into its window.
+	// MaxEntrySeconds is the longest duration of an entry on the clock: a week. It limits how far
+	// back readers search for entries that reach into their window.
 	MaxEntrySeconds = 7 * civil.SecondsPerDay
 )
 
-// Why a pattern is refused. All but the first two come wrapped in an [ItemError].
+// The reasons why a pattern is invalid. All but the first two are wrapped in an [ItemError].
 var (
 	ErrDayCount       = errors.New("the cycle has too few or too many days")
-	ErrNoEntries      = errors.New("the pattern has no entry")
+	ErrNoEntries      = errors.New("the pattern has no entries")
 	ErrDay            = errors.New("the day is outside of the cycle")
 	ErrTooManyEntries = errors.New("the cycle day has too many entries")
 	ErrKind           = errors.New("the entry has no known kind")
@@ -32,23 +32,23 @@ var (
 	ErrEnd            = errors.New("the entry does not end after its start, or ends too late")
 )
 
-// ItemError says which of the items given to [New] is wrong.
+// ItemError reports an invalid item of a call of [New].
 type ItemError struct {
-	Index int // position in the items given
+	Index int // position in the argument of New
 	Day   int32
 	Err   error // one of the errors of this package
 }
 
-// Error names the item and the reason.
+// Error returns the position of the item and the reason.
 func (e *ItemError) Error() string { return fmt.Sprintf("item %d, day %d: %v", e.Index, e.Day, e.Err) }
 
 // Unwrap returns the reason.
 func (e *ItemError) Unwrap() error { return e.Err }
 
-// Kind is what an entry becomes in a schedule.
+// Kind is the kind of an entry in a schedule.
 type Kind uint8
 
-// The kinds of entries. Zero is none of them.
+// The kinds of entries. Zero is not a kind.
 const (
 	Shift Kind = iota + 1
 	PayCodeEdit
@@ -61,31 +61,31 @@ type Item struct {
 	Day      int32 // 1 to the day count
 	Kind     Kind
 	StartSec int32 // wall-clock seconds after the midnight that begins the day, less than a day
-	EndSec   int32 // as StartSec; after it, and past a day when the entry ends on a later day
-	Template int32 // whatever the caller finds its template by
+	EndSec   int32 // like StartSec; after it, and more than a day if the entry ends on a later day
+	Template int32 // the caller's number of the template
 }
 
 // Entry is one entry of a cycle day.
 type Entry struct {
 	StartSec int32 // wall-clock seconds after the midnight that begins the day, less than a day
-	EndSec   int32 // as StartSec; more than a day when the entry ends on a later day
+	EndSec   int32 // like StartSec; more than a day if the entry ends on a later day
 	Template int32 // as in the [Item]
-	Ordinal  uint8 // position among all entries of its cycle day, whatever their kind, 0 to 15
+	Ordinal  uint8 // position among all entries of its cycle day, of any kind, 0 to 15
 	Kind     Kind
 }
 
-// Pattern is a compiled cycle. It is immutable and may be shared.
-type Pattern struct {
+// Pattern is a compiled cycle. It is immutable, and safe for concurrent use.
+type Pattern struct { // of all cycle days, in order
 	entries  []Entry // of all cycle days, in their order
-	first    []int32 // index of each cycle day's first entry; one more at the end
+	first    []int32 // index of each cycle day's first entry, and one more at the end
 	maxReach int32
 }
 
-// New compiles a pattern of dayCount days, of which there may be up to maxDays ([DefaultMaxDays] where the caller
-// has no setting). Items of the same day keep their order, which decides the ordinals and so the identity of what
-// they generate: give the items of a stored pattern always in the same order.
+// New compiles a pattern of dayCount days, at most maxDays. Without a setting, use
+// [DefaultMaxDays]. Items of the same day keep their order, which determines the ordinals and so
+// the identity of generated entries. Always pass the items of a stored pattern in the same order.
 //
-// Errors are [ErrDayCount], [ErrNoEntries], or an *[ItemError] for the first item that is wrong.
+// Errors are [ErrDayCount], [ErrNoEntries], or an *[ItemError] for the first invalid item.
 func New(dayCount, maxDays int32, items []Item) (*Pattern, error) {
 	if dayCount < 1 || dayCount > maxDays {
 		return nil, fmt.Errorf("%w: %d, allowed are 1 to %d", ErrDayCount, dayCount, maxDays)
@@ -136,8 +136,8 @@ func (i Item) check(dayCount int32) error {
 // DayCount returns the length of the cycle in days.
 func (p *Pattern) DayCount() int32 { return int32(len(p.first) - 1) }
 
-// Day returns the entries of a cycle day, 0 being the first, in the order of their ordinals. It is a view: do not
-// write to it. A position outside of the cycle has none.
+// Day returns the entries of a cycle day, counted from 0, in the order of their ordinals. It is a
+// view; do not modify it. A position outside of the cycle has no entries.
 func (p *Pattern) Day(position int32) []Entry {
 	if position < 0 || position >= p.DayCount() {
 		return nil
@@ -145,10 +145,11 @@ func (p *Pattern) Day(position int32) []Entry {
 	return p.entries[p.first[position]:p.first[position+1]]
 }
 
-// Position returns which day of its cycle, counted from 0, a pattern of dayCount days has on a date, when it has its
-// day number offset (again counted from 0) on the anchor. The anchor is the pattern's own start date if it has one, and
-// the start of its assignment otherwise; a positive offset starts that many days later inside the cycle. Dates before
-// the anchor count backwards. A dayCount below 1 has only position 0.
+// Position returns the cycle day, counted from 0, of a pattern with dayCount days on a date. The
+// cycle has day offset, also counted from 0, on the anchor. The anchor is the pattern's own start
+// date if it has one, or else the start of its assignment; a positive offset starts that many days
+// later in the cycle. Dates before the anchor count backwards. If dayCount is below 1, the only
+// position is 0.
 func Position(anchor civil.Date, offset int32, date civil.Date, dayCount int32) int32 {
 	if dayCount < 1 {
 		return 0

@@ -94,7 +94,7 @@ func TestEditedDaysAreAmongAllDays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := handler.ReadEmployeeDays(f.Ctx, req)
-			require.ErrorContains(t, err, "are more than the allowed")
+			require.ErrorContains(t, err, "Allowed are")
 		})
 	}
 }

@@ -1,9 +1,8 @@
-// Package scheduleevent sends others what schedules follow from, so that they can keep a
-// copy: patterns, spans, shifts that people entered, and leave. Nothing that
-// can be computed is published.
+// Package scheduleevent publishes the data that determines schedules, so that other services can
+// keep a copy: patterns, spans, entered shifts and leave. It does not publish data that can be
+// computed.
 //
-// Events carry states and not steps. Each has a revision, taken from one
-// sequence while the employees are locked, so that whoever keeps the copy can
-// decide which of two states of an employee is the later one, in whatever order
-// and however often they come.
+// Events contain states and not steps. Each has a revision from a sequence, which is drawn while
+// the employees are locked. So the owner of a copy can tell which of two states of an employee is
+// later, even if events are reordered or repeated.
 package scheduleevent

@@ -20,15 +20,15 @@ const readLeave = `
 SELECT employee_id, from_day, body FROM leave_edit
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_day, id`
 
-// How far the histories are from which leave follows: leave edits, and time off.
+// The versions of the histories that determine leave: leave edits and time off.
 const leaveVersions = `
 SELECT key, sum(version)::bigint FROM (
     SELECT employee_id AS key, version FROM leave_head WHERE tenant_id = $1 AND employee_id = ANY($2)
     UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id = ANY($2)
 ) AS heads GROUP BY key`
 
-// PublishLeave publishes all leave of employees, in the transaction that locked
-// their leave and changed it. The ids may come in any order, and repeatedly.
+// PublishLeave publishes all leave of employees, in the transaction that locked and changed it. The
+// ids can be unordered, and can repeat.
 func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	if len(employeeIDs) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	return outbox.Append(ctx, tx, tenantID, events...)
 }
 
-// leaveEvents are the events with all leave of employees.
+// leaveEvents returns the events with all leave of employees.
 func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, revision int64) ([]proto.Message, error) {
 	versions, err := readVersions(ctx, tx, tenantID, employeeIDs)
 	if err != nil {
@@ -54,36 +54,36 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
-	taken := map[int64]*leave{}
+	current := map[int64]*leave{}
 	for _, id := range employeeIDs {
-		taken[id] = &leave{whole: map[civil.Date]int{}}
+		current[id] = &leave{whole: map[civil.Date]int{}}
 	}
 	var id int64
 	var day civil.Date
 	var body []byte
-	if _, err := pgx.ForEachRow(rows, []any{&id, &day, &body}, func() error { return taken[id].add(day, body) }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&id, &day, &body}, func() error { return current[id].add(day, body) }); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
-	frozen, err := lockedLeave(ctx, tx, tenantID, employeeIDs)
+	frozen, err := loadLockedLeave(ctx, tx, tenantID, employeeIDs)
 	if err != nil {
 		return nil, err
 	}
-	off, err := timeOff(ctx, tx, tenantID, employeeIDs)
+	off, err := readTimeOff(ctx, tx, tenantID, employeeIDs)
 	if err != nil {
 		return nil, err
 	}
 	var events []proto.Message
 	event, size := &schedulingv1.LeaveTaken{Revision: revision}, 0
-	for _, id := range slices.Sorted(maps.Keys(taken)) {
-		version, known := versions[id]
-		intervals := append(frozen[id].merge(taken[id].intervals()), off[id]...)
-		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Intervals: intervals, Version: version, Deleted: !known}
-		if size > 0 && size+sizeOf(employee) > eventBytes {
+	for _, id := range slices.Sorted(maps.Keys(current)) {
+		version, exists := versions[id]
+		intervals := append(frozen[id].merge(current[id].intervals()), off[id]...)
+		employee := &schedulingv1.EmployeeLeave{EmployeeId: id, Intervals: intervals, Version: version, Deleted: !exists}
+		if size > 0 && size+listedSize(employee) > eventBytes {
 			events = append(events, event)
 			event, size = &schedulingv1.LeaveTaken{Revision: revision}, 0
 		}
 		event.Employees = append(event.Employees, employee)
-		size += sizeOf(employee)
+		size += listedSize(employee)
 	}
 	return append(events, event), nil
 }
@@ -100,14 +100,14 @@ func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	return versions, nil
 }
 
-// leave is what takes shifts from an employee. Of whole days the halves are
-// counted: from two on nothing is left of the day.
+// leave is the leave that covers an employee's shifts. whole counts half days: from two on the day
+// is covered completely.
 type leave struct {
 	whole map[civil.Date]int
 	timed []interval
 }
 
-// interval is time in seconds after the midnight of a day.
+// interval is a time in seconds after the midnight of a day.
 type interval struct {
 	day        civil.Date
 	start, end int32

@@ -20,27 +20,27 @@ WHERE tenant_id = $1 AND employee_id = ANY($2)`
 SELECT employee_id, lock_from, lock_to, from_day, body FROM locked_leave
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, lock_from, from_day, id`
 
-	// maxShift is how many days before it a shift may belong to that leave takes.
+	// maxShift is how many days before the leave a shift that it covers can begin.
 	maxShift = 8
 )
 
-// frozenLeave is the leave that takes shifts of an employee's locked days.
+// frozenLeave is the leave that covers shifts on an employee's locked days.
 type frozenLeave struct {
 	locks     []civil.Range
 	snapshots []leaveSnapshot
 }
 
-// leaveSnapshot is the leave that was there when days were locked.
+// leaveSnapshot is the leave at the time when days were locked.
 type leaveSnapshot struct {
 	days  civil.Range
 	leave leave
 }
 
-// lockedLeave reads the locks of employees, and the leave that was there when they
-// were made. Who has no locks is absent.
-func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]*frozenLeave, error) {
+// loadLockedLeave reads the locks of employees, and the leave at the time of the locks. Employees
+// without locks are absent.
+func loadLockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]*frozenLeave, error) {
 	found := map[int64]*frozenLeave{}
-	of := func(id int64) *frozenLeave {
+	entry := func(id int64) *frozenLeave {
 		if found[id] == nil {
 			found[id] = &frozenLeave{}
 		}
@@ -53,14 +53,14 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	batch := &pgx.Batch{}
 	batch.Queue(readLocks, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To}, func() error {
-			of(id).locks = append(of(id).locks, days)
+			entry(id).locks = append(entry(id).locks, days)
 			return nil
 		})
 		return err
 	})
 	batch.Queue(readLockedLeave, tenantID, employeeIDs).Query(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &days.From, &days.To, &day, &body}, func() error {
-			f := of(id)
+			f := entry(id)
 			if last := len(f.snapshots) - 1; last < 0 || f.snapshots[last].days != days {
 				f.snapshots = append(f.snapshots, leaveSnapshot{days, leave{whole: map[civil.Date]int{}}})
 			}
@@ -77,34 +77,34 @@ func lockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	return found, nil
 }
 
-// merge returns what leave takes: what there is now from shifts of days that are not
-// locked, and from the others what was there.
+// merge returns the effective leave: the current leave for shifts on open days, and the snapshots
+// for shifts on locked days.
 func (f *frozenLeave) merge(now []*schedulingv1.LeaveInterval) []*schedulingv1.LeaveInterval {
 	if f == nil {
 		return now
 	}
 	var out []*schedulingv1.LeaveInterval
 	for _, s := range now {
-		first, last := takenDays(s)
+		first, last := coveredDays(s)
 		open := civil.AppendDifference(nil, []civil.Range{{From: first, To: last + 1}}, f.locks)
 		if len(open) == 1 && open[0].From == first && open[0].To == last+1 {
 			out = append(out, s)
 			continue
 		}
 		for _, days := range open {
-			out = append(out, only(s, days))
+			out = append(out, limit(s, days))
 		}
 	}
 	for _, k := range f.snapshots {
 		for _, s := range k.leave.intervals() {
-			out = append(out, only(s, k.days))
+			out = append(out, limit(s, k.days))
 		}
 	}
 	return out
 }
 
-// takenDays returns the first and the last day of shifts that leave may take.
-func takenDays(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
+// coveredDays returns the first and the last day of shifts that leave can cover.
+func coveredDays(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
 	day := civil.Date(s.GetDay())
 	if s.GetEndSecond() == 0 {
 		return day, day
@@ -112,8 +112,8 @@ func takenDays(s *schedulingv1.LeaveInterval) (first, last civil.Date) {
 	return day.AddDays(-maxShift), day.AddDays(int(s.GetEndSecond()-1) / civil.SecondsPerDay)
 }
 
-// only is leave that takes shifts of some days.
-func only(s *schedulingv1.LeaveInterval, days civil.Range) *schedulingv1.LeaveInterval {
+// limit returns leave that covers only shifts of some days.
+func limit(s *schedulingv1.LeaveInterval, days civil.Range) *schedulingv1.LeaveInterval {
 	out := proto.CloneOf(s)
 	out.ShiftsFrom, out.ShiftsTo = proto.Int32(int32(days.From)), proto.Int32(int32(days.To))
 	return out

@@ -9,16 +9,15 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Pattern returns the events with a stored pattern's shifts, as the parts
-// behind one that a copy has, or 0. Their ordinals are those of the entries that
-// the pattern generates.
+// Pattern returns the events with the shifts of a stored pattern. The parts are numbered after the
+// last part of a copy, or 0. The ordinals are the ordinals of the generated entries.
 func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.Message, error) {
 	var events []proto.Message
-	event, known, size := &schedulingv1.PatternStored{PatternId: id, Part: after + 1, First: true}, &jobs{}, 0
+	event, named, size := &schedulingv1.PatternStored{PatternId: id, Part: after + 1, First: true}, &jobs{}, 0
 	flush := func() {
-		event.Jobs = known.list
+		event.Jobs = named.list
 		events = append(events, event)
-		event, known, size = &schedulingv1.PatternStored{PatternId: id, Part: event.Part + 1}, &jobs{}, 0
+		event, named, size = &schedulingv1.PatternStored{PatternId: id, Part: event.Part + 1}, &jobs{}, 0
 	}
 	ordinals := map[int32]int32{}
 	for _, item := range p.GetItems() {
@@ -30,12 +29,12 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 				return nil, fmt.Errorf("scheduleevent: pattern %d, day %d: %w", id, item.GetDay(), err)
 			}
 			shift := &schedulingv1.CycleShift{
-				CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: known.segments(pieces),
+				CycleDay: item.GetDay() - 1, Ordinal: ordinal, Segments: named.segments(pieces),
 			}
 			event.Shifts = append(event.Shifts, shift)
-			size += sizeOf(shift)
+			size += listedSize(shift)
 		}
-		if known.full(size) {
+		if named.full(size) {
 			flush()
 		}
 	}
@@ -44,8 +43,8 @@ func Pattern(id, digest, after int64, p *schedulingv1.SchedulePattern) ([]proto.
 	return events, nil
 }
 
-// Entries counts the entries of an item. A shift is the first of them, and a pay code
-// edit stands before the others.
+// Entries counts the entries of an item. A shift comes first, then a pay code edit, then the
+// others.
 func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 	for _, has := range []bool{
 		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,
@@ -58,8 +57,8 @@ func Entries(item *schedulingv1.SchedulePatternItem) (n int32) {
 	return n
 }
 
-// templateSegments are the segments of a shift template, whose times stand on
-// civil.Beginning. One without segments is its own.
+// templateSegments returns the segments of a shift template. Their times are on civil.Beginning. A
+// template without segments is one segment.
 func templateSegments(t *schedulingv1.ShiftTemplate) ([]rawSegment, error) {
 	start, end, err := seconds(civil.Beginning, t.GetStartDateTime(), t.GetEndDateTime())
 	if err != nil || len(t.GetSegments()) == 0 {

@@ -14,13 +14,11 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// NextRevision asks for the revision of the states that a transaction is about
-// to write, which is the time of its change in microseconds since 1970. The
-// employees must be locked already.
+// NextRevision draws the revision of the states that a transaction is about to write: the time of
+// its change in microseconds since 1970. The employees must be locked before.
 const NextRevision = `SELECT change_revision()`
 
-// eventBytes is the size from which on what is published is divided, well below what
-// an event may have.
+// eventBytes is the size at which published data is divided, well below the limit of an event.
 const eventBytes = 256 << 10
 
 func nextRevision(ctx context.Context, tx pgx.Tx) (revision int64, err error) {
@@ -30,13 +28,13 @@ func nextRevision(ctx context.Context, tx pgx.Tx) (revision int64, err error) {
 	return revision, err
 }
 
-// maxJob is the longest path of a job, in bytes, that a location can have.
+// maxJob is the longest path of a location, in bytes.
 const maxJob = 2000
 
-// unknownJob is a job that no location is.
+// unknownJob stands for a job that no location has.
 const unknownJob = "\x01"
 
-// JobName returns how events name the job of a segment; see PatternStored.
+// JobName returns the name of a segment's job in events; see PatternStored.
 func JobName(job *commonv1.Ref) string {
 	path := job.GetQualifier()
 	switch {
@@ -56,8 +54,8 @@ type jobs struct {
 }
 
 func (p *jobs) number(job string) int32 {
-	n, known := p.numbers[job]
-	if !known {
+	n, exists := p.numbers[job]
+	if !exists {
 		if p.numbers == nil {
 			p.numbers = map[string]int32{}
 		}
@@ -68,15 +66,15 @@ func (p *jobs) number(job string) int32 {
 	return n
 }
 
-// rawSegment is a segment before its job has a number. Its seconds count from the
-// midnight that begins the shift's day.
+// rawSegment is a segment before its job is numbered. Its seconds count from the midnight that
+// begins the shift's day.
 type rawSegment struct {
 	job        string
 	start, end int32
 }
 
-// A shift is never divided. What of one is more than this is left out, and has no
-// job, so that an event that is not full has room for any shift.
+// A shift is never divided. Segments beyond these limits are omitted, and jobs beyond them are
+// unknown, so that an event that is not full has room for any shift.
 const (
 	maxSegments = 8192
 	maxJobBytes = eventBytes / 2
@@ -87,7 +85,7 @@ func (p *jobs) segments(pieces []rawSegment) []*schedulingv1.JobSegment {
 	room := p.bytes + maxJobBytes
 	out := make([]*schedulingv1.JobSegment, len(pieces))
 	for i, piece := range pieces {
-		if _, known := p.numbers[piece.job]; !known && p.bytes+len(piece.job) > room {
+		if _, exists := p.numbers[piece.job]; !exists && p.bytes+len(piece.job) > room {
 			piece.job = unknownJob
 		}
 		out[i] = &schedulingv1.JobSegment{Job: p.number(piece.job), StartSecond: piece.start, EndSecond: piece.end}
@@ -95,10 +93,10 @@ func (p *jobs) segments(pieces []rawSegment) []*schedulingv1.JobSegment {
 	return out
 }
 
-// breakSegment is the kind of segments in which nobody works.
+// breakSegment is the type of segments without work.
 const breakSegment = "BREAK_SEGMENT"
 
-// seconds returns two wall-clock times as seconds after the midnight of a day.
+// seconds converts two wall-clock times to seconds after the midnight of a day.
 func seconds(day civil.Date, start, end string) (from, to int32, err error) {
 	first, err := civil.ParseDateTime(start)
 	if err != nil {
@@ -109,8 +107,8 @@ func seconds(day civil.Date, start, end string) (from, to int32, err error) {
 	return after(first), after(last), err
 }
 
-// full reports whether an event is large enough to begin another one.
+// full reports whether an event is large enough to start a new one.
 func (p *jobs) full(size int) bool { return size+p.bytes >= eventBytes }
 
-// sizeOf is the room that a message takes in a list.
-func sizeOf(m proto.Message) int { return proto.Size(m) + 4 }
+// listedSize returns the size of a message in a list.
+func listedSize(m proto.Message) int { return proto.Size(m) + 4 }

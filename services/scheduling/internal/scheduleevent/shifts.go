@@ -12,25 +12,24 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Shifts gathers the states of shifts that people entered. The zero
-// value is ready.
+// Shifts collects the states of entered shifts. The zero value is ready to use.
 type Shifts struct {
 	full  []proto.Message
 	event *schedulingv1.ShiftsEntered
-	known jobs
+	jobs  jobs
 	size  int
 }
 
-// Shift is a shift that people entered, as it is now.
+// Shift is the current state of an entered shift.
 type Shift struct {
 	ID, Version int64
-	// EmployeeID is 0 when it is on nobody's schedule, or gone.
+	// EmployeeID is 0 if it is deleted or not on an employee's schedule.
 	EmployeeID int64
 	// Day is the day that it belongs to.
 	Day civil.Date
 	// Body is a rotaloom.scheduling.v1.Shift.
 	Body []byte
-	// Hides is where the generated entry stands that it hides, nil for none.
+	// Hides is the slot of the generated entry that it hides, or nil.
 	Hides *schedulingv1.HiddenShift
 }
 
@@ -48,22 +47,22 @@ func (s *Shifts) Add(in Shift) error {
 		if err != nil {
 			return fmt.Errorf("scheduleevent: shift %d: %w", in.ID, err)
 		}
-		shift.Segments = s.known.segments(pieces)
+		shift.Segments = s.jobs.segments(pieces)
 	}
 	s.event.Shifts = append(s.event.Shifts, shift)
-	if s.size += sizeOf(shift); s.known.full(s.size) {
+	if s.size += listedSize(shift); s.jobs.full(s.size) {
 		s.flush()
 	}
 	return nil
 }
 
 func (s *Shifts) flush() {
-	s.event.Jobs = s.known.list
+	s.event.Jobs = s.jobs.list
 	s.full = append(s.full, s.event)
-	s.event, s.known, s.size = nil, jobs{}, 0
+	s.event, s.jobs, s.size = nil, jobs{}, 0
 }
 
-// Events returns what was added, as events of the revision.
+// Events returns the added shifts as events with the revision.
 func (s *Shifts) Events(revision int64) []proto.Message {
 	if s.event != nil {
 		s.flush()
@@ -74,8 +73,8 @@ func (s *Shifts) Events(revision int64) []proto.Message {
 	return s.full
 }
 
-// Publish publishes what was added in the transaction that locked the employees and
-// changed their shifts.
+// Publish publishes the added shifts in the transaction that locked the employees and changed the
+// shifts.
 func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if s.event == nil && len(s.full) == 0 {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Spans gathers what the spans of employees are. Employees of the same term
-// mostly have the same ones, which are published once. The zero value is ready, and
-// again after Reset.
+// Spans collects the spans of employees. Employees of the same term mostly have equal spans, which
+// are published once. The zero value is ready to use, and so is the value after Reset.
 type Spans struct {
 	full    []proto.Message
 	event   *schedulingv1.SpansChanged
@@ -20,7 +19,7 @@ type Spans struct {
 	key     []byte
 }
 
-// Reset forgets what was added.
+// Reset removes all added spans.
 func (s *Spans) Reset() {
 	s.full, s.event, s.size = nil, nil, 0
 	clear(s.numbers)
@@ -38,13 +37,13 @@ func (s *Spans) Add(employeeID int64, spans []span.Span) {
 	for i := range spans {
 		s.key = appendKey(s.key, &spans[i])
 	}
-	n, known := s.numbers[string(s.key)]
-	if !known {
+	n, exists := s.numbers[string(s.key)]
+	if !exists {
 		n = len(s.event.Groups)
 		s.numbers[string(s.key)] = n
 		group := &schedulingv1.EqualSpans{Spans: states(spans)}
 		s.event.Groups = append(s.event.Groups, group)
-		s.size += sizeOf(group)
+		s.size += listedSize(group)
 	}
 	s.event.Groups[n].EmployeeIds = append(s.event.Groups[n].EmployeeIds, employeeID)
 	if s.size += binary.MaxVarintLen32; s.size >= eventBytes {
@@ -54,7 +53,7 @@ func (s *Spans) Add(employeeID int64, spans []span.Span) {
 	}
 }
 
-// Events returns what was added, as events of the revision.
+// Events returns the added spans as events with the revision.
 func (s *Spans) Events(revision int64) []proto.Message {
 	events := s.full
 	if s.event != nil {
@@ -77,7 +76,7 @@ func states(spans []span.Span) []*schedulingv1.SpanState {
 	return out
 }
 
-// appendKey appends what a span holds, so that equal ones have equal keys.
+// appendKey appends the content of a span, so that equal spans have equal keys.
 func appendKey(dst []byte, s *span.Span) []byte {
 	dst = binary.AppendVarint(append(dst, s.Lane), int64(s.From))
 	dst = binary.AppendVarint(dst, int64(s.To))

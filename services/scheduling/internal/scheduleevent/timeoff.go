@@ -24,9 +24,8 @@ SELECT employee_id, from_day, to_day, body FROM schedule_item
 WHERE tenant_id = $1 AND employee_id = ANY($2) AND covers AND NOT deleted AND NOT withdrawn ORDER BY employee_id, from_day, id`
 )
 
-// PublishTimeOff publishes that the edits which cover shifts of employees have changed,
-// in the transaction that locked their schedules and changed them. Each employee
-// comes once.
+// PublishTimeOff publishes changes of the edits that cover employees' shifts, in the transaction
+// that locked their schedules and changed them. Each employee must appear once.
 func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	if len(employeeIDs) == 0 {
 		return nil
@@ -37,9 +36,9 @@ func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs 
 	return PublishLeave(ctx, tx, tenantID, employeeIDs)
 }
 
-// timeOff returns what the covering edits of employees take. Days stay as they are
-// once they are locked, and so does what is taken of them.
-func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
+// readTimeOff returns the intervals that employees' covering edits cover. Changes of locked days
+// are rejected, so that these intervals need no snapshots.
+func readTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
 	halves := map[int64]map[civil.Date]int{}
 	out := map[int64][]*schedulingv1.LeaveInterval{}
 	var id int64
@@ -50,24 +49,24 @@ func timeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 		if err := proto.Unmarshal(body, edit); err != nil {
 			return err
 		}
-		taken, err := coveringedit.Of(edit)
+		amount, err := coveringedit.Of(edit)
 		if err != nil {
 			return err
 		}
 		for day := first; day <= last; day++ {
 			switch {
-			case taken.Half:
+			case amount.Half:
 				if halves[id] == nil {
 					halves[id] = map[civil.Date]int{}
 				}
 				if halves[id][day]++; halves[id][day] == 2 {
 					out[id] = append(out[id], &schedulingv1.LeaveInterval{Day: int32(day)})
 				}
-			case taken.Full:
+			case amount.Full:
 				out[id] = append(out[id], &schedulingv1.LeaveInterval{Day: int32(day)})
-			case taken.End > 0:
+			case amount.End > 0:
 				out[id] = append(out[id], &schedulingv1.LeaveInterval{
-					Day: int32(day), StartSecond: taken.Start, EndSecond: taken.End,
+					Day: int32(day), StartSecond: amount.Start, EndSecond: amount.End,
 					ShiftsFrom: proto.Int32(int32(day)), ShiftsTo: proto.Int32(int32(day + 1)),
 				})
 			}

@@ -17,9 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Topics are what scheduling owns, and commons keeps copies of. The marks of
-// spans and shifts are digests of what is published, the same expressions as in
-// commons.
+// Topics returns the topics that scheduling owns and commons copies. The marks of spans and shifts
+// are digests of the published data; commons uses the same expressions.
 func Topics() []replica.Topic {
 	return []replica.Topic{
 		{Event: &schedulingv1.PatternStored{}, Tenants: replica.Tenants, Marks: patternMarks, States: patternStates},
@@ -30,7 +29,7 @@ func Topics() []replica.Topic {
 }
 
 const (
-	// As Digest.
+	// Like Digest.
 	patternMarks = `
 SELECT id AS key, ('x' || encode(substr(digest, 1, 8), 'hex'))::bit(64)::bigint AS mark
 FROM schedule_pattern WHERE tenant_id = $1 AND id > $2 AND id <= $3`
@@ -46,15 +45,15 @@ FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP 
 SELECT employee_id, lane, from_date, to_date, pattern_id, position, day_count
 FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date, lane`
 
-	// What is not published is left out: open shifts, other entries, and deleted shifts that
-	// hide nothing.
+	// Only published rows: no open shifts, no other entries, and no deleted shifts that hide
+	// nothing.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_employee_id, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
 FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
   AND employee_id IS NOT NULL AND kind = 'SHIFT' AND (NOT deleted AND NOT withdrawn OR hidden_lane IS NOT NULL)`
 
-	// Whose locks keep the shifts as they are.
+	// The employees whose locks keep the shifts unchanged.
 	employeesOfShifts = `
 SELECT employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL
 UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND hides_employee_id IS NOT NULL`
@@ -63,7 +62,7 @@ UNION SELECT hides_employee_id FROM schedule_item WHERE tenant_id = $1 AND id = 
 SELECT id, version, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, from_day, body, hides_employee_id, hides_day, hidden_lane, hidden_ordinal
 FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL AND kind = 'SHIFT'`
 
-	// As leaveVersions.
+	// Like leaveVersions.
 	leaveMarks = `
 SELECT key, sum(version)::bigint AS mark FROM (
     SELECT employee_id AS key, version FROM leave_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3
@@ -71,10 +70,10 @@ SELECT key, sum(version)::bigint AS mark FROM (
 ) AS heads GROUP BY key`
 )
 
-// Digest is what owner and copies compare of a pattern.
+// Digest returns the part of a pattern's digest that owner and copies compare.
 func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest)) }
 
-func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
+func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
 	type stored struct{ digest, body []byte }
 	found := map[int64]stored{}
 	var id int64
@@ -83,13 +82,13 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 		found[id] = s
 		s = stored{}
 		return nil
-	}, readPatterns, tenantID, replica.Keys(wanted)); err != nil {
+	}, readPatterns, tenantID, replica.Keys(gaps)); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
 	}
 	var events []proto.Message
-	for _, w := range wanted {
-		s, known := found[w.Key]
-		if !known {
+	for _, w := range gaps {
+		s, exists := found[w.Key]
+		if !exists {
 			events = append(events, &schedulingv1.PatternStored{PatternId: w.Key, Part: w.Version + 1, First: true, Deleted: true})
 			continue
 		}
@@ -106,12 +105,12 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []repl
 	return events, nil
 }
 
-func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	ids := replica.Keys(wanted)
+func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+	ids := replica.Keys(gaps)
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
-	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +132,8 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica
 	return published.Events(revision), nil
 }
 
-func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	ids := replica.Keys(wanted)
+func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+	ids := replica.Keys(gaps)
 	employees, err := readIDs(ctx, tx, employeesOfShifts, tenantID, ids)
 	if err != nil {
 		return nil, err
@@ -142,17 +141,17 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
 		return nil, err
 	}
-	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
 	if err != nil {
 		return nil, err
 	}
-	published, known := &Shifts{}, map[int64]bool{}
+	published, existing := &Shifts{}, map[int64]bool{}
 	var s Shift
 	var hidesEmployee *int64
 	var hidesDay *civil.Date
 	var lane, ordinal *int16
 	if err := pg.ForEach(ctx, tx, []any{&s.ID, &s.Version, &s.EmployeeID, &s.Day, &s.Body, &hidesEmployee, &hidesDay, &lane, &ordinal}, func() error {
-		known[s.ID], s.Hides = true, nil
+		existing[s.ID], s.Hides = true, nil
 		if hidesEmployee != nil && hidesDay != nil && lane != nil && ordinal != nil {
 			s.Hides = &schedulingv1.HiddenShift{EmployeeId: *hidesEmployee, Day: int32(*hidesDay), Lane: int32(*lane), Ordinal: int32(*ordinal)}
 		}
@@ -161,7 +160,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 		return nil, fmt.Errorf("scheduleevent: read shifts: %w", err)
 	}
 	for _, id := range ids {
-		if !known[id] {
+		if !existing[id] {
 			if err := published.Add(Shift{ID: id}); err != nil {
 				return nil, err
 			}
@@ -170,15 +169,14 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replic
 	return published.Events(revision), nil
 }
 
-// leaveStates returns the leave of employees, under the locks of their schedules: an employee
-// without leave is locked as well, since the first leave may be on its way, with a smaller
-// revision.
-func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	ids := replica.Keys(wanted)
+// leaveStates returns the leave of employees under the locks of their schedules. Employees without
+// leave are locked, too, because their first leave may be in progress with a smaller revision.
+func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+	ids := replica.Keys(gaps)
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
-	revision, err := revisionAbove(ctx, tx, replica.Largest(wanted))
+	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +191,12 @@ func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, 
 	return ids, nil
 }
 
-// errRevisionsBehind says that the revisions could not be moved on: others drew from them
-// meanwhile.
+// errRevisionsBehind reports that the revisions could not be advanced, because other transactions
+// drew from them at the same time.
 var errRevisionsBehind = errors.New("scheduleevent: the revisions are behind those of a copy")
 
-// Revisions are microseconds: how far they are moved past one that a copy has.
+// revisionMargin is the distance in microseconds that the revisions are advanced past the revision
+// of a copy.
 const revisionMargin = 1_000_000
 
 //
@@ -205,10 +204,9 @@ const revisionMargin = 1_000_000
 const passRevision = `
 SELECT CASE WHEN last_value <= $1 THEN setval('schedule_revision', $1 + $2) ELSE last_value END FROM schedule_revision`
 
-// revisionAbove asks for the revision of a transaction that has none yet, larger
-// than one that a copy has. A copy has a larger one than was ever drawn here when
-// the database was restored from a backup and the clock is behind: revisions then
-// go on from there.
+// revisionAbove draws the first revision of a transaction, which is larger than the revision of a
+// copy. A copy can be ahead of this database after the database was restored from a backup while
+// the clock is behind. Revisions then continue from the copy's revision.
 func revisionAbove(ctx context.Context, tx pgx.Tx, above int64) (int64, error) {
 	var revision int64
 	if err := tx.QueryRow(ctx, passRevision, above, revisionMargin).Scan(&revision); err != nil {

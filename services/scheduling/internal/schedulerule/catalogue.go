@@ -1,5 +1,4 @@
-// Package schedulerule knows the rules that schedules may be held to, and what
-// their parameters are. It does no I/O.
+// Package schedulerule defines the rules for schedules and their parameters. It does no I/O.
 package schedulerule
 
 import (
@@ -36,7 +35,7 @@ const (
 	Age
 )
 
-// The ids of the severities, which grow with them. They never change.
+// The ids of the severities, in ascending order of severity. They never change.
 const (
 	Informational int64 = iota + 1
 	Warning
@@ -49,18 +48,18 @@ const (
 	Employee
 )
 
-// maxDays bounds parameters that count days or nights.
+// maxDays limits parameters that count days or nights.
 const maxDays = 31
 
 // Parameter is a parameter of a rule.
 type Parameter struct {
-	// Type is the id of its type.
+	// Type is the id of the parameter type.
 	Type int64
-	// Default is the value of who gives none.
+	// Default is the value of a parameter that is not given.
 	Default, Minimum, Maximum float64
 }
 
-// Rule is one that schedules may be held to.
+// Rule is a rule for schedules.
 type Rule struct {
 	ID         int64
 	Name       string
@@ -113,7 +112,7 @@ func (r *Rule) Parameter(kind int64) (Parameter, bool) {
 	return r.Parameters[i], true
 }
 
-// Check returns why a value is not one of the parameter, or "".
+// Check returns the reason why a value is not allowed for the parameter, or "".
 func (p Parameter) Check(value float64) string {
 	switch {
 	case !(value >= p.Minimum && value <= p.Maximum):
@@ -124,7 +123,7 @@ func (p Parameter) Check(value float64) string {
 	return ""
 }
 
-// Message is what the API says of the rule.
+// Message returns the rule for responses.
 func (r *Rule) Message() *schedulingv1.ScheduleRule {
 	out := &schedulingv1.ScheduleRule{
 		Id: proto.Int64(r.ID), Name: r.Name, LocalizedName: r.label,
@@ -134,7 +133,7 @@ func (r *Rule) Message() *schedulingv1.ScheduleRule {
 	}
 	for i, p := range r.Parameters {
 		out.RuleParameters = append(out.RuleParameters, &schedulingv1.ScheduleRuleParameter{
-			Id: proto.Int64(int64(i + 1)), RuleParameterType: ParameterType(p.Type), RuleOperatorType: types[p.Type-1].compared.message(),
+			Id: proto.Int64(int64(i + 1)), RuleParameterType: ParameterType(p.Type), RuleOperatorType: types[p.Type-1].operator.message(),
 			DefaultValue: &p.Default, Minimum: &p.Minimum, Maximum: &p.Maximum,
 		})
 	}

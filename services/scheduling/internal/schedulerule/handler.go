@@ -18,21 +18,21 @@ type Handler struct {
 
 var _ schedulingv1.ScheduleRuleServiceServer = (*Handler)(nil)
 
-// ListScheduleRules returns all rules by id, or the one with a name.
+// ListScheduleRules returns all rules by id, or the rule with the given name.
 func (h *Handler) ListScheduleRules(_ context.Context, req *schedulingv1.ListScheduleRulesRequest) (*schedulingv1.ScheduleRuleList, error) {
 	if req.Name == nil {
-		return listed(Rules(), req.GetOnlyOverrideable()), nil
+		return toList(Rules(), req.GetOnlyOverrideable()), nil
 	}
-	rule, known := Find(0, req.GetName())
-	if !known {
+	rule, ok := Find(0, req.GetName())
+	if !ok {
 		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the name %.100q.", req.GetName()))
 	}
-	return listed([]Rule{rule}, req.GetOnlyOverrideable()), nil
+	return toList([]Rule{rule}, req.GetOnlyOverrideable()), nil
 }
 
-// listed returns the messages of rules. No value of any is overridden on days of
-// the week.
-func listed(rules []Rule, onlyOverrideable bool) *schedulingv1.ScheduleRuleList {
+// toList returns the messages of rules. No rule supports values by day of the week, so that
+// onlyOverrideable selects none.
+func toList(rules []Rule, onlyOverrideable bool) *schedulingv1.ScheduleRuleList {
 	out := &schedulingv1.ScheduleRuleList{}
 	if onlyOverrideable {
 		return out
@@ -43,32 +43,31 @@ func listed(rules []Rule, onlyOverrideable bool) *schedulingv1.ScheduleRuleList 
 	return out
 }
 
-// GetScheduleRule returns one rule. One that is not there is a 400, as in the
-// reference product.
+// GetScheduleRule returns one rule. An unknown id is an error 400, as in the reference product.
 func (h *Handler) GetScheduleRule(_ context.Context, req *schedulingv1.GetScheduleRuleRequest) (*schedulingv1.ScheduleRule, error) {
-	rule, known := Find(req.GetId(), "")
-	if !known {
+	rule, ok := Find(req.GetId(), "")
+	if !ok {
 		return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the id %d.", req.GetId()))
 	}
 	return rule.Message(), nil
 }
 
-// MultiReadScheduleRules returns the rules that are named, in that order; all when
-// none are.
+// MultiReadScheduleRules returns the requested rules in the order of the request, or all rules
+// without a request.
 func (h *Handler) MultiReadScheduleRules(_ context.Context, req *schedulingv1.MultiReadScheduleRulesRequest) (*schedulingv1.ScheduleRuleList, error) {
 	where := req.GetWhere()
 	refs := where.GetRules().GetRules()
 	if len(refs) == 0 {
-		return listed(Rules(), where.GetOnlyOverrideable()), nil
+		return toList(Rules(), where.GetOnlyOverrideable()), nil
 	}
 	rules := make([]Rule, len(refs))
 	for i, ref := range refs {
-		rule, known := Find(ref.GetId(), ref.GetQualifier())
-		if !known {
+		rule, ok := Find(ref.GetId(), ref.GetQualifier())
+		if !ok {
 			return nil, fault.Invalid(CodeUnknown, fmt.Sprintf("There is no schedule rule with the id %d or the name %.100q (where.rules.rules[%d]).",
 				ref.GetId(), ref.GetQualifier(), i))
 		}
 		rules[i] = rule
 	}
-	return listed(rules, where.GetOnlyOverrideable()), nil
+	return toList(rules, where.GetOnlyOverrideable()), nil
 }

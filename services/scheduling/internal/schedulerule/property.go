@@ -9,7 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// properties are the names of things whose ids count from 1.
+// properties are named values whose ids count from 1.
 type properties struct {
 	class string
 	names []string
@@ -37,38 +37,38 @@ func (p *properties) message(id int64) *schedulingv1.ScheduleRuleProperty {
 	return &schedulingv1.ScheduleRuleProperty{Id: proto.Int64(id), Name: name, LocalizedName: name, ClassName: p.class}
 }
 
-// find returns the id of what is named by an id or, without one, by a name.
-func (p *properties) find(given *schedulingv1.ScheduleRuleProperty) (int64, bool) {
-	if given.GetId() != 0 {
-		return given.GetId(), p.message(given.GetId()) != nil
+// find returns the id of the value with an id or, without one, with a name.
+func (p *properties) find(ref *schedulingv1.ScheduleRuleProperty) (int64, bool) {
+	if ref.GetId() != 0 {
+		return ref.GetId(), p.message(ref.GetId()) != nil
 	}
-	i := slices.IndexFunc(p.names, func(name string) bool { return strings.EqualFold(name, given.GetName()) })
+	i := slices.IndexFunc(p.names, func(name string) bool { return strings.EqualFold(name, ref.GetName()) })
 	return int64(i + 1), i >= 0
 }
 
-// Severity is what the API says of a severity.
+// Severity returns a severity for responses.
 func Severity(id int64) *schedulingv1.ScheduleRuleProperty { return severities.message(id) }
 
-// FindSeverity returns the id of the severity that is named.
-func FindSeverity(given *schedulingv1.ScheduleRuleProperty) (int64, bool) {
-	return severities.find(given)
+// FindSeverity returns the id of a severity.
+func FindSeverity(ref *schedulingv1.ScheduleRuleProperty) (int64, bool) {
+	return severities.find(ref)
 }
 
-// Severities names all severities, for messages.
+// Severities lists the names of all severities, for messages.
 func Severities() string { return strings.Join(severities.names, ", ") }
 
-// RuleType is what the API says of a type of rule sets.
+// RuleType returns a type of rule sets for responses.
 func RuleType(id int64) *schedulingv1.ScheduleRuleProperty { return ruleTypes.message(id) }
 
-// FindRuleType returns the id of the type of rule sets that is named.
-func FindRuleType(given *schedulingv1.ScheduleRuleProperty) (int64, bool) {
-	return ruleTypes.find(given)
+// FindRuleType returns the id of a type of rule sets.
+func FindRuleType(ref *schedulingv1.ScheduleRuleProperty) (int64, bool) {
+	return ruleTypes.find(ref)
 }
 
-// RuleTypes names all types of rule sets, for messages.
+// RuleTypes lists the names of all types of rule sets, for messages.
 func RuleTypes() string { return strings.Join(ruleTypes.names, ", ") }
 
-// operator says how what is measured must be to a value.
+// operator compares a measured value with a limit.
 type operator int64
 
 const (
@@ -82,12 +82,12 @@ func (o operator) message() *schedulingv1.ScheduleRuleOperator {
 	return &schedulingv1.ScheduleRuleOperator{Id: proto.Int64(int64(o)), Name: text.name, Operator: text.sign}
 }
 
-// types are those of parameters, by id from 1.
+// types are the types of parameters, by id from 1.
 var types = []struct {
 	name, label string
 	unit        string
 	hours       bool
-	compared    operator
+	operator    operator
 }{
 	{"MAX_HOURS", "Most hours", "Hours", true, atMost},
 	{"MIN_HOURS", "Least hours", "Hours", true, atLeast},
@@ -98,7 +98,7 @@ var types = []struct {
 
 var units = []string{"Hours", "Days", "Nights", "Years"}
 
-// ParameterType is what the API says of a type of parameters.
+// ParameterType returns a type of parameters for responses.
 func ParameterType(id int64) *schedulingv1.ScheduleRuleParameterType {
 	if id < 1 || id > int64(len(types)) {
 		return nil
@@ -112,14 +112,13 @@ func ParameterType(id int64) *schedulingv1.ScheduleRuleParameterType {
 	}
 }
 
-// FindParameterType returns the id of the type of parameters that is named by an id
-// or, without one, by a name.
-func FindParameterType(given *schedulingv1.ScheduleRuleParameterType) (int64, bool) {
-	if given.GetId() != 0 {
-		return given.GetId(), ParameterType(given.GetId()) != nil
+// FindParameterType returns the id of a type of parameters, given by id or, without one, by name.
+func FindParameterType(ref *schedulingv1.ScheduleRuleParameterType) (int64, bool) {
+	if ref.GetId() != 0 {
+		return ref.GetId(), ParameterType(ref.GetId()) != nil
 	}
 	for i, t := range types {
-		if strings.EqualFold(t.name, given.GetName()) {
+		if strings.EqualFold(t.name, ref.GetName()) {
 			return int64(i + 1), true
 		}
 	}

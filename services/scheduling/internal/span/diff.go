@@ -2,12 +2,13 @@ package span
 
 import "slices"
 
-// Diff returns which spans must go and which must come to turn current into target. Both results are empty when
-// nothing changes; they are ordered by first day and lane, and valid until the next call of this method.
-func (r *Resolver) Diff(current, wanted []Span) (removed, added []Span) {
+// Diff returns the spans to remove and to add to turn current into target. Both results are empty
+// if nothing changes. They are ordered by first day and lane, and are valid until the next call of
+// this method.
+func (r *Resolver) Diff(current, target []Span) (removed, added []Span) {
 	r.removed, r.added = r.removed[:0], r.added[:0]
 	r.current = append(r.current[:0], current...)
-	r.target = append(r.target[:0], wanted...)
+	r.target = append(r.target[:0], target...)
 	slices.SortFunc(r.current, compare)
 	slices.SortFunc(r.target, compare)
 	have, want := r.current, r.target

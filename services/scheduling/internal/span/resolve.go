@@ -9,22 +9,22 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Input is all that decides an employee's spans. The order inside the lists does not matter, and nothing is written
-// to them.
+// Input is the complete input for an employee's spans. The order of the lists does not matter, and
+// Resolve does not modify them.
 type Input struct {
 	Assignments []Assignment // of all terms in Memberships, and the employee's own; others have no effect
 	Memberships []Membership
-	Locks       []civil.Range // days that stay as they are in Current
-	Current     []Span        // what is there now; no two of one lane share a day
+	Locks       []civil.Range // days that keep their spans from Current
+	Current     []Span        // the stored spans; spans of the same lane do not overlap
 }
 
-// Resolve returns the spans that the input asks for, ordered by first day and lane; adjacent spans that continue each
-// other are one.
+// Resolve returns the spans for the input, ordered by first day and lane. Adjacent spans that
+// continue each other are joined.
 //
-// Assignments are laid over one another: those of terms first, inside of the employee's memberships, then the
-// employee's own; each by Seq. One that overrides hides all below it on its days and takes lane 0. Any other takes its lane,
-// or the next free one (after the last comes the first) on days on which its lane is taken. Locked days keep what Current
-// has on them.
+// Assignments are layered: first assignments of terms, limited to the employee's memberships, then the
+// employee's own, each in order of Seq. An assignment that overrides hides all layers below it on
+// its days, and uses lane 0. Every other assignment uses its own lane or, on days when that is
+// occupied, the next free one, starting over after the last. Locked days keep the spans of Current.
 //
 // Errors wrap [ErrTooManyLayers] or [ErrInvalid].
 func Resolve(in Input) ([]Span, error) {
@@ -32,8 +32,8 @@ func Resolve(in Input) ([]Span, error) {
 	return r.Resolve(in)
 }
 
-// Resolver resolves many employees one after the other in the same memory. The zero value is ready; it belongs to one
-// goroutine.
+// Resolver resolves many employees one after the other, and reuses its memory. The zero value is
+// ready to use. It is not safe for concurrent use.
 type Resolver struct {
 	members   []Membership
 	order     []int32
@@ -46,14 +46,15 @@ type Resolver struct {
 	removed, added  []Span
 }
 
-// activeInterval is a time in which an assignment counts.
+// activeInterval is a range of days when an assignment applies.
 type activeInterval struct {
 	from, to   civil.Date
 	assignment int32
 	override   bool
 }
 
-// Resolve is the function [Resolve]. Its result is valid until the next call of this method.
+// Resolve works like the function [Resolve]. Its result is valid until the next call of this
+// method.
 func (r *Resolver) Resolve(in Input) ([]Span, error) {
 	r.locks = civil.Normalise(append(r.locks[:0], in.Locks...))
 	r.gatherMembers(in.Memberships)
@@ -72,7 +73,8 @@ func (r *Resolver) Resolve(in Input) ([]Span, error) {
 	return r.spans, nil
 }
 
-// gatherMembers collects the memberships that pass patterns on, joined where those of one term overlap or touch.
+// gatherMembers collects the memberships that pass on patterns, and joins adjacent and overlapping
+// ones of the same term.
 func (r *Resolver) gatherMembers(memberships []Membership) {
 	r.members = r.members[:0]
 	for _, m := range memberships {
@@ -94,7 +96,8 @@ func (r *Resolver) gatherMembers(memberships []Membership) {
 	r.members = joined
 }
 
-// collectIntervals collects when which assignment counts, from the bottom layer to the top.
+// collectIntervals collects the days when each assignment applies, from the bottom layer to the
+// top.
 func (r *Resolver) collectIntervals(list []Assignment) error {
 	r.order, r.intervals = r.order[:0], r.intervals[:0]
 	for i := range list {
@@ -103,10 +106,10 @@ func (r *Resolver) collectIntervals(list []Assignment) error {
 		}
 		r.order = append(r.order, int32(i))
 	}
-	slices.SortFunc(r.order, func(i, j int32) int { return before(&list[i], &list[j]) })
+	slices.SortFunc(r.order, func(i, j int32) int { return compareLayers(&list[i], &list[j]) })
 	for _, i := range r.order {
 		a := &list[i]
-		if a.own() {
+		if a.isOwn() {
 			r.addInterval(i, a, a.Days())
 			continue
 		}
@@ -125,7 +128,8 @@ func (r *Resolver) addInterval(index int32, a *Assignment, days civil.Range) {
 	}
 }
 
-// gatherEdges collects the days on which anything begins or ends: between two of them every day is like the other.
+// gatherEdges collects the days when something begins or ends. All days between two edges are
+// alike.
 func (r *Resolver) gatherEdges() {
 	r.edges = r.edges[:0]
 	for _, p := range r.intervals {
@@ -138,7 +142,7 @@ func (r *Resolver) gatherEdges() {
 	r.edges = slices.Compact(r.edges)
 }
 
-// overlayAll lays the assignments over one another on all days that are not locked.
+// overlayAll layers the assignments on all days that are not locked.
 func (r *Resolver) overlayAll(list []Assignment) error {
 	locks := r.locks
 	for i := 1; i < len(r.edges); i++ {
@@ -159,29 +163,30 @@ func (r *Resolver) overlayAll(list []Assignment) error {
 // appendSpans appends the spans of days that are all alike.
 func (r *Resolver) appendSpans(list []Assignment, days civil.Range) error {
 	var lanes [MaxLanes]int32
-	var taken uint16
+	var used uint16
 	for _, p := range r.intervals[r.lowestVisible(days.From):] {
 		if days.From < p.from || days.From >= p.to {
 			continue
 		}
 		lane := uint8(0)
 		if !p.override {
-			if taken == 1<<MaxLanes-1 {
+			if used == 1<<MaxLanes-1 {
 				return fmt.Errorf("%w: more than %d on %v", ErrTooManyLayers, MaxLanes, days.From)
 			}
-			lane = freeLane(taken, list[p.assignment].Lane)
+			lane = freeLane(used, list[p.assignment].Lane)
 		}
 		lanes[lane] = p.assignment
-		taken |= 1 << lane
+		used |= 1 << lane
 	}
-	for rest := taken; rest != 0; rest &= rest - 1 {
+	for rest := used; rest != 0; rest &= rest - 1 {
 		lane := uint8(bits.TrailingZeros16(rest))
-		r.spans = append(r.spans, generated(&list[lanes[lane]], days, lane))
+		r.spans = append(r.spans, newSpan(&list[lanes[lane]], days, lane))
 	}
 	return nil
 }
 
-// lowestVisible returns the index of the lowest interval that is visible on a day: the last that overrides, if any does.
+// lowestVisible returns the index of the lowest interval that is visible on a day: the last one
+// that overrides, if there is one.
 func (r *Resolver) lowestVisible(day civil.Date) int {
 	for i := len(r.intervals) - 1; i > 0; i-- {
 		if p := r.intervals[i]; p.override && p.from <= day && day < p.to {
@@ -191,7 +196,7 @@ func (r *Resolver) lowestVisible(day civil.Date) int {
 	return 0
 }
 
-// appendLocked appends what is there now on the locked days.
+// appendLocked appends the current spans of the locked days.
 func (r *Resolver) appendLocked(current []Span) error {
 	if len(r.locks) == 0 {
 		return nil
@@ -210,7 +215,7 @@ func (r *Resolver) appendLocked(current []Span) error {
 	return nil
 }
 
-// join makes one of spans that continue each other, and brings all in order.
+// join joins spans that continue each other, and sorts all spans.
 func join(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Lane, b.Lane), compare(a, b)) })
 	joined := spans[:0]

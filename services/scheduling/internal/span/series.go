@@ -2,18 +2,19 @@ package span
 
 import "github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 
-// Carry gives wanted spans the series of the current ones that generate the same entries: those of the same assignment
-// first, then those of its lineage, from which it was split. What gets none keeps 0. A series is never on a day twice.
-func Carry(current, wanted []Span, assignments []Assignment) {
+// Carry copies the series of current spans to the new spans that generate the same entries: first
+// to spans of the same assignment, then to spans of assignments that were split from it. Other
+// spans keep series 0. Spans of one series never overlap.
+func Carry(current, target []Span, assignments []Assignment) {
 	for _, related := range []func(c, w *Span) bool{
 		func(c, w *Span) bool { return c.AssignmentID == w.AssignmentID },
 		func(c, w *Span) bool { return sameLineage(assignments, c.AssignmentID, w.AssignmentID) },
 	} {
 		missing := false
-		for i := range wanted {
-			if wanted[i].Series == 0 {
-				wanted[i].Series = inherited(current, wanted, i, related)
-				missing = missing || wanted[i].Series == 0
+		for i := range target {
+			if target[i].Series == 0 {
+				target[i].Series = carriedSeries(current, target, i, related)
+				missing = missing || target[i].Series == 0
 			}
 		}
 		if !missing {
@@ -22,13 +23,13 @@ func Carry(current, wanted []Span, assignments []Assignment) {
 	}
 }
 
-// inherited returns the series of a current span that generates what wanted[i] does, one that shares days with it if
-// there is one.
-func inherited(current, wanted []Span, i int, related func(c, w *Span) bool) int64 {
+// carriedSeries returns the series of a current span that generates the same entries as wanted[i],
+// preferably of one that overlaps it.
+func carriedSeries(current, wanted []Span, i int, related func(c, w *Span) bool) int64 {
 	w, found := &wanted[i], int64(0)
 	for k := range current {
 		c := &current[k]
-		if c.Series == 0 || !sameRotation(c, w) || !related(c, w) || taken(wanted, i, c.Series) {
+		if c.Series == 0 || !sameRotation(c, w) || !related(c, w) || isTaken(wanted, i, c.Series) {
 			continue
 		}
 		if c.Days().Overlaps(w.Days()) {
@@ -41,8 +42,8 @@ func inherited(current, wanted []Span, i int, related func(c, w *Span) bool) int
 	return found
 }
 
-// taken reports whether another wanted span has the series on a day of wanted[i].
-func taken(wanted []Span, i int, series int64) bool {
+// isTaken reports whether another span has the series on a day of wanted[i].
+func isTaken(wanted []Span, i int, series int64) bool {
 	for k := range wanted {
 		if k != i && wanted[k].Series == series && wanted[k].Days().Overlaps(wanted[i].Days()) {
 			return true
@@ -51,7 +52,8 @@ func taken(wanted []Span, i int, series int64) bool {
 	return false
 }
 
-// Number gives the spans that have no series one that take draws: the first of as many numbers as it is asked for.
+// Number assigns a series to each span without one. take allocates count numbers and returns the
+// first.
 func Number(spans []Span, assignments []Assignment, take func(count int32) (int64, error)) error {
 	for i := range spans {
 		s := &spans[i]
@@ -75,18 +77,18 @@ func Number(spans []Span, assignments []Assignment, take func(count int32) (int6
 	return nil
 }
 
-// sameRotation reports whether the patterns of two spans are one, and at the same position on every day.
+// sameRotation reports whether two spans have the same pattern at the same position on every day.
 func sameRotation(a, b *Span) bool {
 	return a.PatternID == b.PatternID && a.DayCount == b.DayCount && a.Inherited == b.Inherited &&
 		b.Position == rotation.Position(a.From, a.Position, b.From, a.DayCount)
 }
 
 func sameLineage(assignments []Assignment, a, b int64) bool {
-	lineage := lineageOf(assignments, a)
-	return lineage != 0 && lineage == lineageOf(assignments, b)
+	lineage := findLineage(assignments, a)
+	return lineage != 0 && lineage == findLineage(assignments, b)
 }
 
-func lineageOf(assignments []Assignment, id int64) int64 {
+func findLineage(assignments []Assignment, id int64) int64 {
 	for i := range assignments {
 		if assignments[i].ID == id {
 			return assignments[i].Lineage
