@@ -1,9 +1,9 @@
-// Package migrations holds the schema of the scheduling database.
+// Package migrations contains the schema of the scheduling database.
 package migrations
 
 import "embed"
 
-// FS holds the migrations, applied in the order of their names.
+// FS has the migrations, applied in the order of their names.
 //
 //go:embed *.sql
 var FS embed.FS

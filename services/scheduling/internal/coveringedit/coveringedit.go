@@ -1,5 +1,5 @@
-// Package coveringedit says what a pay code edit that covers shifts takes of its
-// days. Approved time off stands on the schedule as such edits.
+// Package coveringedit computes the time that a covering pay code edit deducts from the shifts of
+// its days. Approved time off is on the schedule in the form of such edits.
 package coveringedit
 
 import (
@@ -10,46 +10,45 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Taken is what an edit takes of the shifts that start on each of its days.
-type Taken struct {
-	// Full says that it takes all of them, Half half of the work.
+// Deduction is the time that an edit deducts from the shifts that start on each of its days.
+type Deduction struct {
+	// Full deducts all work, and Half deducts half of it.
 	Full, Half bool
-	// Start and End, if End is not 0, are seconds after the midnight that begins the
-	// day, on the wall: what lies between is taken.
+	// Start and End are clock seconds after the midnight that begins the day. If End is not 0, the
+	// time between them is deducted.
 	Start, End int32
-	// Seconds of work are taken from the first shift on, if it is nothing of the
-	// above.
+	// Seconds of work are deducted from the first shift on, if none of the other fields is set.
 	Seconds int64
 }
 
-// Of returns what an edit takes.
-func Of(edit *schedulingv1.PayCodeEdit) (Taken, error) {
+// Of returns the deduction of an edit.
+func Of(edit *schedulingv1.PayCodeEdit) (Deduction, error) {
 	switch edit.GetSymbolicValueRef().GetQualifier() {
 	case symbolicamount.FullDay:
-		return Taken{Full: true}, nil
+		return Deduction{Full: true}, nil
 	case symbolicamount.HalfDay:
-		return Taken{Half: true}, nil
+		return Deduction{Half: true}, nil
 	}
 	seconds := edit.GetDurationInTime()
 	if edit.GetStartTime() == "" {
 		if seconds == 0 && edit.GetDurationInDays() > 0 {
-			return Taken{Full: edit.GetDurationInDays() >= 1, Half: edit.GetDurationInDays() < 1}, nil
+			return Deduction{Full: edit.GetDurationInDays() >= 1, Half: edit.GetDurationInDays() < 1}, nil
 		}
-		return Taken{Seconds: seconds}, nil
+		return Deduction{Seconds: seconds}, nil
 	}
 	start, err := civil.ParseTimeOfDay(edit.GetStartTime())
 	if err != nil {
-		return Taken{}, fmt.Errorf("startTime: %w", err)
+		return Deduction{}, fmt.Errorf("startTime: %w", err)
 	}
 	end := int64(start) + seconds
 	if edit.GetEndTime() != "" {
 		at, err := civil.ParseTimeOfDay(edit.GetEndTime())
 		if err != nil {
-			return Taken{}, fmt.Errorf("endTime: %w", err)
+			return Deduction{}, fmt.Errorf("endTime: %w", err)
 		}
 		if end = int64(at); end <= int64(start) {
 			end += civil.SecondsPerDay // It ends on the next day.
 		}
 	}
-	return Taken{Start: int32(start), End: int32(end)}, nil
+	return Deduction{Start: int32(start), End: int32(end)}, nil
 }

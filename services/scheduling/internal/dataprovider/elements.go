@@ -22,7 +22,7 @@ func elements() []entry {
 	return slices.Concat(hourElements(), shiftElements(), jobElements(), editElements())
 }
 
-// sum is an element that adds up hours of the shifts; 0 without shifts.
+// sum returns an element that adds up hours of the shifts. It is 0 without shifts.
 func sum(key, label, doc string, seconds func(*reading.Summary) int64) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
@@ -36,7 +36,7 @@ func sum(key, label, doc string, seconds func(*reading.Summary) int64) entry {
 	}
 }
 
-// count is an element that counts the shifts that fit.
+// count returns an element that counts matching shifts.
 func count(key, label, doc string, fits func(*reading.Summary) bool) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
@@ -52,8 +52,8 @@ func count(key, label, doc string, fits func(*reading.Summary) bool) entry {
 	}
 }
 
-// chosen is an element of the shift that stands out; nothing without shifts.
-func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *reading.Summary) bool, of func(*reading.Summary) value) entry {
+// selectShift returns an element of the best shift by a comparison. It is empty without shifts.
+func selectShift(key, label, doc string, kind dataelement.Type, better func(a, b *reading.Summary) bool, show func(*reading.Summary) value) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 		Value: func(p *plan, at at) value {
@@ -66,7 +66,7 @@ func chosen(key, label, doc string, kind dataelement.Type, better func(a, b *rea
 			if best == nil {
 				return value{}
 			}
-			return of(best)
+			return show(best)
 		},
 	}
 }
@@ -120,9 +120,9 @@ func hourElements() []entry {
 				return dataelement.Decimal(float64(total) / 3600 / float64(n))
 			},
 		},
-		chosen("SCH_LONGEST_SHIFT_HOURS", "Longest shift", "The hours of the longest shift.", dataelement.Number, longer,
+		selectShift("SCH_LONGEST_SHIFT_HOURS", "Longest shift", "The hours of the longest shift.", dataelement.Number, longer,
 			func(s *reading.Summary) value { return hours(s.Seconds) }),
-		chosen("SCH_SHORTEST_SHIFT_HOURS", "Shortest shift", "The hours of the shortest shift.", dataelement.Number, shorter,
+		selectShift("SCH_SHORTEST_SHIFT_HOURS", "Shortest shift", "The hours of the shortest shift.", dataelement.Number, shorter,
 			func(s *reading.Summary) value { return hours(s.Seconds) }),
 	}
 }
@@ -164,19 +164,19 @@ func shiftElements() []entry {
 				return dataelement.Whole(int64(n))
 			},
 		},
-		chosen("SCH_SHIFT_START_DATE", "First day", "The day of the first shift.", dataelement.Date, first,
+		selectShift("SCH_SHIFT_START_DATE", "First day", "The day of the first shift.", dataelement.Date, first,
 			func(s *reading.Summary) value { return dataelement.Day(s.Day) }),
-		chosen("SCH_SHIFT_END_DATE", "Last day", "The day of the last shift.", dataelement.Date, last,
+		selectShift("SCH_SHIFT_END_DATE", "Last day", "The day of the last shift.", dataelement.Date, last,
 			func(s *reading.Summary) value { return dataelement.Day(s.Day) }),
-		chosen("SCH_FIRST_START", "First start", "When the first shift starts.", dataelement.DateTime, first,
+		selectShift("SCH_FIRST_START", "First start", "When the first shift starts.", dataelement.DateTime, first,
 			func(s *reading.Summary) value { return dataelement.Moment(s.Start) }),
-		chosen("SCH_LAST_END", "Last end", "When the last shift ends.", dataelement.DateTime, last,
+		selectShift("SCH_LAST_END", "Last end", "When the last shift ends.", dataelement.DateTime, last,
 			func(s *reading.Summary) value { return dataelement.Moment(s.End) }),
-		chosen("SCH_FIRST_START_TIME", "First start time", "At what time the first shift starts.", dataelement.Time, first,
+		selectShift("SCH_FIRST_START_TIME", "First start time", "At what time the first shift starts.", dataelement.Time, first,
 			func(s *reading.Summary) value { return dataelement.Clock(s.Start % civil.SecondsPerDay) }),
-		chosen("SCH_LAST_END_TIME", "Last end time", "At what time the last shift ends.", dataelement.Time, last,
+		selectShift("SCH_LAST_END_TIME", "Last end time", "At what time the last shift ends.", dataelement.Time, last,
 			func(s *reading.Summary) value { return dataelement.Clock(s.End % civil.SecondsPerDay) }),
-		chosen("SCH_SHIFT_LABEL", "Shift label", "The label of the first shift.", dataelement.String, first,
+		selectShift("SCH_SHIFT_LABEL", "Shift label", "The label of the first shift.", dataelement.String, first,
 			func(s *reading.Summary) value { return dataelement.Text(s.Label) }),
 	}
 }
@@ -218,18 +218,18 @@ func jobElements() []entry {
 		{
 			Key: "SCH_JOBS", Label: "Jobs", Doc: "The paths of the jobs of the shifts, with commas between.", Type: dataelement.String,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
-				return dataelement.Text(strings.Join(jobsOf(p, at.Days), ", "))
+				return dataelement.Text(strings.Join(jobPaths(p, at.Days), ", "))
 			},
 		},
 		{
 			Key: "SCH_JOB_COUNT", Label: "Number of jobs", Doc: "How many jobs the shifts are on.", Type: dataelement.Long,
 			Categories: scheduling, Series: true, Value: func(p *plan, at at) value {
-				return dataelement.Whole(int64(len(jobsOf(p, at.Days))))
+				return dataelement.Whole(int64(len(jobPaths(p, at.Days))))
 			},
 		},
-		chosen("CORE_ORGJOB_PATH", "Job path", "The path of the job that the first shift begins with.", dataelement.String, first,
+		selectShift("CORE_ORGJOB_PATH", "Job path", "The path of the job that the first shift begins with.", dataelement.String, first,
 			func(s *reading.Summary) value { return dataelement.Text(firstJob(s)) }),
-		chosen("CORE_ORGJOB", "Job", "The name of the job that the first shift begins with.", dataelement.String, first,
+		selectShift("CORE_ORGJOB", "Job", "The name of the job that the first shift begins with.", dataelement.String, first,
 			func(s *reading.Summary) value {
 				path := firstJob(s)
 				return dataelement.Text(path[strings.LastIndexByte(path, '/')+1:])
@@ -244,7 +244,7 @@ func firstJob(s *reading.Summary) string {
 	return s.Jobs[0].Path
 }
 
-func jobsOf(p *plan, days civil.Range) []string {
+func jobPaths(p *plan, days civil.Range) []string {
 	var out []string
 	for s := range p.shifts(days) {
 		for _, j := range s.Jobs {
@@ -258,44 +258,44 @@ func jobsOf(p *plan, days civil.Range) []string {
 }
 
 func editElements() []entry {
-	counted := func(key, label, doc string, kind reading.SummaryKind) entry {
+	countEdits := func(key, label, doc string, kind reading.SummaryKind) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var n int64
-				for range p.of(kind, at.Days) {
+				for range p.entriesOf(kind, at.Days) {
 					n++
 				}
 				return dataelement.Whole(n)
 			},
 		}
 	}
-	added := func(key, label, doc string, kind reading.SummaryKind) entry {
+	sumEdits := func(key, label, doc string, kind reading.SummaryKind) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var total int64
-				for e := range p.of(kind, at.Days) {
+				for e := range p.entriesOf(kind, at.Days) {
 					total += e.Seconds
 				}
 				return hours(total)
 			},
 		}
 	}
-	edit := func(key, label, doc string, kind dataelement.Type, of func(*reading.Summary) value) entry {
+	edit := func(key, label, doc string, kind dataelement.Type, show func(*reading.Summary) value) entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
-				for e := range p.of(reading.PayCodeEditSummary, at.Days) {
-					return of(e)
+				for e := range p.entriesOf(reading.PayCodeEditSummary, at.Days) {
+					return show(e)
 				}
 				return value{}
 			},
 		}
 	}
 	return []entry{
-		counted("SCH_PCE_COUNT", "Pay code edits", "How many pay code edits there are.", reading.PayCodeEditSummary),
-		added("SCH_PCE_HOURS", "Pay code edit hours", "The hours of the pay code edits.", reading.PayCodeEditSummary),
+		countEdits("SCH_PCE_COUNT", "Pay code edits", "How many pay code edits there are.", reading.PayCodeEditSummary),
+		sumEdits("SCH_PCE_HOURS", "Pay code edit hours", "The hours of the pay code edits.", reading.PayCodeEditSummary),
 		edit("SCH_PCE_START_DATE", "Pay code edit from", "The day of the first pay code edit.", dataelement.Date,
 			func(e *reading.Summary) value { return dataelement.Day(e.Day) }),
 		edit("SCH_PCE_START_TIME", "Pay code edit start", "The time at which the first pay code edit starts.", dataelement.Time,
@@ -312,7 +312,7 @@ func editElements() []entry {
 			func(e *reading.Summary) value { return dataelement.Text(e.Transfer) }),
 		edit("CORE_PAYCODE", "Pay code", "The pay code of the first pay code edit.", dataelement.String,
 			func(e *reading.Summary) value { return dataelement.Text(e.Label) }),
-		counted("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits stand on the schedule.", reading.LeaveEditSummary),
-		added("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that say how long they are.", reading.LeaveEditSummary),
+		countEdits("SCH_LEAVE_COUNT", "Leave on the schedule", "How many leave edits are on the schedule.", reading.LeaveEditSummary),
+		sumEdits("SCH_LEAVE_HOURS", "Leave hours on the schedule", "The hours of the leave edits that have a duration.", reading.LeaveEditSummary),
 	}
 }

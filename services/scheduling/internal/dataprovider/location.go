@@ -16,44 +16,44 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-// Locations knows who has the primary job where. commons serves it.
+// Locations finds the employees whose primary job is at a location. Commons implements it.
 type Locations interface {
 	ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest, opts ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error)
 }
 
-// maxLocationDays is what information access allows at all. What counts for
-// locations is how many employees they have, times the days.
+// maxLocationDays is the general limit of information access. The effective limit for locations is
+// their number of employees times the days.
 var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
-// ofEmployeesOnly are the elements that say nothing of several employees.
-var ofEmployeesOnly = []string{"SCH_LOCKED_DAYS"}
+// employeeElements are the elements that are not defined for several employees.
+var employeeElements = []string{"SCH_LOCKED_DAYS"}
 
-// newLocationTable is the provider of locations: the schedule of a location is
-// that of everybody who has the primary job there or below on the last day.
+// newLocationTable returns the provider of locations. The schedule of a location is the schedule of
+// all employees whose primary job is there or below on the last day.
 func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Table[plan] {
-	of := newTable(reader)
-	of.Kind, of.MaxRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
-	of.Entries = slices.DeleteFunc(of.Entries, func(e entry) bool { return slices.Contains(ofEmployeesOnly, e.Key) })
-	of.Load = func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
+	table := newTable(reader)
+	table.Kind, table.MaxRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
+	table.Entries = slices.DeleteFunc(table.Entries, func(e entry) bool { return slices.Contains(employeeElements, e.Key) })
+	table.Load = func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
 		return loadLocations(ctx, reader, source, ids, days)
 	}
-	return of
+	return table
 }
 
 func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
 	tenantID := tenant.Of(ctx)
 	length := int64(days.Days())
-	known, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
+	members, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
 		LocationIds: ids, Day: (days.To - 1).String(), Most: maxEmployeeDays / length,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if known.GetTotal()*length > maxEmployeeDays {
-		return nil, dataelement.OverLimit("SCH", "employees * days", known.GetTotal()*length, maxEmployeeDays)
+	if members.GetTotal()*length > maxEmployeeDays {
+		return nil, dataelement.OverLimit("SCH", "employees * days", members.GetTotal()*length, maxEmployeeDays)
 	}
 	var employees []int64
-	for _, l := range known.GetLocations() {
+	for _, l := range members.GetLocations() {
 		employees = append(employees, l.GetEmployeeIds()...)
 	}
 	entries, _, err := reader.ReadSummaries(ctx, tenantID, employees, days)
@@ -61,7 +61,7 @@ func loadLocations(ctx context.Context, reader *reading.Reader, source Locations
 		return nil, err
 	}
 	out := make([]*plan, len(ids))
-	for i, l := range known.GetLocations() {
+	for i, l := range members.GetLocations() {
 		out[i] = &plan{}
 		for _, id := range l.GetEmployeeIds() {
 			out[i].entries = append(out[i].entries, entries[id]...)

@@ -1,6 +1,6 @@
-// Package dataprovider serves the data elements of schedules and of employment terms to
-// information access: the providers SCH and TK. What SCH returns is computed from spans and
-// items when it is asked for, by the reader of schedules; nothing is stored for it.
+// Package dataprovider serves the data elements of schedules and of employment terms to information
+// access: the providers SCH and TK. The values of SCH are computed from spans and items on request,
+// by the reader of schedules.
 package dataprovider
 
 import (
@@ -14,18 +14,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-// maxEmployeeDays is the service limit of SCH, that of reading schedules.
+// maxEmployeeDays is the limit of SCH, which equals the limit of reading schedules.
 var maxEmployeeDays = int64(reading.MaxEmployeeDays)
 
-// plan is what is loaded of an employee.
+// plan is the loaded data of an employee.
 type plan struct {
 	entries []reading.Summary
 	locked  []civil.Range
 }
 
-// NewServer makes the service of the providers: of employees, and of locations,
-// whose employees the source knows. Timekeeping has the elements of SCH that show what pay codes
-// are.
+// NewServer returns the service of the providers for employees and for locations. Timekeeping
+// serves the elements of SCH that need the definitions of pay codes.
 func NewServer(pool *pg.Pool, reader *reading.Reader, source Locations) *dataelement.Server {
 	return dataelement.NewServer(newTable(reader), newLocationTable(reader, source), newTermTable(pool))
 }
@@ -49,8 +48,8 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	}
 }
 
-// of returns the entries of a kind that belong to the days.
-func (p *plan) of(kind reading.SummaryKind, days civil.Range) func(yield func(*reading.Summary) bool) {
+// entriesOf returns the entries of a kind that belong to the days.
+func (p *plan) entriesOf(kind reading.SummaryKind, days civil.Range) func(yield func(*reading.Summary) bool) {
 	return func(yield func(*reading.Summary) bool) {
 		for i := range p.entries {
 			if e := &p.entries[i]; e.Kind == kind && days.Contains(e.Day) && !yield(e) {
@@ -62,5 +61,5 @@ func (p *plan) of(kind reading.SummaryKind, days civil.Range) func(yield func(*r
 
 // shifts returns the shifts of the days.
 func (p *plan) shifts(days civil.Range) func(yield func(*reading.Summary) bool) {
-	return p.of(reading.ShiftSummary, days)
+	return p.entriesOf(reading.ShiftSummary, days)
 }

@@ -15,8 +15,7 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// terms is what is loaded of an employee: the employment terms, all of them,
-// because elements show what comes next.
+// terms are all employment terms of an employee. Elements can show future ones.
 type terms struct {
 	memberships []membership
 	terminated  []civil.Range
@@ -48,7 +47,7 @@ func (t *terms) next(day civil.Date) *membership {
 	return nil
 }
 
-// maxTermEmployeeDays is the service limit of TK.
+// maxTermEmployeeDays is the limit of TK.
 const maxTermEmployeeDays = 84_000
 
 func newTermTable(pool *pg.Pool) *dataelement.Table[terms] {
@@ -61,9 +60,8 @@ func newTermTable(pool *pg.Pool) *dataelement.Table[terms] {
 	}
 }
 
-// Each employee is a search of its own in the index: OFFSET 0 keeps it so, with
-// = ANY many employees are looked for in the whole table. This is so of all
-// statements of the providers.
+// Each employee is a separate index search, which OFFSET 0 enforces. = ANY would search the whole
+// table if there are many employees. This applies to all statements of the providers.
 const readMemberships = `
 SELECT m.employee_id, m.from_date, m.to_date, t.id, t.name, t.allows_inheritance
 FROM unnest($2::bigint[]) AS e (employee)
@@ -87,7 +85,7 @@ func loadTerms(ctx context.Context, pool *pg.Pool, ids []int64) ([]*terms, error
 		}
 		out[i] = found[id]
 	}
-	ids = slices.Sorted(maps.Keys(found)) // Each once.
+	ids = slices.Sorted(maps.Keys(found)) // without duplicates
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error {
 		var id int64
@@ -143,9 +141,9 @@ func termElements() []dataelement.Entry[terms] {
 			func(m *membership) value { return dataelement.Day(dataelement.LastDay(m.days)) }),
 		on("TK_EMP_TERM_ID", "Employment term id", "The id of the employment term.", dataelement.Long,
 			func(m *membership) value { return dataelement.Whole(m.id) }),
-		on("TK_EMP_TERM_ALLOWS_INHERITANCE", "Term passes patterns on", "Whether the patterns of the employment term hold for its employees.", dataelement.Boolean,
+		on("TK_EMP_TERM_ALLOWS_INHERITANCE", "Term passes patterns on", "Whether the patterns of the employment term apply to its employees.", dataelement.Boolean,
 			func(m *membership) value { return dataelement.Bool(m.inherits) }),
-		next("TK_NEXT_EMP_TERM", "Next employment term", "The employment term after that of the last day.", dataelement.String,
+		next("TK_NEXT_EMP_TERM", "Next employment term", "The employment term that follows the one of the last day.", dataelement.String,
 			func(m *membership) value { return dataelement.Text(m.name) }),
 		next("TK_NEXT_EMP_TERM_START_DATE", "Next employment term from", "The first day of the next employment term.", dataelement.Date,
 			func(m *membership) value { return dataelement.Day(m.days.From) }),

@@ -1,5 +1,5 @@
-// Package daylock freezes days of employees' schedules: propagations keep what
-// is there, and edits are refused.
+// Package daylock locks days of employees' schedules. Propagations do not change locked days, and
+// edits of them are rejected.
 package daylock
 
 import (
@@ -12,30 +12,29 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Codes of the specified API.
+// Error codes of the specification.
 const (
-	// codeNoStartDate (400): no start date is given.
+	// codeNoStartDate (400): the start date is missing.
 	codeNoStartDate = "WFS-103907"
-	// codeNoEndDate (400): no end date is given.
+	// codeNoEndDate (400): the end date is missing.
 	codeNoEndDate = "WFS-103908"
 	// codeEmployeeMissing (400): no employee is given.
 	codeEmployeeMissing = "WFS-103407"
-	// codeMissing (400): something that is needed was not given.
+	// codeMissing (400): a required value is missing.
 	codeMissing = "WFS-111201"
 	// codeDateOrder (400): the start date is after the end date.
 	codeDateOrder = "WFS-111203"
 )
 
-// lock is a row of day_lock. The locks of an employee neither overlap nor
-// touch.
+// lock is a row of day_lock. The locks of an employee neither overlap nor touch.
 type lock struct {
 	id, employeeID int64
 	days           civil.Range
 }
 
-// windowOf reads the days that shall be locked or unlocked, of which the last is included. Path
-// is where they stand in the request.
-func windowOf(path string, where *schedulingv1.DayLocksWhere) (civil.Range, error) {
+// parseWindow parses the days to lock or unlock, including the last one. path is their path in the
+// request.
+func parseWindow(path string, where *schedulingv1.DayLocksWhere) (civil.Range, error) {
 	if where == nil {
 		return civil.Range{}, fault.Invalid(codeMissing, path+" is missing.")
 	}
@@ -71,15 +70,15 @@ func parseDate(path, text string) (civil.Date, error) {
 	return d.Clamp(), nil
 }
 
-// plan is what becomes of an employee's locks.
+// plan is the change of an employee's locks.
 type plan struct {
-	keep  lock    // id 0 for a new one
+	keep  lock    // has id 0 for a new lock
 	wider bool    // whether keep must be written
-	drop  []int64 // ids of locks that keep takes in
+	drop  []int64 // ids of locks that are merged into keep
 }
 
-// join plans the lock of an employee's days. The locks that meet the days, or
-// touch them, become one with them.
+// join plans the lock of an employee's days. It merges existing locks that overlap or touch the
+// days.
 func join(employeeID int64, days civil.Range, existing []lock) plan {
 	p := plan{keep: lock{employeeID: employeeID, days: days}, wider: true}
 	if len(existing) == 0 {

@@ -15,13 +15,13 @@ import (
 
 const readByID = `SELECT id, employee_id, from_date, to_date FROM day_lock WHERE tenant_id = $1 AND id = ANY($2)`
 
-// Request are days of an employee that shall be locked.
+// Request asks to lock days of an employee.
 type Request struct {
 	Employee projection.Employee
 	Days     civil.Range
 }
 
-// Find returns the locks with the ids, by id. Those that are not there are absent.
+// Find returns the locks with the ids, by id. Unknown ids are absent.
 func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]EmployeeDays, error) {
 	found := make(map[int64]EmployeeDays, len(ids))
 	var id int64
@@ -36,8 +36,8 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	return found, nil
 }
 
-// Lock locks days of employees, whose schedules the transaction has locked, and returns for each
-// the lock that covers them. Those that want the same days are locked at once.
+// Lock locks days of employees, and returns the lock that covers each request. The transaction must
+// hold the locks of the employees' schedules. Requests for the same days are processed together.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*schedulingv1.DayLock, error) {
 	var order []civil.Range
 	byDays := map[civil.Range][]projection.Employee{}
@@ -48,11 +48,11 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*sc
 		byDays[w.Days] = append(byDays[w.Days], w.Employee)
 	}
 	for _, days := range order {
-		if _, err := lockDays(ctx, tx, tenantID, distinct(byDays[days]), days); err != nil {
+		if _, err := lockDays(ctx, tx, tenantID, withoutDuplicates(byDays[days]), days); err != nil {
 			return nil, err
 		}
 	}
-	// Only now is known which locks have become one.
+	// Locks can be merged by later requests, so read them only now.
 	out := make([]*schedulingv1.DayLock, len(list))
 	if len(list) == 0 {
 		return out, nil
@@ -70,12 +70,12 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*sc
 		byEmployee[l.employeeID] = append(byEmployee[l.employeeID], l)
 	}
 	for i := range list {
-		of := byEmployee[list[i].Employee.ID]
-		at := slices.IndexFunc(of, func(l lock) bool { return l.days.From <= list[i].Days.From && l.days.To >= list[i].Days.To })
+		covering := byEmployee[list[i].Employee.ID]
+		at := slices.IndexFunc(covering, func(l lock) bool { return l.days.From <= list[i].Days.From && l.days.To >= list[i].Days.To })
 		if at < 0 {
 			return nil, fmt.Errorf("daylock: the days %s of employee %d are not locked", list[i].Days, list[i].Employee.ID)
 		}
-		out[i] = message(of[at].id, refOf(&list[i].Employee), of[at].days)
+		out[i] = message(covering[at].id, employeeRef(&list[i].Employee), covering[at].days)
 	}
 	return out, nil
 }

@@ -21,8 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
-// Directory finds the employees that requests name, as
-// [projection.Resolver.EmployeesByList] does.
+// Directory finds the employees of requests, like [projection.Resolver.EmployeesByList].
 type Directory interface {
 	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
 }
@@ -42,9 +41,9 @@ func New(pool *pg.Pool, directory Directory) *Handler {
 	return &Handler{pool: pool, directory: directory}
 }
 
-// ApplyCreateDayLocks locks days of employees. A lock that meets or touches the
-// days becomes one with them; the response holds one lock for each employee, in
-// the order of the request, which covers the days that were asked for.
+// ApplyCreateDayLocks locks days of employees. Existing locks that overlap or touch the days are
+// merged. The response has one lock for each employee, in the order of the request. It covers the
+// requested days.
 func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.ApplyCreateDayLocksRequest) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
 	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "forEmployees.where", req.GetForEmployees().GetWhere())
@@ -62,21 +61,21 @@ func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.App
 	return response(employees, plans), nil
 }
 
-// read returns who and which days are meant, which stands at a path of the request.
+// read returns the employees and days at a path of the request.
 func (h *Handler) read(ctx context.Context, path string, where *schedulingv1.DayLocksWhere) ([]projection.Employee, civil.Range, error) {
-	days, err := windowOf(path, where)
+	days, err := parseWindow(path, where)
 	if err != nil {
 		return nil, days, err
 	}
 	list := where.GetEmployeeRefs()
 	if len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0 {
-		return nil, days, fault.Invalid(codeEmployeeMissing, path+".employeeRefs names nobody.")
+		return nil, days, fault.Invalid(codeEmployeeMissing, path+".employeeRefs is empty. Name at least one employee.")
 	}
 	employees, err := h.directory.EmployeesByList(ctx, list)
-	return distinct(employees), days, err
+	return withoutDuplicates(employees), days, err
 }
 
-// MultiDeleteDayLocks unlocks days of employees. What is left of a lock stays.
+// MultiDeleteDayLocks unlocks days of employees. The other days of a lock stay locked.
 func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.MultiDeleteDayLocksRequest) (*schedulingv1.DayLockList, error) {
 	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "where.employees", req.GetWhere().GetEmployees())
@@ -86,7 +85,7 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 	list, refs := make([]EmployeeDays, len(employees)), map[int64]*commonv1.Ref{}
 	for i := range employees {
 		list[i] = EmployeeDays{employees[i].ID, days}
-		refs[employees[i].ID] = refOf(&employees[i])
+		refs[employees[i].ID] = employeeRef(&employees[i])
 	}
 	var unlocked []EmployeeDays
 	var propagationID int64
@@ -104,15 +103,14 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 	}
 	out := &schedulingv1.DayLockList{}
 	for _, u := range unlocked {
-		gone := message(0, refs[u.EmployeeID], u.Days)
-		gone.Id, gone.Version, gone.Deleted = nil, nil, proto.Bool(true)
-		out.Locks = append(out.Locks, gone)
+		deleted := message(0, refs[u.EmployeeID], u.Days)
+		deleted.Id, deleted.Version, deleted.Deleted = nil, nil, proto.Bool(true)
+		out.Locks = append(out.Locks, deleted)
 	}
 	return out, propagation.SetLocation(ctx, propagationID)
 }
 
-// lockDays locks the days of the employees, and returns what became of the
-// locks of each.
+// lockDays locks the days of the employees, and returns the plan of each.
 func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projection.Employee, days civil.Range) ([]plan, error) {
 	ids := make([]int64, len(employees))
 	for i := range employees {
@@ -121,11 +119,11 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
-	// Days keep what is stored when they are locked, so that goes by what callers know.
+	// Locked days keep their stored spans, so first apply all changes that callers know.
 	if err := reconcile.Apply(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
 	}
-	existing, err := meeting(ctx, tx, tenantID, ids, days)
+	existing, err := overlapping(ctx, tx, tenantID, ids, days)
 	if err != nil {
 		return nil, err
 	}
@@ -148,32 +146,32 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 	})
 }
 
-func distinct(employees []projection.Employee) []projection.Employee {
+func withoutDuplicates(employees []projection.Employee) []projection.Employee {
 	seen := make(map[int64]bool, len(employees))
-	kept := employees[:0:0]
+	unique := employees[:0:0]
 	for _, e := range employees {
 		if !seen[e.ID] {
 			seen[e.ID] = true
-			kept = append(kept, e)
+			unique = append(unique, e)
 		}
 	}
-	return kept
+	return unique
 }
 
 func response(employees []projection.Employee, plans []plan) *schedulingv1.ApplyCreateDayLocksResponse {
 	list := &schedulingv1.DayLockList{}
 	for i := range plans {
 		l := &plans[i].keep
-		list.Locks = append(list.Locks, message(l.id, refOf(&employees[i]), l.days))
+		list.Locks = append(list.Locks, message(l.id, employeeRef(&employees[i]), l.days))
 	}
 	return &schedulingv1.ApplyCreateDayLocksResponse{Locks: list}
 }
 
-func refOf(e *projection.Employee) *commonv1.Ref {
+func employeeRef(e *projection.Employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// message is how responses show a lock.
+// message returns a lock for responses.
 func message(id int64, employee *commonv1.Ref, days civil.Range) *schedulingv1.DayLock {
 	return &schedulingv1.DayLock{
 		Id: proto.Int64(id), Employee: employee, StartDateTime: days.From.At(0).String(), EndDateTime: days.To.At(0).String(),

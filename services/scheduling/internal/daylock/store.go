@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// The bounds are one day wider on both sides: locks that touch are one.
+	// The bounds are one day wider on both sides, because locks that touch are merged.
 	readLocks = `
 SELECT id, employee_id, from_date, to_date
 FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) AND from_date <= $4 AND to_date >= $3`
@@ -29,7 +29,7 @@ UPDATE day_lock l SET from_date = u.from_date, to_date = u.to_date
 FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (id, from_date, to_date)
 WHERE l.tenant_id = $1 AND l.id = u.id`
 
-	// Leave of the days behind may cover the end of a shift that runs into them.
+	// Leave on the days after the lock can cover the end of a shift that reaches into them.
 	insertLockedLeave = `
 INSERT INTO locked_leave (tenant_id, employee_id, lock_from, lock_to, id, from_day, to_day, version, body)
 SELECT $1, u.employee_id, u.from_date, u.to_date, l.id, l.from_day, l.to_day, l.version, l.body
@@ -37,14 +37,13 @@ FROM unnest($2::bigint[], $3::date[], $4::date[]) AS u (employee_id, from_date, 
 JOIN leave_edit l ON l.tenant_id = $1 AND l.employee_id = u.employee_id AND l.to_day >= u.from_date AND l.from_day < u.to_date + $5::int
 RETURNING employee_id`
 
-	onLeave = `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
+	readOnLeave = `SELECT DISTINCT employee_id FROM leave_edit WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
 	deleteLocks = `DELETE FROM day_lock WHERE tenant_id = $1 AND id = ANY($2)`
 )
 
-// meeting returns the locks of employees that meet or touch the days, by
-// employee.
-func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range) (map[int64][]lock, error) {
+// overlapping returns the locks of employees that overlap or touch the days, by employee.
+func overlapping(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range) (map[int64][]lock, error) {
 	found := map[int64][]lock{}
 	var l lock
 	err := pg.ForEach(ctx, tx, []any{&l.id, &l.employeeID, &l.days.From, &l.days.To}, func() error {
@@ -57,16 +56,16 @@ func meeting(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, 
 	return found, nil
 }
 
-// storePlans stores the plans, and gives new locks their ids.
+// storePlans stores the plans, and sets the ids of new locks.
 func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) error {
-	var made, widened table
+	var created, widened table
 	var dropped []int64
 	byEmployee := map[int64]*plan{}
 	for i := range plans {
 		p := &plans[i]
 		switch {
 		case p.keep.id == 0:
-			made.add(p.keep.employeeID, p.keep.days)
+			created.add(p.keep.employeeID, p.keep.days)
 			byEmployee[p.keep.employeeID] = p
 		case p.wider:
 			widened.add(p.keep.id, p.keep.days)
@@ -80,8 +79,8 @@ func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) er
 	if len(widened.keys) > 0 {
 		batch.Queue(widenLocks, tenantID, widened.keys, widened.from, widened.to)
 	}
-	if len(made.keys) > 0 {
-		batch.Queue(insertLocks, tenantID, made.keys, made.from, made.to).Query(func(rows pgx.Rows) error {
+	if len(created.keys) > 0 {
+		batch.Queue(insertLocks, tenantID, created.keys, created.from, created.to).Query(func(rows pgx.Rows) error {
 			var employeeID, id int64
 			_, err := pgx.ForEachRow(rows, []any{&employeeID, &id}, func() error {
 				byEmployee[employeeID].keep.id = id
@@ -99,33 +98,33 @@ func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) er
 	return nil
 }
 
-// freeze keeps the leave of days that were not locked before, and publishes it to those who keep a
-// copy that leave changes nothing there any more.
+// freeze stores the leave of newly locked days, and publishes the leave, so that copies no longer
+// apply later changes of leave to these days.
 func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range, existing map[int64][]lock) error {
-	var made table
+	var opened table
 	for _, id := range employees {
-		var known []civil.Range
+		var locked []civil.Range
 		for _, l := range existing[id] {
-			known = append(known, l.days)
+			locked = append(locked, l.days)
 		}
-		for _, open := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(known)) {
-			made.add(id, open)
+		for _, open := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(locked)) {
+			opened.add(id, open)
 		}
 	}
-	if len(made.keys) == 0 {
+	if len(opened.keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, made.keys, made.from, made.to, encoding.Lookback); err != nil {
+	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, opened.keys, opened.from, opened.to, encoding.Lookback); err != nil {
 		return fmt.Errorf("daylock: keep leave: %w", err)
 	}
-	concerned, err := pg.Collect(ctx, tx, pgx.RowTo[int64], onLeave, tenantID, made.keys)
+	affected, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readOnLeave, tenantID, opened.keys)
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}
-	return scheduleevent.PublishLeave(ctx, tx, tenantID, concerned)
+	return scheduleevent.PublishLeave(ctx, tx, tenantID, affected)
 }
 
-// table is a list of keys with days, as statements take it.
+// table is a list of keys with days, as columns for statements.
 type table struct {
 	keys     []int64
 	from, to []civil.Date

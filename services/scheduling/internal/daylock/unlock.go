@@ -19,7 +19,7 @@ const (
 	readAllLocks = `
 SELECT id, employee_id, from_date, to_date FROM day_lock WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, from_date`
 
-	// The days that were locked at once, of which leave was kept.
+	// The ranges of days that were locked together and have stored leave.
 	readLockedLeave = `
 SELECT DISTINCT employee_id, lock_from, lock_to FROM locked_leave WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY 1, 2`
 
@@ -45,17 +45,17 @@ type EmployeeDays struct {
 	Days       civil.Range
 }
 
-// Unlock takes days of employees, whose schedules the transaction has locked, from their locks. It
-// returns the days that were locked, by employee and day. Propagate brings their schedules up to
-// date.
+// Unlock removes days of employees from their locks. The transaction must hold the locks of the
+// employees' schedules. It returns the days that were locked, by employee and day. Call Propagate
+// to update the schedules.
 func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays) ([]EmployeeDays, error) {
-	gone := map[int64][]civil.Range{}
+	removed := map[int64][]civil.Range{}
 	for _, e := range list {
-		gone[e.EmployeeID] = append(gone[e.EmployeeID], e.Days)
+		removed[e.EmployeeID] = append(removed[e.EmployeeID], e.Days)
 	}
-	ids := make([]int64, 0, len(gone))
-	for id := range gone {
-		gone[id] = civil.Normalise(gone[id])
+	ids := make([]int64, 0, len(removed))
+	for id := range removed {
+		removed[id] = civil.Normalise(removed[id])
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
@@ -63,22 +63,22 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if err != nil {
 		return nil, err
 	}
-	unlocked, batch := shortenLocks(tenantID, locks, gone)
+	unlocked, batch := shortenLocks(tenantID, locks, removed)
 	if len(unlocked) == 0 {
 		return nil, nil
 	}
-	kept, err := readRows(ctx, tx, readLockedLeave, tenantID, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
+	frozen, err := readRows(ctx, tx, readLockedLeave, tenantID, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
 	if err != nil {
 		return nil, err
 	}
-	queueLeaveShortening(batch, tenantID, kept, gone)
+	queueLeaveShortening(batch, tenantID, frozen, removed)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("daylock: unlock: %w", err)
 	}
-	return unlocked, publishUnlocked(ctx, tx, tenantID, unlocked, kept)
+	return unlocked, publishUnlocked(ctx, tx, tenantID, unlocked, frozen)
 }
 
-// readRows reads locks, or what is like one.
+// readRows reads locks, or rows with the same columns.
 func readRows(ctx context.Context, tx pgx.Tx, sql string, tenantID int64, employees []int64, into func(*lock) []any) ([]lock, error) {
 	var found []lock
 	var l lock
@@ -92,48 +92,48 @@ func readRows(ctx context.Context, tx pgx.Tx, sql string, tenantID int64, employ
 	return found, nil
 }
 
-// shortenLocks takes days from locks: it returns the days that are locked no more, and the statements
-// that do it. What is left of a lock first keeps its id.
-func shortenLocks(tenantID int64, locks []lock, gone map[int64][]civil.Range) ([]EmployeeDays, *pgx.Batch) {
+// shortenLocks removes days from locks. It returns the unlocked days, and the statements that store
+// the change. The first remaining part of a lock keeps its id.
+func shortenLocks(tenantID int64, locks []lock, removed map[int64][]civil.Range) ([]EmployeeDays, *pgx.Batch) {
 	var unlocked []EmployeeDays
-	var shortened, made table
+	var shortened, created table
 	var dropped []int64
 	for _, l := range locks {
-		left := civil.AppendDifference(nil, []civil.Range{l.days}, gone[l.employeeID])
-		taken := civil.AppendDifference(nil, []civil.Range{l.days}, left)
-		for _, days := range taken {
+		remaining := civil.AppendDifference(nil, []civil.Range{l.days}, removed[l.employeeID])
+		opened := civil.AppendDifference(nil, []civil.Range{l.days}, remaining)
+		for _, days := range opened {
 			unlocked = append(unlocked, EmployeeDays{l.employeeID, days})
 		}
 		switch {
-		case len(taken) == 0:
+		case len(opened) == 0:
 			continue
-		case len(left) == 0:
+		case len(remaining) == 0:
 			dropped = append(dropped, l.id)
 			continue
 		}
-		shortened.add(l.id, left[0])
-		for _, days := range left[1:] {
-			made.add(l.employeeID, days)
+		shortened.add(l.id, remaining[0])
+		for _, days := range remaining[1:] {
+			created.add(l.employeeID, days)
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteLocks, tenantID, dropped)
 	batch.Queue(widenLocks, tenantID, shortened.keys, shortened.from, shortened.to)
-	batch.Queue(insertLocks, tenantID, made.keys, made.from, made.to)
+	batch.Queue(insertLocks, tenantID, created.keys, created.from, created.to)
 	return unlocked, batch
 }
 
-// queueLeaveShortening takes days from the leave that was kept of them.
-func queueLeaveShortening(batch *pgx.Batch, tenantID int64, kept []lock, gone map[int64][]civil.Range) {
+// queueLeaveShortening removes days from the stored leave of locked days.
+func queueLeaveShortening(batch *pgx.Batch, tenantID int64, frozen []lock, removed map[int64][]civil.Range) {
 	var copied, shortened, dropped table
 	var copiedFrom []civil.Date
-	for _, k := range kept {
-		left := civil.AppendDifference(nil, []civil.Range{k.days}, gone[k.employeeID])
-		if len(left) == 1 && left[0] == k.days {
+	for _, k := range frozen {
+		remaining := civil.AppendDifference(nil, []civil.Range{k.days}, removed[k.employeeID])
+		if len(remaining) == 1 && remaining[0] == k.days {
 			continue
 		}
 		stays := false
-		for _, days := range left {
+		for _, days := range remaining {
 			if days.From == k.days.From {
 				stays = true
 				shortened.add(k.employeeID, days)
@@ -151,24 +151,24 @@ func queueLeaveShortening(batch *pgx.Batch, tenantID int64, kept []lock, gone ma
 	batch.Queue(deleteLockedLeave, tenantID, dropped.keys, dropped.from)
 }
 
-// publishUnlocked publishes whose days are no longer locked: patterns and terms reach them again, and
-// leave takes what it takes now.
-func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []EmployeeDays, kept []lock) error {
+// publishUnlocked publishes the changed schedules of unlocked days, and the leave, because current
+// leave applies to these days again.
+func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []EmployeeDays, frozen []lock) error {
 	var employees []int64
 	all := unlocked[0].Days
 	for _, u := range unlocked {
 		employees = append(employees, u.EmployeeID)
 		all = civil.Range{From: min(all.From, u.Days.From), To: max(all.To, u.Days.To)}
 	}
-	employees = slices.Compact(employees) // They come by employee.
-	concerned, err := pg.Collect(ctx, tx, pgx.RowTo[int64], onLeave, tenantID, employees)
+	employees = slices.Compact(employees) // ordered by employee
+	affected, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readOnLeave, tenantID, employees)
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}
-	for _, k := range kept {
-		concerned = append(concerned, k.employeeID) // The leave itself may be gone.
+	for _, k := range frozen {
+		affected = append(affected, k.employeeID) // The leave itself may have been deleted.
 	}
-	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, concerned); err != nil {
+	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, affected); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
@@ -176,8 +176,8 @@ func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []
 	})
 }
 
-// Propagate starts the propagation that brings the schedules of employees up to date whose days
-// were unlocked. It returns its id; 0 when there are none.
+// Propagate starts the propagation that updates the schedules of unlocked days. It returns its id,
+// or 0 if there are no unlocked days.
 func Propagate(ctx context.Context, tx pgx.Tx, unlocked []EmployeeDays) (int64, error) {
 	if len(unlocked) == 0 {
 		return 0, nil

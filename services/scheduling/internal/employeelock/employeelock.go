@@ -1,7 +1,6 @@
-// Package employeelock makes changes of the same employees' schedules wait for each
-// other. Whoever changes spans, locks days or edits entries takes the lock
-// first, and reads what the change depends on only then: each statement of a
-// transaction sees what was committed before it began.
+// Package employeelock serializes changes of the same employees' schedules. Before changing spans,
+// locking days or editing entries, acquire the lock, and only then read the data that the change
+// depends on: each statement sees everything that was committed before the statement began.
 package employeelock
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 )
 
-// BucketSize is how many consecutive employee ids share a lock. Sharing keeps
-// the number of locks small when the employees are many.
+// BucketSize is the number of consecutive employee ids that share a lock. Sharing limits the number
+// of locks.
 const BucketSize = 1 << bucketBits
 
 const bucketBits = 10
@@ -25,18 +24,17 @@ const lock advisory.Lock = "schedules of employees"
 // Bucket returns the bucket of an employee.
 func Bucket(employeeID int64) int32 { return int32(employeeID >> bucketBits) }
 
-// Range returns the first and the last employee that a bucket can have.
+// Range returns the first and the last possible employee id of a bucket.
 func Range(bucket int32) (first, last int64) {
 	first = int64(bucket) << bucketBits
 	return first, first + BucketSize - 1
 }
 
-// Buckets returns the distinct buckets of employees, ascending. The employees
-// may come in any order.
+// Buckets returns the distinct buckets of employees, ascending. The employees can be in any order.
 func Buckets(employeeIDs []int64) []int32 {
 	buckets := make([]int32, 0, min(len(employeeIDs), 64))
 	for _, id := range employeeIDs {
-		// Mostly the ids ascend, so that equal buckets follow one another.
+		// The ids mostly ascend, so that equal buckets are adjacent.
 		if b := Bucket(id); len(buckets) == 0 || buckets[len(buckets)-1] != b {
 			buckets = append(buckets, b)
 		}
@@ -45,14 +43,13 @@ func Buckets(employeeIDs []int64) []int32 {
 	return slices.Compact(buckets)
 }
 
-// Lock waits until no other transaction holds a bucket of these employees, and
-// holds them until tx ends. It must be the first statement that locks anything
-// which other holders lock as well.
+// Lock waits until no other transaction holds a bucket of these employees, and holds the buckets
+// until tx ends. It must precede all other locks that other holders of the buckets also acquire.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
 	return lock.WaitEach(ctx, tx, tenantID, members(employeeIDs))
 }
 
-// Queue is Lock as the next statement of a batch.
+// Queue adds Lock as the next statement of a batch.
 func Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) *pgx.QueuedQuery {
 	return lock.QueueEach(batch, tenantID, members(employeeIDs))
 }

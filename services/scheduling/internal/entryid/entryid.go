@@ -1,13 +1,13 @@
-// Package entryid gives every generated entry of a schedule an id, so that an
-// entry that is written nowhere can be named, read and edited.
+// Package entryid assigns an id to every generated entry of a schedule, so that entries can be
+// referenced, read and edited without being stored.
 //
-//	bit 52      set: the id is generated; ids of entries made by hand come from a sequence below 2^52
-//	bits 19-51  series: what one assignment generates from one item of a pattern for one employee
+//	bit 52      set: the id is generated; ids of entered entries come from a sequence below 2^52
+//	bits 19-51  series: the entries that one assignment generates from one item of a pattern for one employee
 //	bits 0-18   day, counted from 1900-01-01
 //
-// A series is numbered when a span begins to generate it, and no number is used
-// twice: an id names the same entry or nothing, for ever. With 53 bits an id
-// survives clients that keep numbers as doubles.
+// A series gets a number when a span begins to generate it, and numbers are never reused: an id
+// refers to the same entry or to nothing, forever. With 53 bits, ids stay exact for clients that
+// store numbers as doubles.
 package entryid
 
 import (
@@ -21,20 +21,20 @@ const (
 	dayBits    = 19
 	seriesBits = 33
 
-	// FirstGenerated is the smallest number that is not an id of an entry made by hand.
+	// FirstGenerated is the smallest id of a generated entry.
 	FirstGenerated = int64(1) << (dayBits + seriesBits)
-	// MaxSeries is the largest series that fits.
+	// MaxSeries is the largest series that fits into an id.
 	MaxSeries = int64(1)<<seriesBits - 1
 )
 
 var (
-	// ErrRange says that a part does not fit into an id.
+	// ErrRange reports that a part does not fit into an id.
 	ErrRange = errors.New("no generated id exists for this entry")
-	// ErrNotGenerated says that a number is not the id of a generated entry.
+	// ErrNotGenerated reports that a number is not the id of a generated entry.
 	ErrNotGenerated = errors.New("not the id of a generated entry")
 )
 
-// Entry is what the id of a generated entry says.
+// Entry is the decoded id of a generated entry.
 type Entry struct {
 	Series int64      // 1 to MaxSeries
 	Day    civil.Date // the day it belongs to, from civil.Beginning and before civil.Forever
@@ -48,7 +48,7 @@ func Encode(e Entry) (int64, error) {
 	return FirstGenerated | e.Series<<dayBits | int64(e.Day-civil.Beginning), nil
 }
 
-// Decode returns what an id says. Errors wrap [ErrNotGenerated].
+// Decode decodes an id. Errors wrap [ErrNotGenerated].
 func Decode(id int64) (Entry, error) {
 	e := Entry{Series: id >> dayBits & MaxSeries, Day: civil.Beginning + civil.Date(id&(1<<dayBits-1))}
 	if !IsGenerated(id) || !e.fits() {
@@ -57,12 +57,11 @@ func Decode(id int64) (Entry, error) {
 	return e, nil
 }
 
-// IsGenerated reports whether an id belongs to the generated ones, as opposed to those of entries made by hand. It
-// does not say that such an entry exists.
+// IsGenerated reports whether an id is in the range of generated entries. Such an entry need not
+// exist.
 func IsGenerated(id int64) bool { return id >= FirstGenerated && id < 2*FirstGenerated }
 
-// Later returns the id on the same day that is so many series after the one of a
-// generated id.
+// Later returns the id on the same day that is a number of series after a generated id.
 func Later(id int64, series int32) int64 { return id + int64(series)<<dayBits }
 
 func (e Entry) fits() bool {

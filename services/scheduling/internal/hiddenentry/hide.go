@@ -9,48 +9,48 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Entered is the generated entry that an item was made from, and that it hides.
+// Entered is the generated entry that an item was created from, and that it hides.
 type Entered struct {
 	EmployeeID int64
 	Day        civil.Date
-	// LineageID is that of the assignment that generated the entry.
+	// LineageID is the lineage of the assignment that generated the entry.
 	LineageID int64
-	// PatternID, CycleDay (from 0) and Ordinal are its position in a pattern.
+	// PatternID, CycleDay (from 0) and Ordinal are the position of the entry in a pattern.
 	PatternID int64
 	CycleDay  int32
 	Ordinal   uint8
 }
 
-// Slot is where a generated entry stands among those of its day.
+// Slot is the place of a generated entry among the entries of its day.
 type Slot struct{ Lane, Ordinal uint8 }
 
-// Hide is an item with what it hides.
+// Hide is an item with the generated entry that it hides.
 type Hide struct {
-	// ItemID is the id that the entry had; Series is that of the id.
+	// ItemID is the id that the entry had. Series is the series of that id.
 	ItemID, Series int64
 	Entered
 	Slot *Slot // nil while the entry is not generated
 
-	// OwnerID and OwnDay say whose schedule the item is on, and when; 0 for nobody's.
+	// OwnerID and OwnDay are the employee and day of the item. OwnerID is 0 if the item is on no
+	// employee's schedule.
 	OwnerID int64
 	OwnDay  civil.Date
 	// Withdrawn reports whether the item is not shown; see Withdraw.
 	Withdrawn bool
-	// OfEmployee reports whether the entry came from a pattern of the employee, and not of
-	// a term, and Terminated whether the employment is terminated on OwnDay.
+	// OfEmployee reports whether the entry came from a pattern of the employee and not of a term.
+	// Terminated reports whether the employment is terminated on OwnDay.
 	OfEmployee, Terminated bool
 }
 
-// Lookup gives what spans only name.
+// Lookup has the lineages and patterns that spans refer to by id.
 type Lookup struct {
 	Lineages map[int64]int64 // of assignments, by id
 	Patterns map[int64]*Pattern
 }
 
-// Resolve returns the slot of what h hides among the employee's spans, or nil when
-// none of them generates it: the assignment has ended, lies under another one that
-// overrides, is that of a term that the employee has left, or its pattern has
-// nothing of the kind on the day.
+// Resolve returns the slot of the hidden entry among the employee's spans. It returns nil if no
+// span generates the entry: the assignment ended, is hidden by one that overrides, or belongs to a
+// term that the employee left, or its pattern has no such entry on the day.
 func (h *Hide) Resolve(spans []span.Span, l Lookup) *Slot {
 	var s *span.Span
 	for i := range spans {
@@ -58,7 +58,7 @@ func (h *Hide) Resolve(spans []span.Span, l Lookup) *Slot {
 		if !c.Days().Contains(h.Day) || l.Lineages[c.AssignmentID] != h.LineageID {
 			continue
 		}
-		if s == nil || h.isOf(c) && (!h.isOf(s) || c.Series > s.Series) {
+		if s == nil || h.mayBeFrom(c) && (!h.mayBeFrom(s) || c.Series > s.Series) {
 			s = c
 		}
 	}
@@ -79,13 +79,13 @@ func (h *Hide) Resolve(spans []span.Span, l Lookup) *Slot {
 	return nil
 }
 
-// isOf reports whether the entry may have had its id from a span, as it has when no
-// other span's series lies between.
-func (h *Hide) isOf(s *span.Span) bool {
+// mayBeFrom reports whether the id of the entry can be from a span. It is if no series of another
+// span lies between.
+func (h *Hide) mayBeFrom(s *span.Span) bool {
 	return s.Series <= h.Series && h.Series < s.Series+rotation.MaxEntriesPerDay
 }
 
-// Equal reports whether two slots, which may be nil, are the same.
+// Equal reports whether two slots are the same. Both can be nil.
 func (s *Slot) Equal(other *Slot) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -93,9 +93,10 @@ func (s *Slot) Equal(other *Slot) bool {
 	return *s == *other
 }
 
-// Withdraw returns whether the item is not to be shown: it was made from an entry that the employee's employment
-// generated, which is gone, and the employee is on no employment term on its day. What came from a pattern of the
-// employee goes only while the employment is terminated. Locked days stay as they are.
+// Withdraw returns whether the item must not be shown. That is the case if the hidden entry is no
+// longer generated and the employee has no employment term on the day of the item. An item from a
+// pattern of the employee is withdrawn only while the employment is terminated. Items on locked
+// days do not change.
 func (h *Hide) Withdraw(slot *Slot, memberships []span.Membership, locks []civil.Range) bool {
 	on := func(days civil.Range) bool { return days.Contains(h.OwnDay) }
 	if slices.ContainsFunc(locks, on) {
@@ -108,7 +109,7 @@ func (h *Hide) Withdraw(slot *Slot, memberships []span.Membership, locks []civil
 		!slices.ContainsFunc(memberships, func(m span.Membership) bool { return on(m.Days) })
 }
 
-// Columns returns the slot as it is stored: nil for none.
+// Columns returns the stored form of the slot, with nil for no slot.
 func (s *Slot) Columns() (lane, ordinal *int16) {
 	if s == nil {
 		return nil, nil
@@ -117,8 +118,7 @@ func (s *Slot) Columns() (lane, ordinal *int16) {
 	return &l, &o
 }
 
-// Shift returns the slot of an employee's day as it is published to those who keep a
-// copy; nil for none.
+// Shift returns the slot on an employee's day in the form for services that keep a copy, or nil.
 func (s *Slot) Shift(employeeID int64, day civil.Date) *schedulingv1.HiddenShift {
 	if s == nil {
 		return nil

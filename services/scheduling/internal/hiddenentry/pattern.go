@@ -1,10 +1,9 @@
-// Package hiddenentry finds the generated entry that somebody deleted or changed by
-// hand, whatever has become of the patterns since: the deletion stays with the
-// entry, and never comes to another one.
+// Package hiddenentry finds the generated entry that a user deleted or changed, even after changes
+// of the patterns. A deletion stays with its entry, and never moves to another one.
 //
-// What an item hides is identified by the employee and the day, the lineage of the
-// assignment, and the position in a pattern; patterns never change. Where that entry
-// stands now follows from the employee's spans.
+// A hidden entry is identified by the employee, the day, the lineage of the assignment, and the
+// position in a pattern; patterns never change. Its current slot is computed from the employee's
+// spans.
 package hiddenentry
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// Entry is what distinguishes an entry of a cycle day from the others.
+// Entry has the properties that distinguish an entry from the others of its cycle day.
 type Entry struct {
 	Kind    rotation.Kind
 	Ordinal uint8 // among all entries of the cycle day, as in rotation.Entry
@@ -32,8 +31,7 @@ type Entry struct {
 	start, end   int32 // seconds after the midnight of its day
 }
 
-// Pattern holds the entries that can be hidden, shifts and pay code edits, of
-// each cycle day.
+// Pattern has the entries of each cycle day that can be hidden: shifts and pay code edits.
 type Pattern struct{ days [][]Entry }
 
 // Compile returns the entries of a stored pattern.
@@ -46,7 +44,7 @@ func Compile(p *schedulingv1.SchedulePattern) (*Pattern, error) {
 			return nil, fmt.Errorf("hiddenentry: the pattern has no day %d", item.GetDay())
 		}
 		if t := item.GetShiftTemplate(); t != nil {
-			e, err := entryOf(rotation.Shift, t, t.GetStartDateTime(), t.GetEndDateTime())
+			e, err := newEntry(rotation.Shift, t, t.GetStartDateTime(), t.GetEndDateTime())
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +53,7 @@ func Compile(p *schedulingv1.SchedulePattern) (*Pattern, error) {
 			ordinals[day]++
 		}
 		if t := item.GetPayCodeEditTemplate(); t != nil {
-			e, err := entryOf(rotation.PayCodeEdit, t, t.GetStartDateTime(), t.GetEndDateTime())
+			e, err := newEntry(rotation.PayCodeEdit, t, t.GetStartDateTime(), t.GetEndDateTime())
 			if err != nil {
 				return nil, err
 			}
@@ -73,14 +71,14 @@ func Compile(p *schedulingv1.SchedulePattern) (*Pattern, error) {
 	return out, nil
 }
 
-// template is what both kinds have.
+// template has the common methods of both kinds.
 type template interface {
 	proto.Message
 	GetId() int64
 	GetName() string
 }
 
-func entryOf(kind rotation.Kind, t template, start, end string) (Entry, error) {
+func newEntry(kind rotation.Kind, t template, start, end string) (Entry, error) {
 	e := Entry{Kind: kind, templateID: t.GetId(), templateName: strings.ToLower(t.GetName()), end: civil.SecondsPerDay}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(t)
 	if err != nil {
@@ -111,11 +109,10 @@ func (p *Pattern) day(cycleDay int32) []Entry {
 	return p.days[cycleDay]
 }
 
-// counterpart returns the entry of a cycle day that is the entry with the ordinal
-// of another one. All entries of the days are paired: first those that are equal,
-// then those of one template, then those whose times overlap, in their order, and
-// at last the one of a kind that is left on both days. What was not there before
-// is nobody's counterpart.
+// counterpart returns the entry of another cycle day that corresponds to the entry with an ordinal.
+// All entries of both days are paired: first equal entries, then entries of the same template, then
+// entries with overlapping times, in order, and finally the only remaining entry of a kind on both
+// days. A new entry has no counterpart.
 func counterpart(from []Entry, ordinal uint8, to []Entry) (uint8, bool) {
 	paired := pair(from, to)
 	for i := range from {
@@ -128,7 +125,7 @@ func counterpart(from []Entry, ordinal uint8, to []Entry) (uint8, bool) {
 
 // pair returns for each entry of from the index of its counterpart, or -1.
 func pair(from, to []Entry) []int {
-	paired, taken := make([]int, len(from)), make([]bool, len(to))
+	paired, used := make([]int, len(from)), make([]bool, len(to))
 	for i := range paired {
 		paired[i] = -1
 	}
@@ -141,17 +138,17 @@ func pair(from, to []Entry) []int {
 		return order
 	}
 	left, right := byStart(from), byStart(to)
-	for _, same := range []func(a, b *Entry) bool{equal, ofOneTemplate, overlap} {
+	for _, same := range []func(a, b *Entry) bool{equal, sameTemplate, overlap} {
 		for _, i := range left {
 			for _, k := range right {
-				if paired[i] < 0 && !taken[k] && from[i].Kind == to[k].Kind && same(&from[i], &to[k]) {
-					paired[i], taken[k] = k, true
+				if paired[i] < 0 && !used[k] && from[i].Kind == to[k].Kind && same(&from[i], &to[k]) {
+					paired[i], used[k] = k, true
 				}
 			}
 		}
 	}
 	for _, kind := range []rotation.Kind{rotation.Shift, rotation.PayCodeEdit} {
-		i, k := onlyUnmatched(from, kind, func(i int) bool { return paired[i] >= 0 }), onlyUnmatched(to, kind, func(k int) bool { return taken[k] })
+		i, k := onlyUnmatched(from, kind, func(i int) bool { return paired[i] >= 0 }), onlyUnmatched(to, kind, func(k int) bool { return used[k] })
 		if i >= 0 && k >= 0 {
 			paired[i] = k
 		}
@@ -159,8 +156,8 @@ func pair(from, to []Entry) []int {
 	return paired
 }
 
-// onlyUnmatched returns the index of the one entry of a kind that has no counterpart;
-// -1 when there is none, or more than one.
+// onlyUnmatched returns the index of the only entry of a kind without a counterpart, or -1 if there
+// is none or more than one.
 func onlyUnmatched(list []Entry, kind rotation.Kind, has func(int) bool) int {
 	found := -1
 	for i := range list {
@@ -177,7 +174,7 @@ func onlyUnmatched(list []Entry, kind rotation.Kind, has func(int) bool) int {
 
 func equal(a, b *Entry) bool { return a.content == b.content }
 
-func ofOneTemplate(a, b *Entry) bool {
+func sameTemplate(a, b *Entry) bool {
 	if a.templateID != 0 && b.templateID != 0 {
 		return a.templateID == b.templateID
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// As is the context of a handler that a person of the default tenant calls.
+// As returns the context of a call by a person of the default tenant.
 func As(ctx context.Context, personID int64, scope rowvisibility.Scope) context.Context {
 	p := &authn.Principal{Tenant: tenant.Default, Subject: "caller", PersonID: personID, Rows: string(scope)}
 	return authn.With(tenant.With(ctx, tenant.Default), p, "")

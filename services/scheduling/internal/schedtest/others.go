@@ -8,10 +8,10 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// NoPersons is commons that knows no person that is not projected.
+// NoPersons is a client of commons that knows no persons.
 type NoPersons struct{ commonsv1.PersonServiceClient }
 
-// ResolvePersons returns nobody.
+// ResolvePersons returns no persons.
 func (NoPersons) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }

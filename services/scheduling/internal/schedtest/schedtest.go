@@ -1,5 +1,5 @@
-// Package schedtest runs handlers of this service as callers reach them:
-// through the whole interceptor chain, on a database of the test's own.
+// Package schedtest runs handlers of this service through the whole interceptor chain, on a
+// separate database for each test.
 package schedtest
 
 import (
@@ -21,19 +21,19 @@ import (
 // caller is the service in whose name tests call. It needs no token.
 const caller = "test"
 
-const seeding pg.Unaudited = "a test sets up what it is about"
+const seeding pg.Unaudited = "a test sets up its data"
 
-// Env is where handlers are tested.
+// Env is the environment of a handler test.
 type Env struct {
 	// Pool is the database, with the schema of the service.
 	Pool *pg.Pool
-	// Ctx is for work of the default tenant.
+	// Ctx is the context of the default tenant.
 	Ctx context.Context
-	// Local takes the handlers.
+	// Local serves the handlers.
 	Local *rpc.Local
 }
 
-// New makes an Env for one test.
+// New returns an Env for one test.
 func New(t testing.TB) *Env {
 	t.Helper()
 	return &Env{
@@ -43,7 +43,7 @@ func New(t testing.TB) *Env {
 	}
 }
 
-// NewPool returns a pool on a database of the test's own, with the schema of the service.
+// NewPool returns a pool on a new database with the schema of the service.
 func NewPool(t testing.TB) *pg.Pool {
 	t.Helper()
 	sets, err := serve.Migrations("scheduling_version", migrations.FS)
@@ -51,19 +51,18 @@ func NewPool(t testing.TB) *pg.Pool {
 	return pgtest.New(t, sets...)
 }
 
-// Conn is a connection to the handlers, for calls in the name of the tenant of
-// their context.
+// Conn returns a connection to the handlers. Calls use the tenant of their context.
 func (e *Env) Conn() grpc.ClientConnInterface { return e.Local.Conn(caller, nil) }
 
-// Exec runs a statement that sets something up, as the service and for the default tenant.
+// Exec runs a statement that sets up data, as the service and for the default tenant.
 func (e *Env) Exec(t testing.TB, sql string, args ...any) {
 	t.Helper()
 	_, err := seeding.Exec(e.Ctx, e.Pool, sql, args...)
 	require.NoError(t, err, sql)
 }
 
-// InsertTerm is SQL that inserts an employment term with an id, a name, and whether it passes
-// patterns on.
+// InsertTerm is the SQL that inserts an employment term with an id, a name, and whether it passes
+// on patterns.
 const InsertTerm = `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE VALUES (1, $1, $2, $3, '')`
 
 // Rows counts the rows of the tables.

@@ -15,16 +15,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// change is an entry of an employee at two instants, as messages; nil for none.
+// change is an entry of an employee at two instants, as encoded messages. A missing entry is nil.
 type change struct {
 	employee      int32 // index of the person
 	before, after []byte
 }
 
-// kinds are the kinds of entries that change, with what puts a change into a snapshot.
+// kinds are the kinds of entries that can change, with the function that adds a change to a
+// snapshot.
 var kinds = []struct {
 	selected request.Selection
-	of       encoding.Kind
+	kind     encoding.Kind
 	put      func(*schedulingv1.ScheduleChangeSnapshot, *change) error
 }{
 	{request.SelectShifts, encoding.KindShift, putShift},
@@ -33,14 +34,14 @@ var kinds = []struct {
 	{request.SelectTags, encoding.KindTag, putTag},
 }
 
-// compare returns what is different of the same persons and days, by ascending employee.
-// Changes of a kind are in the order of the times of entries.
+// compare returns the differences of the same persons and days, by ascending employee. Changes of a
+// kind are in the order of the entries' times.
 func compare(selected request.Selection, before, after *encoding.Window) ([]*schedulingv1.ScheduleChangeSnapshot, error) {
 	persons := after.Persons
 	snapshots := make([]*schedulingv1.ScheduleChangeSnapshot, len(persons))
-	of := func(i int32) (*schedulingv1.ScheduleChangeSnapshot, error) {
+	snapshot := func(i int32) (*schedulingv1.ScheduleChangeSnapshot, error) {
 		if snapshots[i] == nil {
-			employee, err := refOf(&persons[i])
+			employee, err := decodeRef(&persons[i])
 			if err != nil {
 				return nil, err
 			}
@@ -53,7 +54,7 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 		if selected&k.selected == 0 {
 			continue
 		}
-		changed, err := changes(before, after, k.of)
+		changed, err := changes(before, after, k.kind)
 		if err != nil {
 			return nil, fmt.Errorf("schedulechange: %w", err)
 		}
@@ -62,7 +63,7 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 			if err := encoding.CheckSize(size); err != nil {
 				return nil, err
 			}
-			s, err := of(c.employee)
+			s, err := snapshot(c.employee)
 			if err == nil {
 				err = k.put(s, &c)
 			}
@@ -77,7 +78,7 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 			if changed == nil {
 				continue
 			}
-			s, err := of(int32(i))
+			s, err := snapshot(int32(i))
 			if err != nil {
 				return nil, err
 			}
@@ -96,8 +97,8 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 	return slices.DeleteFunc(snapshots, func(s *schedulingv1.ScheduleChangeSnapshot) bool { return s == nil }), nil
 }
 
-// refOf returns the ref of a person, which has its length before it.
-func refOf(p *encoding.Person) (*commonv1.Ref, error) {
+// decodeRef decodes the length-prefixed reference of a person.
+func decodeRef(p *encoding.Person) (*commonv1.Ref, error) {
 	_, n := protowire.ConsumeVarint(p.Ref)
 	if n < 0 {
 		return nil, protowire.ParseError(n)
@@ -106,7 +107,7 @@ func refOf(p *encoding.Person) (*commonv1.Ref, error) {
 	return out, proto.Unmarshal(p.Ref[n:], out)
 }
 
-// changes returns what is different of the entries of a kind.
+// changes returns the differences of the entries of a kind.
 func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) {
 	type key struct {
 		employee int32
@@ -136,7 +137,7 @@ func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) 
 		at := key{e.Employee, e.ID}
 		b := was[at]
 		delete(was, at)
-		same, err := showSame(before, b, after, e)
+		same, err := isUnchanged(before, b, after, e)
 		if err == nil && !same {
 			err = add(b, e)
 		}
@@ -165,10 +166,10 @@ func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) 
 	return sorted, nil
 }
 
-// showSame reports whether an entry shows the same as before, when it was b or, if that
-// is nil, not there. Versions do not count: that of a generated entry grows whenever its
-// pattern is applied again.
-func showSame(before *encoding.Window, b *encoding.Entry, after *encoding.Window, e *encoding.Entry) (bool, error) {
+// isUnchanged reports whether an entry shows the same as its earlier state b, which is nil if it
+// did not exist. Versions are ignored: the version of a generated entry grows whenever its pattern
+// is applied again.
+func isUnchanged(before *encoding.Window, b *encoding.Entry, after *encoding.Window, e *encoding.Entry) (bool, error) {
 	if b == nil {
 		return false, nil
 	}
@@ -182,22 +183,22 @@ func showSame(before *encoding.Window, b *encoding.Entry, after *encoding.Window
 	return bytes.Equal(wasText, text), err
 }
 
-// changedLocks returns what is different of the locked days of a person; nil for nothing.
+// changedLocks returns the differences of the locked days of a person, or nil.
 func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulingv1.ChangedDayLocks {
-	now, was := locksOf(p.ID, after), locksOf(p.ID, before)
+	now, was := employeeLocks(p.ID, after), employeeLocks(p.ID, before)
 	out := &schedulingv1.ChangedDayLocks{}
 	for _, l := range now {
 		at := slices.IndexFunc(was, func(b encoding.Lock) bool { return b.ID == l.ID })
 		switch {
 		case at < 0:
-			out.Create = append(out.Create, &schedulingv1.ChangedDayLock{After: lockOf(l)})
+			out.Create = append(out.Create, &schedulingv1.ChangedDayLock{After: lockMessage(l)})
 		case was[at].Days != l.Days:
-			out.Update = append(out.Update, &schedulingv1.ChangedDayLock{Before: lockOf(was[at]), After: lockOf(l)})
+			out.Update = append(out.Update, &schedulingv1.ChangedDayLock{Before: lockMessage(was[at]), After: lockMessage(l)})
 		}
 	}
 	for _, b := range was {
 		if !slices.ContainsFunc(now, func(l encoding.Lock) bool { return b.ID == l.ID }) {
-			out.Delete = append(out.Delete, &schedulingv1.ChangedDayLock{Before: lockOf(b)})
+			out.Delete = append(out.Delete, &schedulingv1.ChangedDayLock{Before: lockMessage(b)})
 		}
 	}
 	if len(out.Create)+len(out.Update)+len(out.Delete) == 0 {
@@ -206,9 +207,9 @@ func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulin
 	return out
 }
 
-// locksOf returns the locks of an employee that touch the days. All are in the order of
+// employeeLocks returns the locks of an employee that touch the days. All locks are in the order of
 // employees.
-func locksOf(employeeID int64, w *encoding.Window) []encoding.Lock {
+func employeeLocks(employeeID int64, w *encoding.Window) []encoding.Lock {
 	at, _ := slices.BinarySearchFunc(w.Locks, employeeID, func(l encoding.Lock, id int64) int { return cmp.Compare(l.EmployeeID, id) })
 	var out []encoding.Lock
 	for ; at < len(w.Locks) && w.Locks[at].EmployeeID == employeeID; at++ {
@@ -219,8 +220,8 @@ func locksOf(employeeID int64, w *encoding.Window) []encoding.Lock {
 	return out
 }
 
-// lockOf is a lock as schedules show it, but for its employee.
-func lockOf(l encoding.Lock) *schedulingv1.DayLock {
+// lockMessage returns a lock as in schedules, but without its employee.
+func lockMessage(l encoding.Lock) *schedulingv1.DayLock {
 	return &schedulingv1.DayLock{
 		Id: proto.Int64(l.ID), StartDateTime: l.Days.From.At(0).String(), EndDateTime: l.Days.To.At(0).String(),
 		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),

@@ -7,42 +7,42 @@ import (
 )
 
 func putShift(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
-	made := &schedulingv1.ChangedShift{Before: decoder[schedulingv1.Shift](c.before), After: decoder[schedulingv1.Shift](c.after)}
+	changed := &schedulingv1.ChangedShift{Before: newIfPresent[schedulingv1.Shift](c.before), After: newIfPresent[schedulingv1.Shift](c.after)}
 	if s.Shifts == nil {
 		s.Shifts = &schedulingv1.ChangedShifts{}
 	}
-	put(c, made, &s.Shifts.Create, &s.Shifts.Update, &s.Shifts.Delete)
-	return decode(c, made.Before, made.After)
+	put(c, changed, &s.Shifts.Create, &s.Shifts.Update, &s.Shifts.Delete)
+	return decode(c, changed.Before, changed.After)
 }
 
 func putPayCodeEdit(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
-	made := &schedulingv1.ChangedPayCodeEdit{Before: decoder[schedulingv1.PayCodeEdit](c.before), After: decoder[schedulingv1.PayCodeEdit](c.after)}
+	changed := &schedulingv1.ChangedPayCodeEdit{Before: newIfPresent[schedulingv1.PayCodeEdit](c.before), After: newIfPresent[schedulingv1.PayCodeEdit](c.after)}
 	if s.PayCodeEdits == nil {
 		s.PayCodeEdits = &schedulingv1.ChangedPayCodeEdits{}
 	}
-	put(c, made, &s.PayCodeEdits.Create, &s.PayCodeEdits.Update, &s.PayCodeEdits.Delete)
-	return decode(c, made.Before, made.After)
+	put(c, changed, &s.PayCodeEdits.Create, &s.PayCodeEdits.Update, &s.PayCodeEdits.Delete)
+	return decode(c, changed.Before, changed.After)
 }
 
 func putLeaveEdit(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
-	made := &schedulingv1.ChangedLeaveEdit{Before: decoder[schedulingv1.LeaveEdit](c.before), After: decoder[schedulingv1.LeaveEdit](c.after)}
+	changed := &schedulingv1.ChangedLeaveEdit{Before: newIfPresent[schedulingv1.LeaveEdit](c.before), After: newIfPresent[schedulingv1.LeaveEdit](c.after)}
 	if s.LeaveEdits == nil {
 		s.LeaveEdits = &schedulingv1.ChangedLeaveEdits{}
 	}
-	put(c, made, &s.LeaveEdits.Create, &s.LeaveEdits.Update, &s.LeaveEdits.Delete)
-	return decode(c, made.Before, made.After)
+	put(c, changed, &s.LeaveEdits.Create, &s.LeaveEdits.Update, &s.LeaveEdits.Delete)
+	return decode(c, changed.Before, changed.After)
 }
 
 func putTag(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
-	made := &schedulingv1.ChangedScheduleTag{Before: decoder[schedulingv1.ScheduleTag](c.before), After: decoder[schedulingv1.ScheduleTag](c.after)}
+	changed := &schedulingv1.ChangedScheduleTag{Before: newIfPresent[schedulingv1.ScheduleTag](c.before), After: newIfPresent[schedulingv1.ScheduleTag](c.after)}
 	if s.ScheduleTags == nil {
 		s.ScheduleTags = &schedulingv1.ChangedScheduleTags{}
 	}
-	put(c, made, &s.ScheduleTags.Create, &s.ScheduleTags.Update, &s.ScheduleTags.Delete)
-	return decode(c, made.Before, made.After)
+	put(c, changed, &s.ScheduleTags.Create, &s.ScheduleTags.Update, &s.ScheduleTags.Delete)
+	return decode(c, changed.Before, changed.After)
 }
 
-// put adds what was made of a change to the list that it belongs to.
+// put adds a change to the list that it belongs to.
 func put[T any](c *change, made T, create, update, del *[]T) {
 	switch {
 	case c.before == nil:
@@ -54,8 +54,8 @@ func put[T any](c *change, made T, create, update, del *[]T) {
 	}
 }
 
-// decoder returns where a state is read into; nil for none.
-func decoder[T any](text []byte) *T {
+// newIfPresent returns a new message for a state, or nil without a state.
+func newIfPresent[T any](text []byte) *T {
 	if text == nil {
 		return nil
 	}

@@ -1,5 +1,4 @@
-// Package schedulechange shows what changed in schedules between two instants. It reads
-// what schedules showed at each of them, and compares.
+// Package schedulechange compares the schedules at two instants.
 package schedulechange
 
 import (
@@ -15,19 +14,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// Directory finds the employees that requests name, of those whom the caller may see, as
-// [projection.Resolver] does.
+// Directory finds the requested employees that the caller may see, like [projection.Resolver].
 type Directory interface {
 	EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]projection.Employee, error)
-	// CountEmployees says how many an empty list stands for.
+	// CountEmployees returns the number of employees in an empty list, which means all visible
+	// ones.
 	CountEmployees(ctx context.Context) (int, error)
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of a Handler.
 type Deps struct {
 	Reader    *reading.Reader
 	Directory Directory
-	// KeepHistory is how long it is known what schedules were; negative for ever.
+	// KeepHistory is the retention of the history of schedules; a negative one means forever.
 	KeepHistory time.Duration
 }
 
@@ -43,49 +42,48 @@ var _ schedulingv1.ScheduleChangeServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// MultiReadScheduleChanges returns what is different in the schedules of employees at two
-// instants. Whoever asks again from the end of the response on misses nothing: the end is
-// an instant after which nothing is committed that belongs before it.
+// MultiReadScheduleChanges returns the differences of employees' schedules between two instants.
+// Clients that continue from the end of the response miss no changes: later commits cannot belong
+// to an earlier instant.
 func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv1.MultiReadScheduleChangesRequest) (*schedulingv1.ScheduleChanges, error) {
 	tenantID := tenant.Of(ctx)
-	asked, err := request.ParseChanges(req)
+	query, err := request.ParseChanges(req)
 	if err != nil {
 		return nil, err
 	}
-	settled, now, err := h.deps.Reader.SettledUntil(ctx, asked.Until)
+	settled, now, err := h.deps.Reader.SettledUntil(ctx, query.Until)
 	if err != nil {
 		return nil, err
 	}
-	if err := asked.Between(settled, now, h.deps.KeepHistory); err != nil {
+	if err := query.Between(settled, now, h.deps.KeepHistory); err != nil {
 		return nil, err
 	}
-	employees, err := h.employees(ctx, asked)
+	employees, err := h.employees(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	persons := encoding.NewPersons(employees, asked.Days)
-	before, err := h.deps.Reader.ReadAt(ctx, tenantID, &asked.Query, persons, asked.From)
+	persons := encoding.NewPersons(employees, query.Days)
+	before, err := h.deps.Reader.ReadAt(ctx, tenantID, &query.Query, persons, query.From)
 	if err != nil {
 		return nil, err
 	}
-	after, err := h.deps.Reader.ReadAt(ctx, tenantID, &asked.Query, persons, asked.Until)
+	after, err := h.deps.Reader.ReadAt(ctx, tenantID, &query.Query, persons, query.Until)
 	if err != nil {
 		return nil, err
 	}
-	snapshots, err := compare(asked.Selected, before, after)
+	snapshots, err := compare(query.Selected, before, after)
 	if err != nil {
 		return nil, err
 	}
 	return &schedulingv1.ScheduleChanges{
-		StartDateTime: request.FormatInstant(asked.From), EndDateTime: request.FormatInstant(asked.Until),
+		StartDateTime: request.FormatInstant(query.From), EndDateTime: request.FormatInstant(query.Until),
 		ScheduleChangeSnapshots: &schedulingv1.ScheduleChangeSnapshotList{Snapshots: snapshots},
 	}, nil
 }
 
-// employees returns those who are asked for. How many they are is checked before they are
-// looked up.
-func (h *Handler) employees(ctx context.Context, asked *request.Changes) ([]projection.Employee, error) {
-	list := asked.Employees
+// employees returns the requested employees. Limits are checked before employees are read.
+func (h *Handler) employees(ctx context.Context, query *request.Changes) ([]projection.Employee, error) {
+	list := query.Employees
 	count := len(list.GetIds()) + len(list.GetQualifiers()) + len(list.GetRefs())
 	if count == 0 {
 		var err error
@@ -93,7 +91,7 @@ func (h *Handler) employees(ctx context.Context, asked *request.Changes) ([]proj
 			return nil, err
 		}
 	}
-	if err := reading.CheckEmployeeDays(count, asked.Days.Days()); err != nil {
+	if err := reading.CheckEmployeeDays(count, query.Days.Days()); err != nil {
 		return nil, err
 	}
 	return h.deps.Directory.EmployeesByList(ctx, list)

@@ -21,14 +21,14 @@ ON CONFLICT (tenant_id, request_id) DO UPDATE SET version = excluded.version, it
 SELECT request_id, employee_id FROM time_off_edit WHERE tenant_id = $1 AND cardinality(item_ids) > 0`
 )
 
-// row is a row of time_off_edit; the zero row is of a request that never was on a schedule.
+// row is a row of time_off_edit. The zero row belongs to a request that was never on a schedule.
 type row struct {
 	employeeID, version int64
 	items               []int64
 	digest              []byte
 }
 
-// read returns what a request has on the schedule, which the transaction has locked.
+// read reads the row of a request. The transaction has locked the schedule.
 func read(ctx context.Context, tx pgx.Tx, tenantID, requestID int64) (row, error) {
 	var r row
 	err := tx.QueryRow(ctx, readRow, tenantID, requestID).Scan(&r.employeeID, &r.version, &r.items, &r.digest)
@@ -50,8 +50,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID, requestID int64, r row) err
 	return nil
 }
 
-// Requests returns the requests of a tenant that have time off on schedules, with their
-// employees.
+// Requests returns the tenant's requests with time off on schedules, with their employees.
 func Requests(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
 	out := map[int64]int64{}
 	var request, employee int64

@@ -1,6 +1,5 @@
-// Package timeoffedit puts the time off on schedules that timekeeping has decided about, and
-// takes it off again. It keeps which pay code edits a request has, and of which version they
-// are.
+// Package timeoffedit adds approved time off to schedules, and removes it. Timekeeping decides
+// about time off. The package stores the pay code edits of each request and their version.
 package timeoffedit
 
 import (
@@ -20,23 +19,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// maxEdits bounds one call.
+// maxEdits limits the edits of one call.
 const maxEdits = 366
 
-// Directory finds employees, as [projection.Resolver] does.
+// Directory finds employees, like [projection.Resolver].
 type Directory interface {
-	// EmployeeByID returns an employee, whoever the caller may see.
+	// EmployeeByID returns an employee without an access check.
 	EmployeeByID(ctx context.Context, id int64) (*projection.Employee, error)
 }
 
-// Schedules put pay code edits that take shifts on schedules, and take them off again, in a
-// transaction of the caller.
+// Schedules adds covering pay code edits to schedules, and removes them, in a transaction of the
+// caller.
 type Schedules interface {
 	Cover(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, edits []*schedulingv1.PayCodeEdit) ([]int64, error)
 	Uncover(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error
 }
 
-// Deps is what the handler works with.
+// Deps are the dependencies of the handler.
 type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
@@ -54,8 +53,8 @@ var _ schedulingv1.TimeOffEditServiceServer = (*Handler)(nil)
 // New returns the handler of TimeOffEditService.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// PutTimeOff replaces what a request for time off has on the schedule. All is done under the
-// lock of the employee's schedule, as every other change of it.
+// PutTimeOff replaces the time off of a request on the schedule. It holds the lock of the
+// employee's schedule, like every other change of the schedule.
 func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest) (*schedulingv1.PutTimeOffResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPayCodeEdits()); n > maxEdits || req.GetRequestId() <= 0 || req.GetVersion() <= 0 {
@@ -69,7 +68,7 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 	if err != nil {
 		return nil, err
 	}
-	holds := req.GetVersion()
+	version := req.GetVersion()
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := employeelock.Lock(ctx, tx, tenantID, []int64{employee.ID}); err != nil {
 			return err
@@ -80,10 +79,10 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 		}
 		switch {
 		case now.version >= req.GetVersion():
-			holds = now.version
+			version = now.version
 			return nil
 		case now.version > 0 && now.employeeID != employee.ID:
-			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request %d is of the employee %d.", req.GetRequestId(), now.employeeID))
+			return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request %d belongs to the employee %d.", req.GetRequestId(), now.employeeID))
 		}
 		next := row{employeeID: employee.ID, version: req.GetVersion(), items: now.items, digest: sum}
 		if !(req.GetRepeats() && bytes.Equal(now.digest, sum)) {
@@ -91,17 +90,17 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 				return err
 			}
 		}
-		holds = next.version
+		version = next.version
 		return write(ctx, tx, tenantID, req.GetRequestId(), next)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &schedulingv1.PutTimeOffResponse{Version: holds}, nil
+	return &schedulingv1.PutTimeOffResponse{Version: version}, nil
 }
 
-// replace takes items off the schedule of an employee, puts pay code edits on it, and returns
-// the ids of these.
+// replace removes items from an employee's schedule, adds pay code edits to it, and returns their
+// ids.
 func (h *Handler) replace(
 	ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, items []int64, edits []*schedulingv1.PayCodeEdit,
 ) ([]int64, error) {
@@ -116,7 +115,7 @@ func (h *Handler) replace(
 	return h.deps.Schedules.Cover(ctx, tx, tenantID, employee, edits)
 }
 
-// digest returns what tells whether the same pay code edits come again.
+// digest returns a digest of pay code edits, to detect repeated calls.
 func digest(edits []*schedulingv1.PayCodeEdit) ([]byte, error) {
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(&schedulingv1.PutTimeOffRequest{PayCodeEdits: edits})
 	if err != nil {

@@ -85,7 +85,7 @@ func daysOff(items []itemRow) (map[civil.Date]*dayOff, error) {
 	return days, nil
 }
 
-func (d *dayOff) add(day civil.Date, amount coveringedit.Taken) {
+func (d *dayOff) add(day civil.Date, amount coveringedit.Deduction) {
 	switch {
 	case amount.Full:
 		d.leave.full = true
