@@ -48,10 +48,9 @@ func (p publisher) GetKeySet(context.Context, *authv1.GetKeySetRequest) (*authv1
 	return &authv1.GetKeySetResponse{Keys: []*authv1.JSONWebKey{p.key}}, nil
 }
 
-// BenchmarkAuthorise measures what a GET costs more because the caller is
-// authenticated, authorised and held to a rate: the processor time of a whole
-// request to an operation that needs all that, against one to a public
-// operation over an edge that does not throttle. Both respond at once.
+// BenchmarkAuthorise measures the extra cost of a GET that is authenticated, authorised and counted against a
+// rate. It compares the processor time of a whole request to such an operation with a public operation of an
+// edge without throttling. Both respond at once.
 func BenchmarkAuthorise(b *testing.B) {
 	open, closed, token := authoriseEdges(b)
 	ask := func(edge *Edge, path string) {

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// A body is read into no more than it needs.
+// The read buffer grows only as far as necessary.
 func TestBuffersGrowToTheBody(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
@@ -38,7 +38,7 @@ func TestBuffersGrowToTheBody(t *testing.T) {
 	}
 }
 
-// Who needs no token sends little.
+// Bodies of operations without a token are small.
 func TestPublicBodiesAreSmall(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
@@ -49,7 +49,7 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 	assert.Contains(t, w.Body.String(), `"error":"invalid_request"`)
 }
 
-// A client that leaves while its large body waits is no sign of overload.
+// A client that disconnects while its large body waits does not count as overload.
 func TestWhoLeavesDoesNotMeanOverload(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())

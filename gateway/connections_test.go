@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// However many connect, no more than the bound are served at a time: neither those
-// that do nothing nor those that rest keep others out for good.
+// At most the permitted number of connections is served at a time. Neither idle connections nor those without
+// requests block others forever.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 4

@@ -24,8 +24,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// fakes are the services behind an edge under test. Each test sets what it
-// calls.
+// fakes are the services behind an edge under test. Each test sets the calls that it needs.
 type fakes struct {
 	schedulingv1.UnimplementedShiftServiceServer
 	patterns
@@ -40,8 +39,7 @@ type fakes struct {
 	createShifts func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error)
 }
 
-// newTrusting makes an edge that leaves it to the services who is let in, and holds
-// nobody to a rate.
+// newTrusting returns an edge that leaves authentication to the services and does not throttle.
 func newTrusting(cfg Config, conns backends.Conns, log *slog.Logger) (*Edge, error) {
 	cfg.Clock = clock.System{}
 	return newEdge(cfg, conns, nil, nil, log)
@@ -146,7 +144,7 @@ func connsTo(t *testing.T, f *fakes) backends.Conns {
 	return conns
 }
 
-// reply is what a client gets.
+// reply is the response that a client received.
 type reply struct {
 	status int
 	header http.Header

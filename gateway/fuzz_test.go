@@ -27,7 +27,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// secret is what must never be in a response.
+// secret must never appear in a response.
 const secret = "s3cret-horse-battery"
 
 // fuzzedEdge is an edge over the chain of interceptors that every service has.
@@ -118,8 +118,8 @@ func namesSecret(values url.Values) bool {
 	return false
 }
 
-// FuzzAuthorization sends any Authorization header: it is let in, or gets 401
-// with the usual body, which does not show what was sent.
+// FuzzAuthorization sends any Authorization header. The request is accepted, or gets 401 with the usual body,
+// which does not repeat the header.
 func FuzzAuthorization(f *testing.F) {
 	edge, good := fuzzedEdge(f)
 	for _, value := range []string{

@@ -311,7 +311,7 @@ func TestOperationsThatTakeKeys(t *testing.T) {
 	require.NoError(t, err)
 	taken := 0
 	for r := range edge.routes.All() {
-		// What is the own of whoever is logged in needs no permission.
+		// Operations on the caller's own data need no permission.
 		writes := strings.HasSuffix(r.Policy.Permission, ".write") || r.Policy.Permission == "" && r.Method == http.MethodDelete
 		silent := strings.Contains(r.Policy.Name, ".PersonService/") || strings.HasSuffix(r.Policy.Name, "/UpdateClient") ||
 			strings.HasSuffix(r.Policy.Name, "/UpdateWebhook")

@@ -19,8 +19,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// TestServicesInTheSameProcess holds that an edge over rpc.Local does what it
-// does over the network: bytes, headers and errors pass.
+// TestServicesInTheSameProcess proves that an edge over rpc.Local behaves as over the network: bytes, headers
+// and errors pass.
 func TestServicesInTheSameProcess(t *testing.T) {
 	t.Parallel()
 	public, _, err := ed25519.GenerateKey(nil)

@@ -18,8 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/sizes"
 )
 
-// sending is a way in which a client sends a request that is refused before its body was
-// read.
+// sending is a way to send a request that is refused before its body was read.
 type sending struct {
 	name    string
 	headers string
@@ -73,8 +72,8 @@ func readWhole(conn io.Reader) (*http.Response, string, error) {
 	}
 }
 
-// Whoever sends the whole body before they look gets the whole response, whatever they
-// are refused for, and however they send.
+// A client that sends its whole body before it reads gets the whole response, for each kind of error and each
+// way of sending.
 func TestResponsesToRefusedBodiesArrive(t *testing.T) {
 	t.Parallel()
 	start := func(edge *Edge, err error) func(plain bool) (net.Conn, error) {

@@ -34,8 +34,8 @@ import (
 
 const schedulePath = "/v1/scheduling/schedule/multi_read"
 
-// schedules returns reads in parts of the test's choice; the last one is what
-// the method returns. A failure comes in place of the last part.
+// schedules returns reads in parts that the test chooses; the method returns the last one. A failure replaces
+// the last part.
 type schedules struct {
 	schedulingv1.UnimplementedScheduleServiceServer
 	parts   []*schedulingv1.Schedule

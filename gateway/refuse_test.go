@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever is refused over HTTP/1 with a small body may go on over the same
-// connection: a crowd that has to come again would bring as many handshakes.
+// A client that is refused over HTTP/1 with a small body keeps its connection. Otherwise a crowd of refused
+// clients would cause as many new handshakes.
 func TestRefusedSendersKeepTheirConnection(t *testing.T) {
 	t.Parallel()
 	address, client := listen(t, (*Server).Serve)

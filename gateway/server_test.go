@@ -189,7 +189,7 @@ func TestHeadersOfAHugeRequestAreRefused(t *testing.T) {
 	assert.Contains(t, string(b), "431")
 }
 
-// A request that does not end is cut off, and that is no failure of the server.
+// A request that does not end is cut off. That is not an error of the server.
 func TestRunCutsOffWhatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})

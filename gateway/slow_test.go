@@ -27,7 +27,7 @@ import (
 // Only the bound that a test is about is short: the others hold for its own clients
 // too, which a busy machine makes slow.
 const (
-	// shortTimeout is for what only clients meet that never come to an end.
+	// shortTimeout bounds requests that never finish.
 	shortTimeout = 300 * time.Millisecond
 	// stallTimeout is for what clients must keep up with that do.
 	stallTimeout = 2 * time.Second
@@ -82,7 +82,7 @@ func sendSlowly(t *testing.T, address string, client *http.Client) *tls.Conn {
 	return conn
 }
 
-// Bodies that are on their way keep nobody out: the edge has one place here.
+// Bodies in transit do not block other requests: the edge has one slot here.
 func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	f := &fakes{createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {

@@ -46,14 +46,14 @@ func TestLargeResponsesAreWrittenInParts(t *testing.T) {
 	}
 }
 
-// What goes wrong after the first part cannot become an error body. The client
-// must not take what it has for the whole response.
+// An error after the first part cannot become an error body. The client must not take the beginning for the
+// whole response.
 func TestResponsesThatFailHalfWayAreCutOff(t *testing.T) {
 	t.Parallel()
 	f := &fakes{createShifts: func(context.Context, *schedulingv1.Shift) (*schedulingv1.ShiftList, error) {
 		wire, err := proto.Marshal(manyShifts())
 		list := &schedulingv1.ShiftList{}
-		list.ProtoReflect().SetUnknown(append(wire, 1<<3|2, 2, 0xff, 0xff)) // an item that is no message
+		list.ProtoReflect().SetUnknown(append(wire, 1<<3|2, 2, 0xff, 0xff)) // an item that is not a message
 		return list, err
 	}}
 	s := serve(t, Config{}, f)

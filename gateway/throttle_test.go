@@ -54,7 +54,7 @@ func (k *keyring) Invoke(ctx context.Context, method string, args, reply any, op
 	return k.recorder.Invoke(ctx, method, args, reply, opts...)
 }
 
-// counter is a platform service that gives nobody more than one request.
+// counter is a platform service that grants one request to each caller.
 type counter struct {
 	recorder
 	mu       sync.Mutex
@@ -215,8 +215,7 @@ func (c *counter) denials() []*platformv1.Denial {
 	return c.refusals
 }
 
-// What known callers are refused comes into the audit trail, counted, and in one
-// call; what an address is refused does not.
+// Denials of known callers appear in the audit log, counted and in one call; denials of an address do not.
 func TestRefusedRatesAreKept(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
@@ -249,8 +248,8 @@ func TestRefusedRatesAreKept(t *testing.T) {
 	assert.InDelta(t, 1, testutil.ToFloat64(f.edge.metrics.Requests.WithLabelValues("none", "429")), 0)
 }
 
-// A token of an identity provider takes from the rate of its tenant and provider
-// as soon as auth has accepted it, and from that of the address before.
+// A token of an identity provider counts against the rate of its tenant and provider after auth has accepted
+// it, and against the rate of the address before.
 func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
@@ -263,8 +262,8 @@ func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 	assert.Len(t, f.counter.callers(), 3, "nobody has accepted it")
 }
 
-// Once a service has said that a token was revoked, who still sends it takes from the
-// rate of their address, and no longer from that of the client, which others use.
+// After a service has reported a token as revoked, requests with it count against the rate of the address and
+// no longer against the client's rate, which others use.
 func TestARevokedTokenTakesFromNoClient(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/headers"
 )
 
-// FuzzIdempotencyKey reads any key: what is taken for one is short and can be
-// sent on.
+// FuzzIdempotencyKey parses any header: an accepted key is short and printable.
 func FuzzIdempotencyKey(f *testing.F) {
 	for _, value := range []string{"a", `"a"`, `"a\"b\\"`, `"`, `"a";x=1`, "", " a ", "ä", `"ä"`} {
 		f.Add(value)

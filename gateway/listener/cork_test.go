@@ -77,7 +77,7 @@ func TestTheChunksOfLargeResponsesGoOutWhole(t *testing.T) {
 	}
 }
 
-// What is corked reaches the connection whole and in order, however it is written.
+// Corked data arrives at the connection completely and in order, for any way of writing.
 func TestCorkedWritesAreKeptBack(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range map[string][]int{

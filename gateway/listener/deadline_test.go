@@ -63,7 +63,8 @@ func TestOnlyLongResponsesArePaced(t *testing.T) {
 	}
 }
 
-// Whoever is known may send on for longer than an anonymous client, but not too many at a time.
+// Authenticated callers may continue to send for longer than anonymous clients, but only a bounded number at a
+// time.
 func TestSendersOfRefusedBodiesComeToAnEnd(t *testing.T) {
 	t.Parallel()
 	const size = anonymousDrainBytes + 2*drainChunk

@@ -44,8 +44,8 @@ func running(h *handshaker, n float64) func() bool {
 	return func() bool { return testutil.ToFloat64(h.Running) == n }
 }
 
-// Those who only knock keep a bounded number of handshakes busy, for a bounded
-// time; who comes then is let in.
+// Clients that never finish their handshake occupy a bounded number of slots for a bounded time. Later clients
+// are served.
 func TestHandshakesAreBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 3
@@ -76,7 +76,7 @@ func TestHandshakesAreBounded(t *testing.T) {
 	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
 }
 
-// Closing the listener ends what waits: whoever accepts, and handshakes that run.
+// Closing the listener ends waiting Accept calls and running handshakes.
 func TestHandshakesEndWithTheirListener(t *testing.T) {
 	t.Parallel()
 	h := newTestHandshaker(t, 2, 2, time.Hour)
@@ -94,8 +94,7 @@ func TestHandshakesEndWithTheirListener(t *testing.T) {
 	require.Eventually(t, running(h, 0), 10*time.Second, time.Millisecond)
 }
 
-// Whoever only knocks, from one address, for as long as may be, does not keep
-// those of other addresses waiting.
+// Clients at one address that never finish their handshakes do not make clients at other addresses wait.
 func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
 	t.Parallel()
 	h := newTestHandshaker(t, 4, 2, time.Hour)

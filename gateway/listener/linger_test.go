@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lingering returns bounds that no test meets but by what it is about.
+// lingering returns bounds that are large enough not to matter. Each test lowers the one that it is about.
 func lingering() LingerBounds {
 	return LingerBounds{Connections: 4, PerAddress: 4, Bytes: 1 << 40, Time: time.Minute, Stall: time.Minute}
 }
@@ -57,7 +57,7 @@ func TestResponsesOutliveTheirConnection(t *testing.T) {
 	require.NoError(t, t.Context().Err())
 }
 
-// Whoever does not come to an end is cut off.
+// A client that does not stop sending is cut off.
 func TestLingeringEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -50,7 +50,7 @@ func newAuthority(rate float64, burst int64) *authority {
 }
 
 func (a *authority) LeaseRate(ctx context.Context, req *platformv1.LeaseRateRequest, _ ...grpc.CallOption) (*platformv1.LeaseRateResponse, error) {
-	time.Sleep(a.delay) // What the network takes; time is the test's own.
+	time.Sleep(a.delay) // The duration of the network; time is simulated.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.requests++
@@ -127,8 +127,7 @@ func countAdmitted(t *testing.T, edge *throttle.Throttler, every, long time.Dura
 	return admitted
 }
 
-// settle lets what was asked in the background come to its end, the giving back
-// of leases too.
+// settle waits until background lease requests have ended, including returns of leases.
 func settle() { time.Sleep(time.Minute) }
 
 func TestEdgesTogetherKeepToTheRate(t *testing.T) {

@@ -68,7 +68,7 @@ func BenchmarkScheduleToJSON(b *testing.B) {
 	json, err := plan.AppendJSON(nil, wire)
 	require.NoError(b, err)
 
-	b.Run("stream", func(b *testing.B) { // what the edge does
+	b.Run("stream", func(b *testing.B) { // as in the edge
 		b.SetBytes(int64(len(json)))
 		b.ReportAllocs()
 		var buf []byte
@@ -133,7 +133,7 @@ func BenchmarkAgainstProtojson(b *testing.B) {
 	b.ReportMetric(theirs[len(theirs)/2], "protojson-MB/s")
 }
 
-// counter counts what is written to it.
+// counter counts the written bytes.
 type counter int
 
 func (c *counter) Write(p []byte) (int, error) {

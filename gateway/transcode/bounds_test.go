@@ -32,8 +32,8 @@ func TestEmptyObjectsAreNotBuilt(t *testing.T) {
 	require.NoError(t, err, "a few are no matter")
 }
 
-// What is over a limit is refused by the limit, in the same words and with the same
-// numbers as if all of it had been written. protojson writes all of it.
+// The limit refuses a list that is too long with the same text and numbers as if the list had been written
+// completely. protojson writes it completely.
 func TestListsAreCutWhereALimitRefusesThem(t *testing.T) {
 	t.Parallel()
 	const (

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// A property that an object has twice is refused with its path, under whatever names it
-// comes, since programs that read JSON differ in which value they take.
+// A property that occurs twice in an object is refused with its path, under any combination of its names,
+// because JSON parsers differ in which value they use.
 func TestRepeatedPropertiesAreRefused(t *testing.T) {
 	t.Parallel()
 	plan := transcode.For(kindsFile().Messages().ByName("Kinds"))

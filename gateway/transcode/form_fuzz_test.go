@@ -12,8 +12,8 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// FuzzAppendForm reads any form. What is accepted holds what net/url reads in
-// it; what is refused is the caller's fault.
+// FuzzAppendForm parses any form. An accepted form yields the values that net/url reads; an error is the
+// caller's.
 func FuzzAppendForm(f *testing.F) {
 	for _, form := range []string{
 		"", "&", "=", "password=a", "password=a&password=b", "password=&password=", "password=%zz", "pass%77ord=a+b%26", "password=%ff", "password=%00",

@@ -131,8 +131,7 @@ func descriptorField(t *testing.T, name protoreflect.Name) protoreflect.FieldDes
 	return kindsFile().Messages().ByName("Kinds").Fields().ByName(name)
 }
 
-// TestRequestsAreReadLeniently compares what is read with what protojson reads
-// of strict JSON.
+// TestRequestsAreReadLeniently compares the result for lenient JSON with protojson's result for strict JSON.
 func TestRequestsAreReadLeniently(t *testing.T) {
 	t.Parallel()
 	kinds := kindsFile().Messages().ByName("Kinds")

@@ -53,8 +53,7 @@ func divide(random *rand.Rand, wire []byte) [][]byte {
 	return append(parts, part)
 }
 
-// join returns what a message in parts is written as. The memory of each part
-// is spoilt as soon as it was added.
+// join returns the JSON of a message in parts. It overwrites the memory of each part after adding it.
 func join(t *testing.T, m proto.Message, parts [][]byte) ([]byte, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -36,7 +36,7 @@ func TestLongIDs(t *testing.T) {
 	assert.False(t, isLongID(protowire.AppendVarint(nil, firstLongID)[:longIDBytes-1]))
 }
 
-// A memo serves one message after another, also when what it remembers of one fills it.
+// A memo serves several messages in turn, even if the fragments of one fill it.
 func TestAMemoServesManyMessages(t *testing.T) {
 	t.Parallel()
 	m := memos.New().(*memo)

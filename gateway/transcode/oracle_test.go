@@ -24,8 +24,8 @@ import (
 // maker makes random messages.
 type maker struct {
 	*rand.Rand
-	// request leaves out what only responses hold: what a bare array or an Any
-	// does not show in JSON, and numbers that JSON has not.
+	// request omits values that only occur in responses: values that a bare array or an Any hides in JSON, and
+	// numbers that JSON cannot express.
 	request bool
 }
 

@@ -47,9 +47,8 @@ func requireSameJSON(t testing.TB, m proto.Message, wire []byte) {
 	require.Equal(t, expected(t, m), decode(t, text[len("before"):]), "%s", text)
 }
 
-// shuffled moves the fields of a message around, keeps those of one number in
-// their order, and sends some of them twice as an encoder may that changed its
-// mind.
+// shuffled reorders the fields of a message, keeps the order of those with the same number, and repeats some of
+// them, which encoders may do.
 func shuffled(r *rand.Rand, wire []byte) []byte {
 	fields := map[protowire.Number][][]byte{}
 	var order []protowire.Number

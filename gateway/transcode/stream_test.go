@@ -17,8 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// stream returns what a streamed message consists of: the parts that were
-// written, and the last one.
+// stream streams a message, and returns the number of written parts and the whole text.
 func stream(t *testing.T, m proto.Message, wire []byte) (parts int, text []byte) {
 	t.Helper()
 	var out recorder
@@ -155,7 +154,7 @@ func TestMessagesThatAreCutOff(t *testing.T) {
 	}
 }
 
-// However large items are, what is held back of them stays less than a part.
+// The buffered data stays below one part, even for large items.
 func TestLargeItemsAreNotHeldBack(t *testing.T) {
 	t.Parallel()
 	const size = 300 << 10

@@ -107,8 +107,7 @@ func only(lines []string, part string) (out []string) {
 	return out
 }
 
-// refusals returns a client of the token service, and what the chain notes of
-// refusals.
+// refusals returns a client of the token service, and the denials that the chain records.
 func (b *fixture) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) {
 	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, b.service, b.service, b.clock)
@@ -126,8 +125,7 @@ func (b *fixture) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) 
 	return authv1.NewTokenServiceClient(local), noted
 }
 
-// What would be a row for each attempt is left to the chain, which counts it: whose
-// tenant and client it was.
+// The chain counts attempts without an audit row of their own, with their tenant and client.
 func TestAttemptsThatLeaveNoRowAreNoted(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -267,7 +267,7 @@ func TestUsers(t *testing.T) {
 func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	// No WHERE: what stands between tenants here is the row-level security.
+	// Without WHERE, only row-level security separates the tenants.
 	for _, table := range []string{"client", "access_profile", "app_user"} {
 		t.Run(table, func(t *testing.T) {
 			var mine, theirs, none int
@@ -300,8 +300,7 @@ func TestKeys(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// A process with another key than that of the signing keys is not ready, while operators
-// do their work without any.
+// A process with a different key encryption key is not ready, while operator commands need no key.
 func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
 	t.Parallel()
 	const key, other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "HxwdHhsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA="

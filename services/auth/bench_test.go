@@ -77,8 +77,7 @@ func BenchmarkRefreshGrant(b *testing.B) {
 	b.ReportMetric(updates/float64(b.N), "updates/s")
 }
 
-// perSecond returns how often callers do something in a second, by what they do in
-// a while.
+// perSecond returns how often callers do something in a second, measured over a time.
 func perSecond(b *testing.B, callers int, while time.Duration, do func(caller int) error) float64 {
 	b.Helper()
 	var done atomic.Int64

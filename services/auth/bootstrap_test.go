@@ -30,7 +30,7 @@ func TestBootstrapTwice(t *testing.T) {
 	assert.Equal(t, 1, rows, "the audit log says once that it was made")
 }
 
-// operation is what an operator asks for.
+// operation is an operator command.
 type operation func() error
 
 func (o operation) Operate(context.Context, *auth.Service, io.Writer) error { return o() }

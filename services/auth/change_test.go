@@ -21,8 +21,7 @@ import (
 
 const codeLastAdministrator = "WRL-40001"
 
-// withClerk makes a clerk who may write persons, and an administrator, both of
-// whom are persons.
+// withClerk creates a clerk who may write persons, and an administrator. Both are persons.
 func withClerk(t *testing.T, b *fixture) (clerk, boss context.Context) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), tenant.Default)
@@ -141,7 +140,7 @@ func TestAdministratorsDoNotRemoveEachOther(t *testing.T) {
 	assert.Equal(t, 1, left)
 }
 
-// What commons does later is in the trail of whoever asked for it.
+// Later actions of commons appear in the audit log of the initiator.
 func TestTheTrailNamesTheInitiator(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -161,7 +160,7 @@ func TestTheTrailNamesTheInitiator(t *testing.T) {
 	require.NoError(t, err)
 	_, err = users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11, 12}, Initiator: by})
 	require.NoError(t, err)
-	// A user cannot say that it was somebody else.
+	// A user cannot claim another initiator.
 	_, err = users.DeleteUsers(b.as(t, "chief", "correct horse battery"), &authv1.DeleteUsersRequest{PersonIds: []int64{11}, Initiator: by})
 	require.NoError(t, err)
 

@@ -84,7 +84,7 @@ func (s *slapd) stop() {
 	if s.command == nil {
 		return
 	}
-	_ = s.command.Process.Signal(syscall.SIGTERM) // It may have ended by itself.
+	_ = s.command.Process.Signal(syscall.SIGTERM) // It may have ended already.
 	<-s.ended
 	s.command = nil
 }

@@ -43,7 +43,7 @@ func newFixtureWith(t testing.TB, cfg auth.Config) *fixture {
 	return createFixture(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
 }
 
-// permitted returns those of the fixture's permissions that a token grants.
+// permitted returns the fixture's permissions that a token grants.
 func (b *fixture) permitted(p *authn.Principal) (out []string) {
 	for _, permission := range b.permissions {
 		if p.Has(permission) {
@@ -62,7 +62,7 @@ func createFixture(t testing.TB, cfg auth.Config, permissions ...string) *fixtur
 		permissions: permissions,
 	}
 	var err error
-	// Few rounds: the tests are about what is hashed, not how hard.
+	// Few passes: the tests check which work is done, not its cost.
 	cfg.HashMemory, cfg.HashTime = 64, 1
 	b.service, err = auth.New(t.Context(), cfg, auth.Deps{
 		Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock,

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
 )
 
-// adaSecret is what a user is given first, and newSecret what they choose.
+// adaSecret is the initial password of a user, and newSecret the next one.
 const adaSecret, newSecret = "lamp under water", "lamp above water"
 
 func (b *fixture) put(ctx context.Context, users ...*authv1.User) error {
@@ -141,7 +141,7 @@ func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 		assert.True(t, fault.HasStatus(err, 400), "%v", err)
 		assertOAuth(t, b.try(t.Context(), "b", "vic\ntim", newSecret), 400, "invalid_grant")
 	})
-	// The mark that turns the direction of writing is removed, so that nobody reads this name as the other one.
+	// The mark that changes the direction of writing is removed, so that the two names cannot be confused.
 	t.Run("other direction", func(t *testing.T) {
 		require.NoError(t, b.put(ctx, &authv1.User{PersonId: 12, Username: "\u202emitciv", Password: newSecret}))
 		assert.NoError(t, b.try(t.Context(), "b", "mitciv", newSecret))
@@ -153,7 +153,7 @@ func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 	assertSlowDown(t, b.try(t.Context(), "d", "victim", adaSecret), 60)
 }
 
-// A hash of before hashing was set to cost more is made anew at the next log-in.
+// A hash with cheaper parameters is renewed at the next log-in.
 func TestOldHashesAreRenewed(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -177,8 +177,7 @@ func TestOldHashesAreRenewed(t *testing.T) {
 	assert.Contains(t, stored(), "m=64,t=1", "the setting counts")
 }
 
-// Whether the name was locked is looked at again when the password was right: others
-// may have guessed meanwhile.
+// After a correct password, the lock is checked again, because others may have guessed at the same time.
 func TestALockThatComesDuringALogInHolds(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWith(t, strict)

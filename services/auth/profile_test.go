@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// as returns a context for what commons does in the name of a user.
+// as returns a context in which commons acts for a user.
 func (b *fixture) as(t *testing.T, name, password string) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
@@ -113,7 +113,7 @@ func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 			assert.Contains(t, fault.FromError(err).Message, c.refused+",", name)
 		})
 	}
-	b.as(t, "boss", "lamp under water") // Their password is what it was.
+	b.as(t, "boss", "lamp under water") // The password has not changed.
 
 	t.Run("a profile that became smaller counts at once, and so does a token that has less", func(t *testing.T) {
 		_, err := b.pool.Exec(ctx, `UPDATE access_profile SET permissions = '{commons.person.read}' WHERE name = 'Clerk'`)

@@ -179,8 +179,7 @@ func TestTokensEndWithTheirUser(t *testing.T) {
 	assert.False(t, b.good(t, response.GetAccessToken()))
 }
 
-// Who has only tokens that expired needs no revocation, which would stay until it
-// is swept.
+// A user with expired tokens only needs no revocation, which would stay until the next sweep.
 func TestExpiredTokensAreNotRevoked(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

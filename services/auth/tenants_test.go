@@ -141,8 +141,7 @@ func TestTokensOfAClientsOwnWorkEndWithWhatTheyRestOn(t *testing.T) {
 	}
 }
 
-// A log-in that has read what a profile permits, and has not been stored when that
-// changes, is made again.
+// A log-in that has read a profile's permissions is repeated if they change before it is stored.
 func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
@@ -162,7 +161,7 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newFixture(t) // Of its own: each change takes away what the other one changes.
+			b := newFixture(t) // A fixture of its own, because each change removes the effect of the others.
 			b.withUser(t, 21, "lead", "Scheduler")
 			ctx := tenant.With(t.Context(), tenant.Default)
 			tx, err := b.pool.Begin(ctx)

@@ -9,7 +9,7 @@ import (
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
 )
 
-// Sweep removes allowances that nobody has used for long.
+// Sweep removes unused allowances.
 func Sweep(ctx context.Context, pool *pg.Pool) error {
 	return rates.NewStore(pool, ratelimit.Defaults{}, clock.System{}).Sweep(ctx)
 }

@@ -181,7 +181,7 @@ func TestRefusedRates(t *testing.T) {
 	assert.True(t, fault.HasStatus(err, 404))
 }
 
-// What was set when the installation allowed more holds only as far as it does now.
+// A rate that was set under a higher ceiling is limited to the current one.
 func TestTheCeilingHoldsForWhatWasSetBefore(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -121,7 +121,7 @@ func TestWhoMayChangeClients(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(context.Context) error
-		code string // "" for what is done
+		code string // "" for success
 	}{
 		{"create one that may do as much", create(&authv1.Client{Scopes: []string{"commons", "auth.client.write"}}), ""},
 		{"create one without scopes", create(&authv1.Client{}), fault.CodeNoAccess},

@@ -28,8 +28,8 @@ var permissions = []string{
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fixture is a tenant with the access profiles that every tenant starts with, and its user
-// ada. Its ctx is that of a service, which may do everything.
+// fixture is a tenant with the built-in access profiles and a user ada. Its ctx belongs to a service, which may
+// do everything.
 type fixture struct {
 	*client.Handler
 	ctx     context.Context

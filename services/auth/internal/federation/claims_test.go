@@ -71,7 +71,7 @@ func TestWhomTokensName(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, claim, claims string
-		want                string // "" for nobody
+		want                string // "" if no user is named
 	}{
 		{"a text", "sub", `{"sub":"ada"}`, "ada"},
 		{"a number", "number", `{"number":4711,"sub":"ada"}`, "4711"},

@@ -86,7 +86,7 @@ func TestWhichProvidersThereMayBe(t *testing.T) {
 	}
 }
 
-// What a tenant enters never makes the service connect to what is inside.
+// Addresses that a tenant enters never make the service connect to internal networks.
 func TestWhereProvidersMayBe(t *testing.T) {
 	t.Parallel()
 	allowed := []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}

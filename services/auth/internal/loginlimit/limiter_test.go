@@ -57,7 +57,7 @@ func (s *fixture) fail(name, address string) {
 	require.NoError(s, s.begin(name, address).RecordFailure(s.ctx))
 }
 
-// failSlowly fails some times, so seldom that nobody has to wait.
+// failSlowly fails several times, slowly enough to avoid a 429.
 func (s *fixture) failSlowly(name string, times int) {
 	s.Helper()
 	for range times {

@@ -75,7 +75,7 @@ func TestParametersArePositive(t *testing.T) {
 	assert.EqualValues(t, 384, Params{Memory: 128, Time: 3, Threads: 1}.work())
 }
 
-// What is stored and cannot be read is an error, whichever part of it is wrong.
+// An unreadable stored hash is an error, for each malformed part.
 func TestUnreadableHashes(t *testing.T) {
 	t.Parallel()
 	const good = "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$a2V5a2V5"

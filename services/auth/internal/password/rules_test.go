@@ -91,7 +91,7 @@ func TestRepeats(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"abc": false, "abab": true, "aaaaaaaa": true, "abcdefgabcdefg": true,
-		"abcdefghabcdefgh": false, // What is said twice is long enough by itself.
+		"abcdefghabcdefgh": false, // A repetition of eight characters is long enough.
 		"abcdefgabcdef":    false,
 	} {
 		t.Run(text, func(t *testing.T) {

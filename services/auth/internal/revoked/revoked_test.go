@@ -34,7 +34,7 @@ func (h *Handler) revoke(t *testing.T, tenantID int64, jti string) {
 	require.NoError(t, h.store.Token(tenant.With(t.Context(), tenantID), audit.Event{Tenant: tenantID, At: time.Now()}, jti, time.Now().Add(time.Hour)))
 }
 
-// round is what a process does to learn of everything.
+// round reads all revocations, as a process does.
 func (h *Handler) round(t *testing.T, since int64) (keys []string, horizon int64) {
 	t.Helper()
 	req := &authv1.ListRevocationsRequest{Since: since}

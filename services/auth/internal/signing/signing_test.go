@@ -56,8 +56,8 @@ func TestReplicasShareOneKey(t *testing.T) {
 	assert.NotEqual(t, set.Keys[0].KeyID, again.Keys[0].KeyID)
 }
 
-// Within a second nobody is asked for the published keys again, unless the next key
-// is about to be made: maybe by another replica, whose tokens must be verified at once.
+// Within a second, the published keys are not read again, unless the next key is about to be created, possibly
+// by another replica, whose tokens must be verifiable at once.
 func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
@@ -106,10 +106,9 @@ func wrapperOf(t *testing.T, text string) signing.Wrapper {
 	return w
 }
 
-// The next key is known everywhere before its first token comes, also to a service that
-// somebody keeps from asking again by tokens of keys that nobody has; and the key of
-// before is known until its last token has ended. Two replicas sign, and one that has just
-// started.
+// All services know the next key before its first token, even a service whose refreshes are blocked by tokens
+// with unknown keys. The previous key is known until its last token has expired. Two replicas sign, and one
+// that has just started.
 func TestRotationRefusesNoToken(t *testing.T) {
 	t.Parallel()
 	const tokenLife = 30 * time.Minute
@@ -163,8 +162,8 @@ func TestRotationRefusesNoToken(t *testing.T) {
 	assert.Less(t, len(used), 8, "one after another")
 }
 
-// When no process looked after the keys in time, the next one signs as soon as the present
-// one may not, rather than a third one that nobody was notified of.
+// If no process maintained the keys in time, the next key signs as soon as the current one must not. A third
+// key, which no service knows, is not created.
 func TestThePublishedKeySignsEarlyRatherThanAnUnknownOne(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
@@ -256,7 +255,7 @@ func TestKeysRetire(t *testing.T) {
 	}
 }
 
-// What an operator removes signs no more after the next look.
+// A key that an operator removes stops signing after the next check.
 func TestARemovedKeySignsNoMore(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

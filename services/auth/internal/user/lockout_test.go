@@ -58,7 +58,7 @@ func TestLockoutBeginsAndEndsInTime(t *testing.T) {
 	}
 	ends, begins := start.AddDate(0, 0, 20), start.AddDate(0, 0, 10)
 	lock(3, begins, ends)
-	lock(2, start, ends) // Older than what is known.
+	lock(2, start, ends) // Older than the stored version.
 	locked, loggedIn := state()
 	assert.Equal(t, []bool{false, true}, []bool{locked, loggedIn}, "the time has not come")
 

@@ -85,7 +85,7 @@ func TestTrailsAreMergedByTime(t *testing.T) {
 	var want []string // the oldest first
 	for i := range 40 {
 		at := noon.Add(time.Duration(i/8) * time.Second) // Eight of a moment.
-		// Of one moment platform comes last, and auth first; of a trail what came last comes first.
+		// At the same time, platform comes last and auth first; within a log, the last event comes first.
 		name := []string{"platform", "platform", "platform", "commons", "commons", "auth", "auth", "auth"}[i%8]
 		want = append(want, b.event(t, name, audit.Event{At: at, User: "ada", Operation: "login", Outcome: audit.OK}))
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/query"
 )
 
-// The service that finds rows may believe for some seconds that the caller sees
-// somebody whom they do not see any more.
+// For some seconds, the service that finds rows may return employees that the caller no longer sees.
 func TestResultsAreKeptForWhomTheCallerSees(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -23,8 +23,7 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// commons stands for the service that knows rows: everybody up to the id 1000
-// but the id 13.
+// commons replaces the service that finds rows. It knows the ids up to 1000, except 13.
 type commons struct {
 	datav1.UnimplementedDataRowServiceServer
 	commonsv1.UnimplementedHyperfindServiceServer

@@ -126,7 +126,7 @@ func TestWhoIsNotSeenIsUnknown(t *testing.T) {
 	assert.Equal(t, []string{"2", "1"}, idsOf(b.mustAsk(t, req)), "each is there once, in the order asked for")
 }
 
-// colleagues are whom everybody sees beside themselves.
+// colleagues are the employees that all callers see, besides themselves.
 type colleagues []int64
 
 func (c colleagues) Persons(context.Context, *authn.Principal) ([]int64, error) { return c, nil }

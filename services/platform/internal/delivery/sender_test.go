@@ -23,7 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/pooltest"
 )
 
-// recipient stands for whom messages go to: it says what a test wants, and counts.
+// recipient replaces the recipients of messages. It responds as the test wants, and counts.
 type recipient struct {
 	mu   sync.Mutex
 	err  error
@@ -95,7 +95,7 @@ func (b *fixture) mail(t *testing.T, to string) *Delivery {
 	return &Delivery{UID: uid, Message: uid, Channel: Email, State: Pending, Address: to, Content: &platformv1.DeliveryContent{}, GiveUpAt: b.GiveUpAt()}
 }
 
-// round tries what is due, once.
+// round attempts the due deliveries once.
 func (b *fixture) round(t *testing.T) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -246,7 +246,7 @@ func TestRepetitionsAreSuppressed(t *testing.T) {
 	assert.Equal(t, Pending, b.read(t, fourth).State, "nothing was sent")
 }
 
-// Messages that are sent at the same moment meet: one of them is no repetition.
+// If messages are sent at the same moment, all but one are repetitions.
 func TestRepetitionsAtTheSameMoment(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, Config{})

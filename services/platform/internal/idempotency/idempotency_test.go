@@ -123,7 +123,7 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 	assert.ErrorIs(t, err, errNoUser)
 }
 
-// persons are whom everybody sees beside themselves.
+// persons are the employees that all callers see, besides themselves.
 type persons struct {
 	mu  sync.Mutex
 	ids []int64
@@ -176,9 +176,8 @@ func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
 	assert.NotEqual(t, first.GetAttempt(), second.GetAttempt())
 }
 
-// Whoever carried the request out has died, or has lost the platform: after the
-// lease the same request may be carried out again, and what the first one would
-// have said is not taken any more.
+// If the process that carries out a request dies or loses the platform, the same request may run again after
+// the lease, and a late response of the first one is ignored.
 func TestARequestThatDiedMayComeAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})

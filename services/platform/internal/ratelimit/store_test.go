@@ -50,7 +50,7 @@ func TestRatesThatAChangeHasReplacedAreNotRemembered(t *testing.T) {
 	assert.Contains(t, s.cached, int64(7))
 
 	changes := s.changes // A read begins,
-	s.invalidate(7)      // a rate is set meanwhile,
+	s.invalidate(7)      // a rate is set before it ends,
 	s.putCache(7, read, changes)
 	assert.NotContains(t, s.cached, int64(7), "and what was read is old")
 

@@ -125,8 +125,7 @@ func TestAHangingWebhookDelaysNobody(t *testing.T) {
 	assert.LessOrEqual(t, begun, 8, "its attempts at the same time are bounded")
 }
 
-// Whether a port is closed, silent, or speaks something else makes no difference to what
-// callers learn.
+// Errors do not reveal whether a port is closed, silent, or uses another protocol.
 func TestPortStatesAreNotRevealed(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -206,8 +206,8 @@ func TestNamesThatPointInsideAreRefused(t *testing.T) {
 	assert.Empty(t, r.requests)
 }
 
-// What a tenant, and the log of the process, read of a webhook that cannot be called has
-// neither the URL, of which a part is often a secret, nor the network of the operator.
+// The errors of a webhook that cannot be called contain neither the URL, which often contains a secret, nor the
+// operator's network. That applies to the tenant's log and to the process's log.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

@@ -26,7 +26,7 @@ type foreign struct {
 func newForeign(t *testing.T) foreign {
 	t.Helper()
 	dir := t.TempDir()
-	// Root runs the server as another user, who must get there.
+	// If the test runs as root, the server runs as another user, who needs access.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	server, err := localpg.Start(t.Context(), localpg.Config{Dir: dir, Disposable: true})
 	require.NoError(t, err)

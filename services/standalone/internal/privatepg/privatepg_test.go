@@ -17,12 +17,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// A server that is killed is started again in the same place, with what was committed,
-// however often. It is given up only when its data is gone.
+// A server that is killed is restarted in the same place with its committed data, any number of times. Watch
+// gives up only if the data is lost.
 func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Root runs the server as another user, who must get there.
+	// If the test runs as root, the server runs as another user, who needs access.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	databases, err := privatepg.Start(t.Context(), privatepg.Config{}, dir, pgtest.Log(t), "one")
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 		require.Empty(t, watched)
 	}
 
-	// A folder that cannot be used for a while is no reason to give up.
+	// A folder that is unusable for a while must not make Watch give up.
 	data, aside := filepath.Join(dir, "data", "global"), filepath.Join(dir, "aside")
 	require.NoError(t, os.Rename(data, aside))
 	kill()
@@ -88,7 +88,7 @@ func serverOf(dir string) (pid int) {
 func TestEveryServiceHasItsDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Root runs the server as another user, who must get there.
+	// If the test runs as root, the server runs as another user, who needs access.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	databases, err := privatepg.Start(t.Context(), privatepg.Config{}, dir, pgtest.Log(t), "one", "two")
 	require.NoError(t, err)

@@ -68,7 +68,7 @@ func eventsOf(t *testing.T) map[protoreflect.MessageDescriptor]*optionsv1.Event 
 	return found
 }
 
-// Each event is consumed by whom its contract names, and by nobody else.
+// Each event has exactly the consumers that its contract names.
 func TestEventsHaveTheConsumersOfTheirContracts(t *testing.T) {
 	consumers, _ := parts(t)
 	declared, running := []string{}, []string{}

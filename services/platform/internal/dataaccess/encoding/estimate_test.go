@@ -13,8 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/table"
 )
 
-// TestNoNodeIsLongerThanEstimated holds the estimate that spares writing twice to
-// be no less than what is written.
+// TestNoNodeIsLongerThanEstimated proves that the estimated size is never below the written size.
 func TestNoNodeIsLongerThanEstimated(t *testing.T) {
 	t.Parallel()
 	const rows, periods = 20, 7
