@@ -32,7 +32,7 @@ func TestContextsLeadToServers(t *testing.T) {
 	require.Contains(t, errs, "log in to "+server.BaseURL)
 	require.NotContains(t, errs, who.ClientSecret)
 	require.NoFileExists(t, o.contexts, "a context that does not work is not kept")
-	require.Contains(t, o.run(append(add, who.Password)...), "plant leads to "+server.BaseURL)
+	require.Contains(t, o.run(append(add, who.Password)...), "plant points to "+server.BaseURL)
 	info, err := os.Stat(o.contexts)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -53,7 +53,7 @@ func TestContextsLeadToServers(t *testing.T) {
 		"without encryption":       {[]string{"context", "add", "x", "--url", "http://127.0.0.1", "--client-id", "a", "--client-secret", "b"}, "https://host"},
 		"a user without password":  {[]string{"context", "add", "x", "--url", "https://127.0.0.1", "--client-id", "a", "--client-secret", "b", "--username", "c"}, "needs a password"},
 		"a folder without server":  {[]string{"propagation", "list", "--state-dir", t.TempDir()}, "no server serves from"},
-		"what the server lacks":    {[]string{"propagation", "show", "12345"}, "refuses with 404"},
+		"what the server lacks":    {[]string{"propagation", "show", "12345"}, "returned 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, errs, code := o.try(c.args...)
@@ -95,5 +95,5 @@ func TestPropagationsAreFollowed(t *testing.T) {
 	require.Contains(t, errs, "no failed propagation")
 	_, errs, code = o.try(append([]string{"propagation", "list", "--state", "DONE"}, place...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "refuses with 400")
+	require.Contains(t, errs, "returned 400")
 }

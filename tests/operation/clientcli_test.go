@@ -43,5 +43,5 @@ func TestClientsAreKeptByTheAPI(t *testing.T) {
 	require.Contains(t, run("client", "delete", "payroll"), "payroll is deleted")
 	_, errs, code = o.try(append([]string{"client", "delete", "payroll"}, place...)...)
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "refuses with 404")
+	require.Contains(t, errs, "returned 404")
 }

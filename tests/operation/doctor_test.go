@@ -59,9 +59,9 @@ func TestDoctorOfAHealthyServer(t *testing.T) {
 	}
 	found, _ = o.examined("--state-dir", server.StateDir, "--probes", "http://"+port)
 	assert.Equal(t, "warning", found["times of scheduling"].State)
-	assert.Regexp(t, `lies (3h0|2h5\d)m\d+s ahead of the clock`, found["times of scheduling"].Found)
+	assert.Regexp(t, `is (3h0|2h5\d)m\d+s ahead of the clock`, found["times of scheduling"].Found)
 	assert.Equal(t, "warning", found["times of commons"].State)
-	assert.Regexp(t, `lies (1440h0|1439h5\d)m\d+s ahead of the clock`, found["times of commons"].Found)
+	assert.Regexp(t, `is (1440h0|1439h5\d)m\d+s ahead of the clock`, found["times of commons"].Found)
 	assert.Equal(t, "ok", found["times of auth"].State)
 }
 

@@ -52,7 +52,7 @@ func (a *addContext) Do(ctx context.Context, _ *slog.Logger, out io.Writer) erro
 	if err := remote.Open(a.Contexts).Add(a.Name, added); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s selects %s, and is the current context\n", a.Name, a.URL)
+	_, err = fmt.Fprintf(out, "%s points to %s, and is the current context\n", a.Name, a.URL)
 	return err
 }
 
