@@ -72,8 +72,8 @@ func (r *request) class() int {
 // rejecter refuses the requests that fail a check.
 type rejecter struct{ bodyDrainer *listener.BodyDrainer }
 
-// rejectIf returns the step that refuses the requests that fail c.
-func (f rejecter) rejectIf(c check) step {
+// step returns the step that runs a check, and refuses the requests that fail it.
+func (f rejecter) step(c check) step {
 	return func(next handler) handler {
 		return func(ctx context.Context, w *response, r *request) {
 			if bad := c(ctx, w, r); bad != nil {

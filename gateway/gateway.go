@@ -171,19 +171,19 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		steps = append(steps, pages.serve) // the API description
 	}
 	steps = append(steps,
-		rejecter.rejectIf(requireTLS(trusted)), // 403: plain HTTP
-		rejecter.rejectIf(e.lookup),            // finds the operation
-		rejecter.rejectIf(callers.check),       // 401, 429: identifies the caller, and checks the caller's rate
-		rejecter.rejectIf(requireRoute),        // 404, 405: no such operation
-		rejecter.rejectIf(bindPath),            // 404: a path value that cannot exist
-		rejecter.rejectIf(body.check),          // 413, 415: the declared type and size of the body
-		rejecter.rejectIf(bindQuery),           // 400: the query parameters
-		rejecter.rejectIf(bindCondition),       // 400: the If-Match
-		body.read,                              // 408, 413, 503: reads the whole body, before the request takes a slot
-		body.limitLarge,                        // 503: bounds the large bodies in work
-		e.admission.admit,                      // 503: bounds the running requests
-		deadline(cfg.Timeout),                  // 504: bounds the time
-		idempotent.runOnce,                     // 409: runs each Idempotency-Key once
+		rejecter.step(requireTLS(trusted)), // 403: plain HTTP
+		rejecter.step(e.lookup),            // finds the operation
+		rejecter.step(callers.check),       // 401, 429: identifies the caller, and checks the caller's rate
+		rejecter.step(requireRoute),        // 404, 405: no such operation
+		rejecter.step(bindPath),            // 404: a path value that cannot exist
+		rejecter.step(body.check),          // 413, 415: the declared type and size of the body
+		rejecter.step(bindQuery),           // 400: the query parameters
+		rejecter.step(bindCondition),       // 400: the If-Match
+		body.read,                          // 408, 413, 503: reads the whole body, before the request takes a slot
+		body.limitLarge,                    // 503: bounds the large bodies in work
+		e.admission.admit,                  // 503: bounds the running requests
+		deadline(cfg.Timeout),              // 504: bounds the time
+		idempotent.runOnce,                 // 409: runs each Idempotency-Key once
 	)
 	return &accessLog{
 		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
