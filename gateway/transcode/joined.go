@@ -71,14 +71,14 @@ func (j *Joined) add(depth int, part []byte) error {
 		if f == nil || f.empty(&v) {
 			continue
 		}
-		if err := j.field(depth, f, &v); err != nil {
+		if err := j.writeField(depth, f, &v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *Joined) field(depth int, f *field, v *fieldData) error {
+func (j *Joined) writeField(depth int, f *field, v *fieldData) error {
 	if f != j.levels[depth].open {
 		if err := j.begin(depth, f); err != nil {
 			return err

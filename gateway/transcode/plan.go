@@ -112,7 +112,7 @@ func (c compiler) plan(desc protoreflect.MessageDescriptor) *Plan {
 	}
 	caps := itemCaps(desc)
 	for i := range desc.Fields().Len() {
-		f := c.field(desc.Fields().Get(i))
+		f := c.compileField(desc.Fields().Get(i))
 		f.most = caps[f.number]
 		p.fields = append(p.fields, f)
 	}
@@ -144,7 +144,7 @@ func messageForm(desc protoreflect.MessageDescriptor) form {
 	return formObject
 }
 
-func (c compiler) field(fd protoreflect.FieldDescriptor) *field {
+func (c compiler) compileField(fd protoreflect.FieldDescriptor) *field {
 	f := &field{
 		name:     fd.JSONName(),
 		key:      append(appendString([]byte{','}, []byte(fd.JSONName())), ':'),

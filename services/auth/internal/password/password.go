@@ -94,7 +94,7 @@ func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, erro
 		return false, err
 	}
 	got := h.key(prepared, salt, params, len(want))
-	h.pad(h.params.work() - params.work())
+	h.pad(h.params.cost() - params.cost())
 	return subtle.ConstantTimeCompare(got, want) == 1 && exists, nil
 }
 
@@ -115,7 +115,7 @@ func (h *Hasher) hash(prepared string) string {
 
 // key computes the hash. All hashing passes through it.
 func (h *Hasher) key(prepared string, salt []byte, p Params, length int) []byte {
-	h.work.Add(p.work())
+	h.work.Add(p.cost())
 	return argon2.IDKey([]byte(prepared), salt, p.Time, p.Memory, p.Threads, uint32(length))
 }
 
@@ -124,12 +124,12 @@ func (h *Hasher) pad(work int64) {
 	for work > 0 {
 		p := Params{Time: 1, Memory: uint32(min(work, int64(h.params.Memory))), Threads: h.params.Threads}
 		h.key("", make([]byte, saltBytes), p, keyBytes)
-		work -= p.work()
+		work -= p.cost()
 	}
 }
 
-// work returns the cost of one hash, in KiB times passes.
-func (p Params) work() int64 { return int64(p.Memory) * int64(p.Time) }
+// cost returns the cost of one hash, in KiB times passes.
+func (p Params) cost() int64 { return int64(p.Memory) * int64(p.Time) }
 
 // acquire waits for a slot. It returns 503 if the queue is full.
 func (h *Hasher) acquire(ctx context.Context) error {

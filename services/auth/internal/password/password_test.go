@@ -40,7 +40,7 @@ func TestMatches(t *testing.T) {
 			got, err := other.Matches(t.Context(), c.hash, c.password)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
-			assert.Equal(t, other.params.work(), other.work.Load()-before, "every log-in costs the same, whoever it is of")
+			assert.Equal(t, other.params.cost(), other.work.Load()-before, "every log-in costs the same, whoever it is of")
 		})
 	}
 	assert.True(t, other.Outdated(hash))
@@ -72,7 +72,7 @@ func TestParametersArePositive(t *testing.T) {
 	}
 	_, err := New(quick, 1, 0)
 	assert.NoError(t, err, "nobody has to wait")
-	assert.EqualValues(t, 384, Params{Memory: 128, Time: 3, Threads: 1}.work())
+	assert.EqualValues(t, 384, Params{Memory: 128, Time: 3, Threads: 1}.cost())
 }
 
 // An unreadable stored hash is an error, for each malformed part.

@@ -93,7 +93,7 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 		return h.useAlone(ctx, tenantID, key)
 	}
 	if first {
-		go r.work(context.WithoutCancel(ctx), h, tenantID, mine)
+		go r.runBatches(context.WithoutCancel(ctx), h, tenantID, mine)
 	}
 	select {
 	case <-ctx.Done():
@@ -135,8 +135,8 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, fi
 	return mine, false
 }
 
-// work runs batches of a tenant until none is waiting.
-func (r *refreshes) work(ctx context.Context, h *Handler, tenantID int64, next *refreshBatch) {
+// runBatches runs the batches of a tenant until none is waiting.
+func (r *refreshes) runBatches(ctx context.Context, h *Handler, tenantID int64, next *refreshBatch) {
 	for next != nil {
 		h.useTogether(ctx, tenantID, next)
 		next = r.leave(tenantID)

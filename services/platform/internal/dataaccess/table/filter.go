@@ -158,9 +158,9 @@ func (f *filter) textTest(name string) (arity, testMaker) {
 	case "NOT_STARTS":
 		return one(func(text, value string) bool { return !strings.HasPrefix(text, value) })
 	case "LIKE":
-		return one(like)
+		return one(matchesPattern)
 	case "NOT_LIKE":
-		return one(func(text, value string) bool { return !like(text, value) })
+		return one(func(text, value string) bool { return !matchesPattern(text, value) })
 	case "IN":
 		return several(arity{1, manyValues}, among)
 	case "NOT_IN":
@@ -173,8 +173,8 @@ func (f *filter) textTest(name string) (arity, testMaker) {
 	return arity{}, nil
 }
 
-// like reports whether a text contains a value. Percent signs in the value match any text.
-func like(text, value string) bool {
+// matchesPattern reports whether a text contains a value. Percent signs in the value match any text.
+func matchesPattern(text, value string) bool {
 	for part := range strings.SplitSeq(value, "%") {
 		at := strings.Index(text, part)
 		if at < 0 {
