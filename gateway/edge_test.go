@@ -270,7 +270,7 @@ func TestTokenRequests(t *testing.T) {
 		{"a form that does not say so", "username=u&password=p%26w+d%2B", "", 200, `{"access_token":"t","expires_in":1799}`},
 		{"the same as JSON", `{"username":"u","password":"p&w d+"}`, "application/json", 415, `{"error":"invalid_request","error_description":"The body must be application/x-www-form-urlencoded."}`},
 		{"refused", "password=x", form, 400, `{"error":"invalid_grant","error_description":"Wrong."}`},
-		{"a field twice", "password=a&password=a", form, 400, `{"error":"invalid_request","error_description":"\"password\" occurs more than runOnce."}`},
+		{"a field twice", "password=a&password=a", form, 400, `{"error":"invalid_request","error_description":"\"password\" occurs more than once."}`},
 		{"another type", "<a/>", "text/xml", 415, `{"error":"invalid_request","error_description":"The body must be application/x-www-form-urlencoded."}`},
 	}
 	for _, test := range tests {

@@ -51,8 +51,8 @@ func TestContextsLeadToServers(t *testing.T) {
 		"a name that nothing has":  {[]string{"propagation", "list", "--context", "nowhere"}, "there is no context"},
 		"to use what is not there": {[]string{"context", "use", "nowhere"}, "there is no context"},
 		"without encryption":       {[]string{"context", "add", "x", "--url", "http://127.0.0.1", "--client-id", "a", "--client-secret", "b"}, "https://host"},
-		"a user without password":  {[]string{"context", "add", "x", "--url", "https://127.0.0.1", "--client-id", "a", "--client-secret", "b", "--username", "c"}, "needs a password"},
-		"a folder without server":  {[]string{"propagation", "list", "--state-dir", t.TempDir()}, "no server serves from"},
+		"a user without password":  {[]string{"context", "add", "x", "--url", "https://127.0.0.1", "--client-id", "a", "--client-secret", "b", "--username", "c"}, "user name and the password"},
+		"a folder without server":  {[]string{"propagation", "list", "--state-dir", t.TempDir()}, "no server runs with the state folder"},
 		"what the server lacks":    {[]string{"propagation", "show", "12345"}, "returned 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
