@@ -20,7 +20,7 @@ SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
 
 	// What begins on the same day stays the same row; the range of persons keeps the
-	// search small whatever the plan is. Days are compared as sums: see decision 96.
+	// search small whatever the plan is. Days are compared as sums: see decision 76.
 	updateSpans = `
 UPDATE schedule_span s SET to_date = u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
 FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
