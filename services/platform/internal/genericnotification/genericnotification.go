@@ -24,8 +24,7 @@ type Handler struct {
 
 var _ platformv1.GenericNotificationServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps generic notifications in the database of the
-// pool.
+// New returns a Handler that stores generic notifications in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: setup.Resource[*notification]{Kind: Kind(), Pool: pool, Prepare: prepare, AfterStore: afterStore}}
 }
@@ -48,7 +47,7 @@ func afterStore(ctx context.Context, tx pgx.Tx, _, stored *notification) error {
 	return storeEvent(ctx, tx, stored)
 }
 
-// ListGenericNotifications returns all generic notifications by name.
+// ListGenericNotifications returns all generic notifications, sorted by name.
 func (h *Handler) ListGenericNotifications(ctx context.Context, _ *platformv1.ListGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
 	list, err := h.resource.List(ctx, nil, nil)
 	if err != nil {
@@ -89,8 +88,8 @@ func (h *Handler) DeleteGenericNotification(ctx context.Context, req *platformv1
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// MultiUpsertGenericNotifications replaces those that are known and creates the
-// others: all or none, or with partial_success each for itself.
+// MultiUpsertGenericNotifications replaces the existing generic notifications and creates the others: all or
+// none, or each separately with partial_success.
 func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *platformv1.MultiUpsertGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
 	stored, failure, err := h.resource.UpsertMany(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
 	if err != nil {
@@ -99,8 +98,8 @@ func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *plat
 	return &platformv1.GenericNotificationList{Items: stored, Failure: failure}, localize(ctx, stored...)
 }
 
-// MultiReadGenericNotifications returns those that are named. When some are not
-// there, the response says so for each of them; when all are not, it is 404.
+// MultiReadGenericNotifications returns the named generic notifications. The response contains an error for
+// each missing one; if all are missing, it is 404.
 func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platformv1.MultiReadGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
 	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
 	if err != nil {
@@ -128,7 +127,7 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 	return &platformv1.GenericNotificationList{Items: done, Failure: failure}, err
 }
 
-// MultiDeleteGenericNotifications deletes those that are named: all or none.
+// MultiDeleteGenericNotifications deletes all of the named generic notifications, or none.
 func (h *Handler) MultiDeleteGenericNotifications(ctx context.Context, req *platformv1.MultiDeleteGenericNotificationsRequest) (*emptypb.Empty, error) {
 	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// refsOf returns what a list of refs names, by exactly one of its lists.
+// refsOf returns the references in a list, which must use exactly one of its kinds.
 func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	const path = "where.genericNotifications"
 	if reflist.CountKinds(list) != 1 {

@@ -1,4 +1,4 @@
-// Package genericnotification keeps the templates of the messages that people get.
+// Package genericnotification stores the templates of messages to people.
 package genericnotification
 
 import (
@@ -24,29 +24,29 @@ import (
 const (
 	// CodeUnknown (400, 404): there is no such generic notification.
 	CodeUnknown = "WCO-104058"
-	// CodeSomeUnknown (207): some of the generic notifications that were named are not there.
+	// CodeSomeUnknown (207): some of the named generic notifications do not exist.
 	CodeSomeUnknown = "WCO-104059"
-	// CodeForbidden (403): the caller may not use generic notifications. The contract names it.
+	// CodeForbidden (403): the caller may not use generic notifications. The contract uses this code.
 	CodeForbidden = "WCO-104060"
-	// CodeTooMany (413): a batch has more than 10 generic notifications. The contract names it.
+	// CodeTooMany (413): a batch has more than 10 generic notifications. The contract uses this code.
 	CodeTooMany = "WCO-104069"
 )
 
-// Codes of ours.
+// Codes of this product.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): the value of a property is invalid.
 	CodeInvalid = "WRL-60501"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60502"
 	// CodeTaken (409): another generic notification has the name.
 	CodeTaken = "WRL-60503"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-60504"
 	// CodeInUse (400): a webhook receives the generic notification. Change or delete the webhook first.
 	CodeInUse = "WRL-60505"
 )
 
-// Resend types: when who got a message gets the very same one again.
+// Resend types determine when a recipient gets the same message again.
 const (
 	ResendEachDay = "Resend each day"
 	ResendEvery   = "Resend every"
@@ -57,13 +57,13 @@ const (
 	maxLine       = 1000
 	maxMessage    = 20_000
 	maxRecipients = 50
-	// maxInterval is the longest time for which a repetition is suppressed.
+	// maxInterval is the longest time to suppress a repetition.
 	maxInterval = 720 * time.Hour
 )
 
 func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+" "+what+".") }
 
-// prepare checks a generic notification, and completes what it leaves out.
+// prepare validates a generic notification and sets the defaults.
 func prepare(_ string, n *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
 	n.Localized = nil
 	var err error
@@ -89,7 +89,7 @@ func prepare(_ string, n *platformv1.GenericNotification) (*platformv1.GenericNo
 	return n, checkTranslations(n.GetTranslations())
 }
 
-// complete says no where the notification says nothing, as responses do.
+// complete sets missing flags to false, as in responses.
 func complete(n *platformv1.GenericNotification) {
 	for _, flag := range []**bool{
 		&n.SendToEmployee, &n.SendToEmployeesManager, &n.SendToEmployeesAttendanceAdministrator, &n.SendToEmployeesLeaveAdministrator,
@@ -101,7 +101,7 @@ func complete(n *platformv1.GenericNotification) {
 	}
 }
 
-// oneOf returns the one of some words that a text is, compared without case.
+// oneOf returns the word that equals a text, ignoring case.
 func oneOf(path, text string, words ...string) (string, error) {
 	if text == "" {
 		return "", fault.Invalid(CodeMissing, path+" is missing.")
@@ -116,14 +116,14 @@ func oneOf(path, text string, words ...string) (string, error) {
 
 var hoursAndMinutes = regexp.MustCompile(`^(\d{1,3}):([0-5]\d)$`)
 
-// Interval returns the resend time: how far into the day, or how long.
+// Interval returns the resend time: a time of day, or a duration.
 func Interval(n *platformv1.GenericNotification) (time.Duration, bool) {
 	parts := hoursAndMinutes.FindStringSubmatch(cmp.Or(n.GetResendTime(), "00:00"))
 	if parts == nil {
 		return 0, false
 	}
-	hours, _ := strconv.Atoi(parts[1])   // Up to three digits.
-	minutes, _ := strconv.Atoi(parts[2]) // Two digits.
+	hours, _ := strconv.Atoi(parts[1])   // at most three digits
+	minutes, _ := strconv.Atoi(parts[2]) // two digits
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute, true
 }
 
@@ -142,8 +142,7 @@ func checkResendTime(n *platformv1.GenericNotification) error {
 	return nil
 }
 
-// Addresses returns the e-mail addresses of a list, which commas and semicolons
-// separate.
+// Addresses returns the e-mail addresses in a list, which commas or semicolons separate.
 func Addresses(list string) ([]string, error) {
 	var out []string
 	for text := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ';' }) {
@@ -162,8 +161,7 @@ func Addresses(list string) ([]string, error) {
 	return out, nil
 }
 
-// checkTranslations checks the texts in further languages, and writes their tags
-// in the canonical form.
+// checkTranslations validates the texts in further languages, and writes their language tags in canonical form.
 func checkTranslations(list []*platformv1.GenericNotificationTranslation) error {
 	seen := map[string]bool{}
 	for i, translation := range list {
@@ -184,7 +182,7 @@ func checkTranslations(list []*platformv1.GenericNotificationTranslation) error 
 	return nil
 }
 
-// checkTexts checks all texts of a message.
+// checkTexts validates all texts of a message.
 func checkTexts(path string, m protoreflect.Message) (err error) {
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Kind() != protoreflect.StringKind || field.IsList() {
@@ -206,7 +204,7 @@ func checkTexts(path string, m protoreflect.Message) (err error) {
 	return err
 }
 
-// control recognises the control characters that a text may not have. Messages have lines.
+// control returns a test for characters that are not permitted in a text. Messages may contain line breaks.
 func control(name protoreflect.Name) func(rune) bool {
 	lines := strings.HasSuffix(string(name), "message") || name == "description"
 	return func(r rune) bool { return unicode.IsControl(r) && !(lines && (r == '\n' || r == '\r' || r == '\t')) }

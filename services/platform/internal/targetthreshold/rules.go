@@ -13,31 +13,31 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Codes of ours.
+// Codes of this product.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): the value of a property is invalid.
 	CodeInvalid = "WRL-60801"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60802"
 	// CodeTaken (400): another target threshold has the name.
 	CodeTaken = "WRL-60803"
 	// CodeUnknown (404): there is no such target threshold.
 	CodeUnknown = "WRL-60804"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-60805"
-	// CodeNotExpired (400): the target threshold still holds. Delete it when its expiration date is past.
+	// CodeNotExpired (400): the target threshold has not expired yet. Delete it after its expiration date.
 	CodeNotExpired = "WRL-60806"
 )
 
 const (
 	maxText = 1000
-	// maxSize bounds what is kept of one, in bytes.
+	// maxSize is the largest stored target threshold, in bytes.
 	maxSize = 256 << 10
-	// maxNamed bounds what a function or a location names.
+	// maxNamed is the largest number of references in a function or a location.
 	maxNamed = 1000
 )
 
-// prepare checks a target threshold, and writes its words as the lists do.
+// prepare validates a target threshold, and writes its words in the canonical form.
 func prepare(_ string, t *platformv1.TargetThreshold) (*platformv1.TargetThreshold, error) {
 	for _, text := range []struct{ path, value string }{
 		{"description", t.GetDescription()}, {"shortName", t.GetShortName()}, {"targetConfigBatchId", t.GetTargetConfigBatchId()},
@@ -89,7 +89,7 @@ func periodNames() (names []string) {
 	return names
 }
 
-// oneOf returns the one of some words that a text is, compared without case.
+// oneOf returns the word that equals a text, ignoring case.
 func oneOf(path, text string, words []string) (string, error) {
 	if text == "" {
 		return "", missing(path)
@@ -102,7 +102,8 @@ func oneOf(path, text string, words []string) (string, error) {
 	return "", invalid(path, fmt.Sprintf("%.100q is none of %q", text, words))
 }
 
-// function returns what is measured, and how it is called; nil unless it is one.
+// function returns the kind and the references of the measured function. The references are nil unless exactly
+// one kind is set.
 func function(f *platformv1.TargetFunction) (kind string, refs *platformv1.TargetFunctionRefs) {
 	for _, part := range []struct {
 		kind string
@@ -133,7 +134,8 @@ func checkFunction(f *platformv1.TargetFunction) error {
 	return nil
 }
 
-// location returns where it is measured, and how it is called; nil unless it is one.
+// location returns the kind and the references of the location. The references are nil unless exactly one kind
+// is set.
 func location(l *platformv1.TargetLocation) (string, *commonv1.RefList) {
 	switch {
 	case (l.GetOrgs() == nil) == (l.GetWorkunits() == nil):

@@ -1,5 +1,4 @@
-// Package targetthreshold keeps what metrics should be, and from where on they are
-// off target.
+// Package targetthreshold stores the targets of metrics, and the thresholds beyond which they are off target.
 package targetthreshold
 
 import (
@@ -27,13 +26,13 @@ type Handler struct {
 	platformv1.UnsafeTargetThresholdServiceServer
 	resource setup.Resource[*platformv1.TargetThreshold]
 	clock    clock.Clock
-	// zone is where the day of tenants begins.
+	// zone determines the beginning of the day for tenants.
 	zone *time.Location
 }
 
 var _ platformv1.TargetThresholdServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps target thresholds in the database of the pool.
+// New returns a Handler that stores target thresholds in the database of the pool.
 func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 	kind := setup.NewKind(setup.Declaration[*platformv1.TargetThreshold]{
 		Codes: setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
@@ -45,7 +44,7 @@ func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 	return h
 }
 
-// checkExpired refuses to delete a target threshold that holds on the tenant's day.
+// checkExpired refuses to delete a target threshold that has not expired on the tenant's day.
 func (h *Handler) checkExpired(_ context.Context, _ pgx.Tx, t *platformv1.TargetThreshold) error {
 	today := civil.FromTime(h.clock.Now().In(h.zone))
 	if t.GetExpirationDate() >= today.String() {
@@ -54,7 +53,7 @@ func (h *Handler) checkExpired(_ context.Context, _ pgx.Tx, t *platformv1.Target
 	return nil
 }
 
-// ListTargetThresholds returns a page of the target thresholds in short, by name.
+// ListTargetThresholds returns a page of summaries of target thresholds, sorted by name.
 func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.ListTargetThresholdsRequest) (*platformv1.TargetThresholdSummaryList, error) {
 	if req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex() {
 		return nil, fault.Invalid(CodeInvalid, "recordstartindex must not be less than 0, nor recordendindex less than that.")
@@ -76,7 +75,7 @@ func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.List
 	return out, nil
 }
 
-// ofType leaves the target thresholds of a type, of all without one.
+// ofType returns the target thresholds of a type, or all of them if the type is empty.
 func ofType(list []*platformv1.TargetThreshold, path, text string) ([]*platformv1.TargetThreshold, error) {
 	if text == "" {
 		return list, nil
@@ -127,7 +126,7 @@ func (h *Handler) DeleteTargetThreshold(ctx context.Context, req *platformv1.Del
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// MultiReadTargetThresholds returns the target thresholds that fit, by name.
+// MultiReadTargetThresholds returns the matching target thresholds, sorted by name.
 func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1.MultiReadTargetThresholdsRequest) (*platformv1.TargetThresholdResponse, error) {
 	where := req.GetWhere()
 	if where == nil {
@@ -152,8 +151,8 @@ func (h *Handler) MultiReadTargetThresholds(ctx context.Context, req *platformv1
 	return &platformv1.TargetThresholdResponse{RequestPayload: where, TargetResponse: list}, nil
 }
 
-// MultiUpsertTargetThresholds replaces those that are known and creates the others:
-// all or none, or with partial_success each for itself.
+// MultiUpsertTargetThresholds replaces the existing target thresholds and creates the others: all or none, or
+// each separately with partial_success.
 func (h *Handler) MultiUpsertTargetThresholds(ctx context.Context, req *platformv1.MultiUpsertTargetThresholdsRequest) (*platformv1.TargetThresholdList, error) {
 	stored, failure, err := h.resource.UpsertMany(ctx, req.GetBody().GetItems(), req.GetPartialSuccess())
 	return &platformv1.TargetThresholdList{Items: stored, Failure: failure}, err
@@ -179,7 +178,7 @@ func (h *Handler) ListMetricSets(context.Context, *platformv1.ListMetricSetsRequ
 	return &platformv1.MetricSetList{Items: metricSets()}, nil
 }
 
-// ListTargetThresholdShortNames returns the target thresholds that have a short name.
+// ListTargetThresholdShortNames returns the target thresholds with a short name.
 func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platformv1.ListTargetThresholdShortNamesRequest) (*platformv1.TargetThresholdResponse, error) {
 	list, err := h.resource.List(ctx, nil, nil)
 	if err != nil {

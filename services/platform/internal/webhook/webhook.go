@@ -1,5 +1,5 @@
-// Package webhook keeps the programs that tenants have registered for what their people get,
-// and brings them messages that are signed as the Standard Webhooks specification says.
+// Package webhook stores the webhooks of tenants, and delivers messages to them, signed according to the
+// Standard Webhooks specification.
 package webhook
 
 import (
@@ -27,21 +27,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/genericnotification"
 )
 
-// Codes of ours.
+// Codes of this product.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): the value of a property is invalid.
 	CodeInvalid = "WRL-60701"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60702"
 	// CodeTaken (409): another webhook has the name.
 	CodeTaken = "WRL-60703"
 	// CodeUnknown (404): there is no such webhook.
 	CodeUnknown = "WRL-60704"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-60705"
 	// CodeTooMany (409): the tenant has 50 webhooks already.
 	CodeTooMany = "WRL-60706"
-	// CodeVisibility (403): the caller does not see all employees, and a webhook receives the messages about all of them. Ask an administrator who sees everybody.
+	// CodeVisibility (403): the caller does not see all employees, and a webhook receives the messages about
+	// all of them. Ask an administrator who sees all employees.
 	CodeVisibility = "WRL-60707"
 )
 
@@ -49,7 +50,7 @@ const (
 	maxWebhooks = 50
 	maxURL      = 2000
 	secretBytes = 32
-	// formerFor is how long requests are signed with the former secret as well.
+	// formerFor is how long requests are also signed with the former secret.
 	formerFor = 24 * time.Hour
 )
 
@@ -64,14 +65,14 @@ type Handler struct {
 
 var _ platformv1.WebhookServiceServer = (*Handler)(nil)
 
-// Config says where webhooks may be.
+// Config determines the permitted networks and certificates of webhooks.
 type Config struct {
-	Networks []string `help:"Networks beside the public internet in which webhooks may be, as CIDR: 10.1.0.0/16."`
-	CAFile   string   `name:"ca-file" type:"path" help:"Certificate authorities of webhooks beside those of the web, as PEM."`
+	Networks []string `help:"Non-public networks (CIDR) in which webhooks are permitted: 10.1.0.0/16."`
+	CAFile   string   `name:"ca-file" type:"path" help:"File with additional CA certificates for webhooks (PEM)."`
 }
 
-// New returns a Handler, which serves only callers who see everybody as the rules say.
-// Networks that are none are an error.
+// New returns a Handler, which only serves callers who see all employees according to the rules. It returns an
+// error for invalid networks.
 func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	guard, err := newGuard(cfg.Networks)
 	if err != nil {
@@ -92,8 +93,8 @@ func kind() *setup.Kind[*platformv1.Webhook] {
 	})
 }
 
-// prepare checks a webhook, and completes what it leaves out. What a name points to is
-// checked when it is connected to.
+// prepare validates a webhook and sets the defaults. The addresses of host names are checked when a connection
+// is made.
 func (h *Handler) prepare(_ string, w *platformv1.Webhook) (*platformv1.Webhook, error) {
 	to, err := url.Parse(w.GetUrl())
 	switch {
@@ -115,7 +116,7 @@ func (h *Handler) prepare(_ string, w *platformv1.Webhook) (*platformv1.Webhook,
 
 const webhooks advisory.Lock = "number of webhooks"
 
-// checkNumber bounds the webhooks of a tenant.
+// checkNumber limits the number of webhooks of a tenant.
 func (h *Handler) checkNumber(ctx context.Context, tx pgx.Tx, id int64, _ *platformv1.Webhook) error {
 	if id != 0 {
 		return nil
@@ -130,7 +131,7 @@ func (h *Handler) checkNumber(ctx context.Context, tx pgx.Tx, id int64, _ *platf
 	return err
 }
 
-// storeSecret gives a new webhook its secret.
+// storeSecret generates and stores the secret of a new webhook.
 func (h *Handler) storeSecret(ctx context.Context, tx pgx.Tx, _, stored *platformv1.Webhook) error {
 	if stored.GetVersion() != 1 {
 		return nil
@@ -142,24 +143,24 @@ func (h *Handler) storeSecret(ctx context.Context, tx pgx.Tx, _, stored *platfor
 
 func newSecret() string {
 	key := make([]byte, secretBytes)
-	_, _ = rand.Read(key) // It never fails.
+	_, _ = rand.Read(key) // rand.Read never fails.
 	return "whsec_" + base64.StdEncoding.EncodeToString(key)
 }
 
-// requireEverybody refuses callers who do not see all employees: a webhook receives messages
-// about everybody, and its URL and its secret let others read and send them.
+// requireEverybody refuses callers who do not see all employees: a webhook receives messages about all
+// employees, and its URL and its secret would let others read and send them.
 func (h *Handler) requireEverybody(ctx context.Context) error {
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
 		return err
 	}
 	if !visible.Own().All() {
-		return fault.Forbidden(CodeVisibility, "Webhooks receive messages about all employees, and you do not see all of them. Ask an administrator who sees everybody.")
+		return fault.Forbidden(CodeVisibility, "Webhooks receive messages about all employees, and you do not see all of them. Ask an administrator who sees all employees.")
 	}
 	return nil
 }
 
-// ListWebhooks returns all webhooks by name.
+// ListWebhooks returns all webhooks, sorted by name.
 func (h *Handler) ListWebhooks(ctx context.Context, _ *platformv1.ListWebhooksRequest) (*platformv1.WebhookList, error) {
 	if err := h.requireEverybody(ctx); err != nil {
 		return nil, err
@@ -200,8 +201,7 @@ func (h *Handler) DeleteWebhook(ctx context.Context, req *platformv1.DeleteWebho
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// RotateWebhookSecret gives a webhook another secret, beside which the one before
-// holds for a day.
+// RotateWebhookSecret sets a new secret. The former secret remains valid for a day.
 func (h *Handler) RotateWebhookSecret(ctx context.Context, req *platformv1.RotateWebhookSecretRequest) (*platformv1.Webhook, error) {
 	if err := h.requireEverybody(ctx); err != nil {
 		return nil, err
