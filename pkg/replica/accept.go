@@ -9,21 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// headMarks returns the marks that events carried.
+// headMarks selects the marks that the events carried.
 const headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
-// anyHead is the condition that a head is of one of the keys, which ascend: see condition.AnyOf.
+// anyHead selects the heads of an ascending list of keys; see condition.AnyOf.
 const anyHead = "h.key = ANY($3) AND h.key BETWEEN ($3::bigint[])[1] AND ($3::bigint[])[cardinality($3::bigint[])]"
 
 const (
-	// The heads lock what is known of the keys, so that of two who bring states of
-	// the same keys neither misses what the other one is about to store; should they
-	// wait for each other in a circle, the database ends one, which is repeated. A
-	// state that is known already is taken once more when the owner was asked for it.
+	// The heads lock their keys: of two transactions that bring states of the same keys, each sees
+	// what the other one stored. If they wait for each other in a circle, the database ends one of
+	// them, and that one is repeated. A state with a known version is accepted again if the owner
+	// was asked for it.
 	//
-	// Mostly a head is there: an update of it logs half of what an upsert would. The
-	// keys ascend, and each head finds its values by a binary search: a join compares
-	// all with all as long as the database has no statistics of the table.
+	// Most heads exist already: updating one logs half of what an upsert would. The keys ascend,
+	// and each head finds its values by binary search. A join would compare every pair of rows for
+	// as long as the database has no statistics of the table.
 	updateOlderHeads = `
 UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
@@ -41,12 +41,11 @@ WHERE excluded.version > h.version OR excluded.version = h.version
     AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key)
 RETURNING key`
 
-	// A state that came before the owner was asked may be what is known already, sent
-	// once more: it closes nothing.
+	// A state that arrived before the owner was asked may be a repetition of the known state: it
+	// closes no gap.
 	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3) AND asked > 0`
 
-	// Keys of which nobody has heard are there with version 0, so that they can be
-	// locked.
+	// Unknown keys get a head with version 0, so that they can be locked.
 	insertHeads = `
 INSERT INTO replica_head (tenant_id, topic, key, version, mark, deleted)
 SELECT $1, $2, key, 0, 0, true FROM unnest($3::bigint[]) AS key ORDER BY key ON CONFLICT DO NOTHING`
@@ -65,8 +64,8 @@ WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead
 INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
 )
 
-// accept locks the heads of the keys and returns the states that are newer than
-// what is known, by ascending key and version, and notes that they are known.
+// accept locks the heads of the keys, stores the states that are newer than the known ones, and
+// returns them by ascending key and version.
 func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
 	if len(states) == 0 {
 		return nil, nil
@@ -95,7 +94,7 @@ func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states 
 	return newest, r.closeGaps(ctx, tx, tenantID, keys)
 }
 
-// without returns the states of other keys than those given, which ascend.
+// without returns the states whose key is not in keys, which ascend.
 func without(states []state, keys []int64) []state {
 	if len(states) == len(keys) {
 		return nil
@@ -108,8 +107,8 @@ func contains(ascending []int64, key int64) bool {
 	return found
 }
 
-// storeHeads runs a statement that stores the heads of states, whose keys ascend,
-// and returns the keys of those that it stored, ascending.
+// storeHeads runs a statement that stores the heads of states, whose keys ascend. It returns the
+// stored keys, ascending.
 func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, tenantID int64, states []state) ([]int64, error) {
 	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenantID, states)...)...)
 	if err != nil {
@@ -123,9 +122,8 @@ func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, t
 	return keys, nil
 }
 
-// planFor returns how a statement with lists of so many keys is planned, as the options
-// of a query; nothing when as others are. A plan that is kept takes lists to be short,
-// and looks through all of a long one for each head.
+// planFor returns the query options for a statement with lists of that many keys, or nil for the
+// default. A cached plan assumes short lists and scans the whole of a long one for each head.
 func planFor(keys int) []any {
 	const few = 100
 	if keys <= few {
@@ -153,21 +151,21 @@ func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys
 	return nil
 }
 
-// head is what is known of a key, and whether the owner was asked for what is missing.
+// head is the known version of a key, and whether the owner was asked for missing states.
 type head struct {
 	version int64
 	asked   bool
 }
 
-// acceptSteps is accept where states may be steps. A step that does not follow
-// what is known leaves a gap.
+// acceptSteps is accept for contracts with steps. A step that does not follow the known version
+// opens a gap.
 func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
 	sorted := slices.Clone(states)
-	// Of the same version, the whole state says more.
+	// Of two states with the same version, the whole state comes first.
 	slices.SortStableFunc(sorted, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version), cmp.Compare(rank(a), rank(b)))
 	})
-	known, err := lockKeys(ctx, tx, tenantID, r.contract.Topic, keysOf(states))
+	known, err := lockKeys(ctx, tx, tenantID, r.contract.Topic, stateKeys(states))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +175,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 		h := known[s.key]
 		switch {
 		case s.version < h.version || s.version == h.version && !(s.whole && h.asked):
-			continue // It is known already.
+			continue // The version is known already.
 		case !s.whole && s.version != h.version+1:
 			if last(gaps) != s.key {
 				gaps = append(gaps, s.key)
@@ -202,14 +200,14 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 		}
 	}
-	// In this order: a gap that opened behind a whole state is still one.
+	// Close gaps first: a gap that opened after a whole state must stay open.
 	if err := r.closeGaps(ctx, tx, tenantID, slices.Compact(closed)); err != nil {
 		return nil, err
 	}
 	return accepted, r.openGaps(ctx, tx, tenantID, gaps)
 }
 
-// last returns the last key, or 0, which is none.
+// last returns the last key, or 0 if there is none.
 func last(keys []int64) int64 {
 	if len(keys) == 0 {
 		return 0
@@ -217,8 +215,8 @@ func last(keys []int64) int64 {
 	return keys[len(keys)-1]
 }
 
-// keysOf returns the keys of states, ascending, each once.
-func keysOf(states []state) []int64 {
+// stateKeys returns the distinct keys of states, ascending.
+func stateKeys(states []state) []int64 {
 	keys := make([]int64, len(states))
 	for i, s := range states {
 		keys[i] = s.key
@@ -234,7 +232,7 @@ func rank(s state) int {
 	return 1
 }
 
-// lockKeys locks the heads of keys, which ascend, and returns what is known of them.
+// lockKeys locks the heads of keys, which ascend, and returns them.
 func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) (map[int64]*head, error) {
 	known := make(map[int64]*head, len(keys))
 	batch := &pgx.Batch{}
@@ -254,23 +252,23 @@ func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys
 	return known, nil
 }
 
-// openGaps notes that something is missing of keys.
+// openGaps records gaps for the keys.
 func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
 	if len(keys) == 0 {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, openGaps, tenantID, r.contract.Topic, keys); err != nil {
-		return fmt.Errorf("replica: note gaps of %s: %w", r.contract.Topic, err)
+		return fmt.Errorf("replica: record gaps of %s: %w", r.contract.Topic, err)
 	}
 	select {
 	case r.missing <- struct{}{}:
-	default: // Somebody will look soon anyway.
+	default: // A look for gaps is due already.
 	}
 	return nil
 }
 
-// Lock locks what is known of keys of a topic until the transaction ends, also of
-// keys of which nobody has heard. It is for who passes on what a copy holds.
+// Lock locks the heads of keys of a topic until the transaction ends, including keys that are
+// unknown. Use it before passing on the content of a copy.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) error {
 	_, err := lockKeys(ctx, tx, tenantID, topic, slices.Compact(slices.Sorted(slices.Values(keys))))
 	return err

@@ -74,8 +74,8 @@ func TestCopyOfSteps(t *testing.T) {
 				return announce(steps, s)
 			})
 			h.deliver(t, copied, tenantID)
-			versions := headsOf(t, pool, tenantID, "steps")
-			gaps := gapsOf(t, pool, tenantID)
+			versions := listHeads(t, pool, tenantID, "steps")
+			gaps := countGaps(t, pool, tenantID)
 			ask(t, pool, tenantID)
 			have := stored(t, pool, tenantID)
 			for id, s := range h.now {
@@ -87,7 +87,7 @@ func TestCopyOfSteps(t *testing.T) {
 					require.NoError(t, deliver(t, copied, tenantID, announce(steps, s)))
 				}
 			}
-			assert.Empty(t, gapsOf(t, pool, tenantID), "each gap is closed by the whole state")
+			assert.Empty(t, countGaps(t, pool, tenantID), "each gap is closed by the whole state")
 			// The loss of the last events is what comparisons find.
 			for _, s := range h.now {
 				s.all = true
@@ -112,13 +112,13 @@ func TestStatesFromBeforeTheRequestCloseNoGap(t *testing.T) {
 			require.NoError(t, replica.Backfill(t.Context(), pool, tenantID, copied.Contract().Topic))
 			for _, s := range []thing{known, newer} {
 				require.NoError(t, deliver(t, copied, tenantID, announce(of, s)))
-				assert.Contains(t, gapsOf(t, pool, tenantID), s.id, "version %d", s.version)
+				assert.Contains(t, countGaps(t, pool, tenantID), s.id, "version %d", s.version)
 			}
 			assert.Equal(t, map[int64]int64{1: 2}, stored(t, pool, tenantID))
 
 			ask(t, pool, tenantID)
 			require.NoError(t, deliver(t, copied, tenantID, announce(of, newer)))
-			assert.NotContains(t, gapsOf(t, pool, tenantID), newer.id)
+			assert.NotContains(t, countGaps(t, pool, tenantID), newer.id)
 		})
 	}
 }
@@ -215,12 +215,12 @@ func stored(t *testing.T, pool *pg.Pool, tenantID int64) map[int64]int64 {
 	return pairs(t, pool, tenantID, `SELECT id, value FROM copy WHERE tenant_id = $1`)
 }
 
-func headsOf(t *testing.T, pool *pg.Pool, tenantID int64, topic string) map[int64]int64 {
+func listHeads(t *testing.T, pool *pg.Pool, tenantID int64, topic string) map[int64]int64 {
 	t.Helper()
 	return pairs(t, pool, tenantID, `SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = '`+topic+`'`)
 }
 
-func gapsOf(t *testing.T, pool *pg.Pool, tenantID int64) []int64 {
+func countGaps(t *testing.T, pool *pg.Pool, tenantID int64) []int64 {
 	t.Helper()
 	var keys []int64
 	for key := range pairs(t, pool, tenantID, `SELECT key, key FROM replica_gap WHERE tenant_id = $1`) {

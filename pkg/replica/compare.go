@@ -19,17 +19,17 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// pageKeys is how many keys are compared by one digest: a million are some sixty
-// short statements on either side.
+// pageKeys is the number of keys that one digest covers. A million keys take about sixty short
+// statements on either side.
 const pageKeys = 16_384
 
-// ErrOwnerUnavailable says that nobody who owns the states responds.
+// ErrOwnerUnavailable means that no replica of the owning service responds.
 var ErrOwnerUnavailable = errors.New("replica: the owner does not respond")
 
 // asker sends a request to the owner.
 type asker func(ctx context.Context, operation string, request, response proto.Message) error
 
-// askOver returns the asker that asks the owner over the broker.
+// askOver returns an asker that sends requests over the broker.
 func (r *Replica) askOver(conn *nats.Conn) asker {
 	return func(ctx context.Context, operation string, request, response proto.Message) error {
 		return r.request(ctx, conn, operation, request, response)
@@ -54,7 +54,7 @@ func (r *Replica) request(ctx context.Context, conn *nats.Conn, operation string
 	return nil
 }
 
-// tenants returns the tenants of which the owner or the copy has something.
+// tenants returns the tenants that have states at the owner or in the copy.
 func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error) {
 	reply := &replicationv1.TenantsResponse{}
 	if err := r.request(ctx, conn, opTenants, &replicationv1.TenantsRequest{}, reply); err != nil {
@@ -69,22 +69,22 @@ func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error)
 	return slices.Compact(all), nil
 }
 
-// mismatch is the keys of a tenant in which the copy differs from the owner, with
-// the copy's marks at that time.
+// mismatch lists the keys of a tenant that differ between copy and owner, with the copy's marks at
+// the time of the comparison.
 type mismatch struct {
 	tenantID int64
 	keys     []int64
 	marks    map[int64]int64
 }
 
-// differences returns the keys of a tenant in which the copy differs now. Some
-// of them may be on their way. The copy is always read before the owner: what it
-// has the owner had before, unless the owner has lost it.
+// differences returns the keys of a tenant that differ now. Events for some of them may still be on
+// their way. The copy is read before the owner: the owner had every state of the copy earlier,
+// unless it lost the state.
 func (r *Replica) differences(ctx context.Context, ask asker, tenantID int64) (mismatch, error) {
 	ctx = tenant.With(ctx, tenantID)
 	found := mismatch{tenantID: tenantID, marks: map[int64]int64{}}
 	for after := int64(0); after < math.MaxInt64; {
-		d, err := digestOf(ctx, r.pool, r.marks, tenantID, after, math.MaxInt64, pageKeys)
+		d, err := readDigest(ctx, r.pool, r.marks, tenantID, after, math.MaxInt64, pageKeys)
 		if err != nil {
 			return found, err
 		}
@@ -108,14 +108,13 @@ func (r *Replica) differences(ctx context.Context, ask asker, tenantID int64) (m
 	return found, nil
 }
 
-// detail adds the keys of a page that differ. It cuts the page when they are too
-// many for one response.
+// detail adds the differing keys of a page. It shortens the page when they do not fit one response.
 func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.CompareRequest, found *mismatch) error {
-	heads, err := headsOf(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
+	heads, err := listHeads(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
 	}
-	if len(heads) == 2*pageKeys { // So many have come since.
+	if len(heads) == 2*pageKeys { // This many were added since the digest.
 		page.Through = heads[len(heads)-1].GetKey()
 	}
 	reply := &replicationv1.CompareResponse{}
@@ -136,8 +135,8 @@ func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.Com
 	return nil
 }
 
-// settle waits until what was on its way has come, and returns the keys that
-// still differ: those of which nothing has come since.
+// settle waits until the events on their way have arrived. It returns the keys that still differ:
+// those whose mark has not changed since.
 func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, wait time.Duration) ([]int64, error) {
 	if len(found.keys) == 0 {
 		return nil, nil
@@ -154,11 +153,11 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, w
 	return r.unchanged(ctx, found)
 }
 
-// unchanged returns the keys of which nothing has come since a comparison.
+// unchanged returns the keys whose mark is the same as at the comparison.
 func (r *Replica) unchanged(ctx context.Context, found mismatch) ([]int64, error) {
 	var still []int64
 	for part := range slices.Chunk(found.keys, pageKeys) {
-		now, err := marksOf(ctx, r.pool, r.marks, found.tenantID, part)
+		now, err := readMarks(ctx, r.pool, r.marks, found.tenantID, part)
 		if err != nil {
 			return nil, err
 		}
@@ -173,11 +172,11 @@ func (r *Replica) unchanged(ctx context.Context, found mismatch) ([]int64, error
 	return still, nil
 }
 
-// maxSettle is how long a comparison waits for a consumer that is busy.
+// maxSettle is how long a comparison waits for a busy consumer.
 const maxSettle = 30 * time.Second
 
-// CountDifferences returns how many keys of a tenant the copy lacks or has otherwise than
-// the owner, when what was on its way has come. It changes nothing.
+// CountDifferences waits for the events on their way, and returns how many keys of a tenant are
+// missing in the copy or differ from the owner. It changes nothing.
 func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
 	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
 	if err != nil {
@@ -187,7 +186,7 @@ func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantI
 	return len(keys), err
 }
 
-// compare finds what the copy lacks of a tenant and notes it.
+// compare finds the differing keys of a tenant, records gaps for them and returns their number.
 func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
 	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Contract is what the options of an event say of the states that it carries.
+// Contract is the replication contract of an event: the options that describe its states.
 type Contract struct {
-	// Event is the message, Subject where it is published.
+	// Event is the message type, Subject the subject that it is published under.
 	Event   protoreflect.MessageDescriptor
 	Subject string
-	// Owner is the service that has the states; Topic is what it calls them.
+	// Owner is the service that owns the states; Topic is its name for them.
 	Owner, Topic string
 	// Consumers are the services that consume the event.
 	Consumers []string
@@ -32,19 +32,19 @@ type Contract struct {
 	mark          protoreflect.FieldDescriptor
 }
 
-var errNotReplicated = errors.New("its contract does not say how copies are kept of it")
+var errNotReplicated = errors.New("the event has no replication options")
 
-// ContractOf reads the contract of an event. It fails for an event that carries
-// no states, and for one whose options do not fit its fields.
-func ContractOf(event protoreflect.MessageDescriptor) (*Contract, error) {
-	c, err := contractOf(event)
+// ReadContract reads the contract of an event. It fails if the event carries no states, or if its
+// options do not match its fields.
+func ReadContract(event protoreflect.MessageDescriptor) (*Contract, error) {
+	c, err := readContract(event)
 	if err != nil {
 		return nil, fmt.Errorf("replica: %s: %w", event.FullName(), err)
 	}
 	return c, nil
 }
 
-func contractOf(event protoreflect.MessageDescriptor) (*Contract, error) {
+func readContract(event protoreflect.MessageDescriptor) (*Contract, error) {
 	subject, err := bus.SubjectOf(event)
 	if err != nil {
 		return nil, err
@@ -66,13 +66,13 @@ func contractOf(event protoreflect.MessageDescriptor) (*Contract, error) {
 	return c, c.fields(says)
 }
 
-// fields finds the fields that the options name.
+// fields looks up the fields that the options name.
 func (c *Contract) fields(says *optionsv1.Replication) error {
 	state := c.Event
 	if name := says.GetStates(); name != "" {
 		c.states = c.Event.Fields().ByName(protoreflect.Name(name))
 		if c.states == nil || !c.states.IsList() || c.states.Message() == nil {
-			return fmt.Errorf("%q is no list of states", name)
+			return fmt.Errorf("%q is not a list of messages", name)
 		}
 		state = c.states.Message()
 	}
@@ -107,14 +107,14 @@ func (c *Contract) fields(says *optionsv1.Replication) error {
 // steps reports whether states may be steps.
 func (c *Contract) steps() bool { return c.complete != nil }
 
-// state is what an event says of one key.
+// state is the part of an event about one key.
 type state struct {
 	key, version, mark int64
 	deleted, whole     bool
 	message, event     protoreflect.Message
 }
 
-// appendStates appends what an event says.
+// appendStates appends the states of an event.
 func (c *Contract) appendStates(to []state, event protoreflect.Message) []state {
 	if c.states == nil {
 		return c.appendState(to, event, event)

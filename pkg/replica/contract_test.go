@@ -17,9 +17,9 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-func TestContractOf(t *testing.T) {
+func TestReadContract(t *testing.T) {
 	t.Parallel()
-	c, err := replica.ContractOf(things)
+	c, err := replica.ReadContract(things)
 	require.NoError(t, err)
 	assert.Equal(t, "test", c.Owner)
 	assert.Equal(t, "things", c.Topic)
@@ -30,13 +30,13 @@ func TestContractOf(t *testing.T) {
 		want   string
 	}{
 		"no event":   {nil, "is not an event"},
-		"no states":  {&optionsv1.Event{Subject: "rotaloom.test.x.changed"}, "does not say how copies are kept"},
+		"no states":  {&optionsv1.Event{Subject: "rotaloom.test.x.changed"}, "has no replication options"},
 		"no owner":   {with(&optionsv1.Replication{Topic: "x", Key: "id", Version: "version"}), "its owner is"},
 		"no topic":   {with(&optionsv1.Replication{Owner: "test", Key: "id", Version: "version"}), "it has no topic"},
 		"no key":     {with(&optionsv1.Replication{Owner: "test", Topic: "x", Version: "version"}), "needs a key"},
 		"no field":   {with(&optionsv1.Replication{Owner: "test", Topic: "x", Key: "it", Version: "version"}), `no field "it"`},
 		"wrong kind": {with(&optionsv1.Replication{Owner: "test", Topic: "x", Key: "gone", Version: "version"}), `no field "gone" of kind int64`},
-		"no list":    {with(&optionsv1.Replication{Owner: "test", Topic: "x", States: "id", Key: "id", Version: "version"}), "no list of states"},
+		"no list":    {with(&optionsv1.Replication{Owner: "test", Topic: "x", States: "id", Key: "id", Version: "version"}), "is not a list of messages"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
@@ -44,7 +44,7 @@ func TestContractOf(t *testing.T) {
 				MessageType: []*descriptorpb.DescriptorProto{message("X", test.option, int64s("id"), int64s("version"), bools("gone"))},
 			}, &protoregistry.Files{})
 			require.NoError(t, err)
-			_, err = replica.ContractOf(made.Messages().Get(0))
+			_, err = replica.ReadContract(made.Messages().Get(0))
 			assert.ErrorContains(t, err, test.want)
 		})
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Change is a state that is newer than what is known of its key, or, when
-// something was missing, the same.
+// Change is a state that is newer than the known one, or of the same version if the owner was asked
+// for it.
 type Change[S proto.Message] struct {
 	Key, Version int64
-	// State is what the event says of the key, and Event the event itself. Both
-	// are nil when nothing but the deletion is known.
+	// State is the state of the key, and Event the event that carried it. Both are nil when only
+	// the deletion is known.
 	State S
 	Event proto.Message
-	// Deleted says that what the key names is no more.
+	// Deleted means that the object was deleted.
 	Deleted bool
-	// Whole says that State is everything, rather than what differs from the
-	// version before.
+	// Whole means that State is complete; otherwise it holds the differences to the previous
+	// version.
 	Whole bool
 }
 
@@ -37,34 +37,31 @@ type Copy[S proto.Message] struct {
 	Service string
 	// Event is an event that carries the states; its value does not matter.
 	Event proto.Message
-	// Apply changes the tables of the copy. The changes come by ascending key, and
-	// each key once, unless there are steps; their heads are locked.
+	// Apply changes the tables of the copy. The changes come by ascending key; each key comes once,
+	// except in contracts with steps. Their heads are locked.
 	Apply func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []Change[S]) error
 
-	// The rest is optional.
+	// The other fields are optional.
 
-	// Marks is a statement that returns the keys of a copy, and what is compared
-	// with the owner, as "key" and "mark", for the tenant $1 and the keys above $2
-	// up to $3. "" means what the events said.
+	// Marks is a statement that selects the keys of the copy and the values to compare with the
+	// owner, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. The default is
+	// the marks of the events.
 	Marks string
-	// Lock locks what else is changed with the keys, before their heads are: of
-	// two who lock both, nobody waits for the other one in a circle.
+	// Lock locks other rows that change together with the keys. It runs before their heads are
+	// locked, so that two transactions that lock both cannot wait for each other in a circle.
 	Lock func(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error
-	// Observe sees every state that comes, also those that are known already, in
-	// the same transaction.
+	// Observe sees every state that arrives, also known ones, in the same transaction.
 	Observe func(ctx context.Context, tx pgx.Tx, tenantID int64, states []S) error
-	// After sees every state that comes, when it is stored. An error has the event
+	// After sees every state that arrives, once it is stored. If it returns an error, the event is
 	// delivered again.
 	After func(ctx context.Context, tenantID int64, states []S) error
-	// BatchSize is the most events that are applied in one transaction; 0 means
-	// 100.
+	// BatchSize is the largest number of events in one transaction; 0 means 100.
 	BatchSize int
-	// Delay is how old an event grows before it is applied, where others should
-	// have the machine first.
+	// Delay is the age at which an event is applied, so that more urgent work comes first.
 	Delay time.Duration
 }
 
-// Replica is a copy at work.
+// Replica is a running copy.
 type Replica struct {
 	contract *Contract
 	service  string
@@ -72,14 +69,14 @@ type Replica struct {
 	consumer bus.Consumer
 	pool     *pg.Pool
 	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
-	// missing is notified of gaps that were found while events were applied.
+	// missing receives a value when handled events opened gaps.
 	missing chan struct{}
 }
 
-// New makes a replica of a declared copy in the database of the pool. That the
-// declaration does not fit the contract is a fault of the program: New panics.
+// New returns the replica of a declared copy in the database of the pool. It panics if the
+// declaration does not match the contract, which is a mistake in the program.
 func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
-	contract, err := ContractOf(c.Event.ProtoReflect().Descriptor())
+	contract, err := ReadContract(c.Event.ProtoReflect().Descriptor())
 	if err != nil {
 		panic(err)
 	}
@@ -89,7 +86,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	}
 	r.put = func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error {
 		if c.Lock != nil && len(states) > 0 {
-			if err := c.Lock(ctx, tx, tenantID, keysOf(states)); err != nil {
+			if err := c.Lock(ctx, tx, tenantID, stateKeys(states)); err != nil {
 				return err
 			}
 		}
@@ -121,7 +118,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	return r
 }
 
-// handle stores what events say, in one transaction.
+// handle stores the states of events, in one transaction.
 func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states []state) error {
 	tenantID := tenant.Of(ctx)
 	var all []S
@@ -149,7 +146,7 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 	return nil
 }
 
-// decode returns what messages say.
+// decode returns the states of messages.
 func (r *Replica) decode(event protoreflect.MessageType, messages []bus.Message) ([]state, error) {
 	var states []state
 	for _, m := range messages {
@@ -165,8 +162,8 @@ func (r *Replica) decode(event protoreflect.MessageType, messages []bus.Message)
 	return states, nil
 }
 
-// waitUntilAged waits until the first message is as old as delay. It never waits longer,
-// whatever the broker's clock says, and not at all for those that piled up.
+// waitUntilAged waits until the first message is as old as delay. It never waits longer than delay,
+// whatever the broker's clock says, and does not wait for older messages.
 func waitUntilAged(ctx context.Context, delay time.Duration, messages []bus.Message) error {
 	if delay == 0 || len(messages) == 0 {
 		return nil
@@ -174,8 +171,8 @@ func waitUntilAged(ctx context.Context, delay time.Duration, messages []bus.Mess
 	return backoff.Sleep(ctx, min(delay, time.Until(messages[0].Published.Add(delay))))
 }
 
-// Put stores states that were asked of their owner by a call, under the same
-// rule as those of events. They must not share a version.
+// Put stores states that a call fetched from their owner, by the same rules as states of events.
+// Each key needs its own version.
 func Put[S proto.Message](ctx context.Context, tx pgx.Tx, r *Replica, tenantID int64, states []S) error {
 	var all []state
 	for _, s := range states {
@@ -184,11 +181,11 @@ func Put[S proto.Message](ctx context.Context, tx pgx.Tx, r *Replica, tenantID i
 	return r.put(ctx, tx, tenantID, all)
 }
 
-// Contract is what the copy's event says of itself.
+// Contract returns the contract of the copy's event.
 func (r *Replica) Contract() *Contract { return r.contract }
 
-// Service is the service that keeps the copy.
+// Service returns the service that keeps the copy.
 func (r *Replica) Service() string { return r.service }
 
-// Consumer is what keeps the copy up to date.
+// Consumer returns the consumer that updates the copy.
 func (r *Replica) Consumer() bus.Consumer { return r.consumer }

@@ -13,13 +13,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// maxDirectSettle is how long a comparison without a broker waits for what is on its way.
+// maxDirectSettle is how long a comparison without a broker waits for events on their way.
 const maxDirectSettle = 10 * time.Second
 
-// CountDifferencesFrom returns how many keys of a tenant the copy lacks or has otherwise than
-// the owner, whose database it reads itself: for operators' commands that reach both databases
-// and no broker. What is on its way may come for some seconds before it counts. It changes
-// nothing.
+// CountDifferencesFrom returns how many keys of a tenant are missing in the copy or differ from the
+// owner. It reads the owner's database itself: commands of operators reach both databases, but no
+// broker. It waits some seconds for events on their way. It changes nothing.
 func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *pg.Pool, tenantID int64, wait time.Duration) (int, error) {
 	o := &owner{Topic: topic, contract: r.contract, pool: owned}
 	found, err := r.differences(ctx, o.ask, tenantID)
@@ -41,10 +40,10 @@ func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *
 	return len(found.keys), nil
 }
 
-// ask responds to a comparison in the process that asks.
+// ask handles a comparison within this process.
 func (o *owner) ask(ctx context.Context, operation string, request, response proto.Message) error {
 	if operation != opCompare {
-		return fmt.Errorf("replica: %s is asked over the broker only", operation)
+		return fmt.Errorf("replica: %s needs the broker", operation)
 	}
 	payload, err := proto.Marshal(request)
 	if err != nil {

@@ -1,15 +1,14 @@
 // Package replica keeps copies of states that another domain owns.
 //
-// The contract of an event says how: its key, its version, its owner and its
-// topic (rotaloom.options.v1.Replication). Who keeps a copy declares a [Copy]:
-// how its own tables are changed. Who owns the states declares a [Topic]: what
-// there is, and how it is published. The rest is here: a state is taken when it
-// is newer than what is known; what a copy lacks is found, by a comparison with
-// the owner, and noted as a gap; the owner is asked for gaps until they are
-// closed, and publishes the states once more, as the events by which copies are
-// kept. What the owner does not have any more it publishes as deleted.
+// The contract of an event names its key, its version, its owner and its topic
+// (rotaloom.options.v1.Replication). A service that keeps a copy declares a [Copy]: how to change
+// its own tables. The service that owns the states declares a [Topic]: which states exist, and how
+// to publish them. This package does the rest. It accepts a state if it is newer than the known
+// one. It compares each copy with its owner, and records missing states as gaps. It asks the owner
+// for gaps until they are closed: the owner publishes the states again, as ordinary events. The
+// owner publishes states that it no longer has as deleted.
 //
-// So events may come in any order, repeatedly, or not at all.
+// So events may arrive in any order, repeatedly, or not at all.
 package replica
 
 import (
@@ -23,8 +22,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the tables of this package: the versions of what is known, and
-// the gaps. Every service that keeps copies applies them beside its own.
+// Migrations returns the tables of this package: the known versions and the gaps. Every service
+// that keeps copies applies them next to its own.
 func Migrations() (pg.Migrations, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// Tenants is a statement for [Topic.Tenants]: the tenants of whom anything is
-// known. Each is one search in an index, however many rows it has.
+// Tenants is a statement for [Topic.Tenants]: the tenants with a head. Each tenant costs one index
+// search, however many rows it has.
 const Tenants = `
 WITH RECURSIVE t AS (
     (SELECT tenant_id FROM replica_head ORDER BY tenant_id LIMIT 1)
@@ -20,11 +20,11 @@ WITH RECURSIVE t AS (
     SELECT (SELECT h.tenant_id FROM replica_head h WHERE h.tenant_id > t.tenant_id ORDER BY h.tenant_id LIMIT 1) FROM t WHERE t.tenant_id IS NOT NULL
 ) SELECT tenant_id FROM t WHERE tenant_id IS NOT NULL`
 
-// TenantsOf is [Tenants] of a table. Work for all tenants must be allowed to read
-// it.
-func TenantsOf(table string) string { return strings.ReplaceAll(Tenants, "replica_head", table) }
+// TenantsQuery returns [Tenants] for another table. The role for work across all tenants needs
+// permission to read the table.
+func TenantsQuery(table string) string { return strings.ReplaceAll(Tenants, "replica_head", table) }
 
-// digest is what owner and copy compare of many keys at once.
+// digest is a comparison value of many keys at once.
 type digest struct {
 	count, digest int64
 	// last is the largest key that was counted.
@@ -41,9 +41,9 @@ FROM (SELECT key, mark FROM (%s) AS marks%s) AS page`
 	someKeys  = `SELECT key, mark FROM (%s) AS marks WHERE key = ANY($4) ORDER BY key`
 )
 
-// digestOf returns the digest of the keys above after, up to through; of the
-// first limit ones unless limit is 0.
-func digestOf(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
+// readDigest returns the digest of the keys above after, up to through: of the first limit keys, or
+// of all if limit is 0.
+func readDigest(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
 	first := ""
 	if limit > 0 {
 		first = fmt.Sprintf(firstKeys, limit)
@@ -55,13 +55,13 @@ func digestOf(ctx context.Context, pool *pg.Pool, marks string, tenantID, after,
 	return d, nil
 }
 
-// headsOf returns the first keys above after, up to through, with their marks.
-func headsOf(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
+// listHeads returns the first keys above after, up to through, with their marks.
+func listHeads(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
 	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenantID, after, through, limit))
 }
 
-// marksOf returns the marks of those of the keys that are there.
-func marksOf(ctx context.Context, pool *pg.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
+// readMarks returns the marks of the keys that exist.
+func readMarks(ctx context.Context, pool *pg.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
 	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenantID, keys[0]-1, keys[len(keys)-1], keys))
 	out := make(map[int64]int64, len(heads))
 	for _, h := range heads {

@@ -15,13 +15,13 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		gaps: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "rotaloom_replica_gaps", Help: "Keys of which a copy lacks something at the moment.",
+			Name: "rotaloom_replica_gaps", Help: "Keys with missing states in a copy.",
 		}, []string{"topic"}),
 		compared: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rotaloom_replica_compared_timestamp_seconds", Help: "When this process last compared a copy with its owner.",
 		}, []string{"topic"}),
 		missing: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "rotaloom_replica_missing_total", Help: "Keys of which comparisons found that a copy misses something.",
+			Name: "rotaloom_replica_missing_total", Help: "Keys with missing states that comparisons found.",
 		}, []string{"topic"}),
 	}
 	var errs []error

@@ -17,15 +17,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// BackfillCommand is how an operator has copies of a service published once more,
-// after they were lost.
+// BackfillCommand lets an operator request all states of a copy again, after the copy was lost.
 type BackfillCommand struct {
-	Topics []string `arg:"" optional:"" name:"topic" help:"What to backfill, as the service keeps it; everything unless one is named."`
+	Topics []string `arg:"" optional:"" name:"topic" help:"Topics to backfill; the default is all copies of the service."`
 	Tenant int64    `default:"1" help:"The tenant."`
-	Follow bool     `help:"Show how much is still to come, until nothing is."`
+	Follow bool     `help:"Show the number of missing keys until it is zero."`
 }
 
-// Topics are those that copies are of.
+// Topics returns the topics of the copies.
 func Topics(copies []*Replica) []string {
 	topics := make([]string, len(copies))
 	for i, r := range copies {
@@ -34,9 +33,9 @@ func Topics(copies []*Replica) []string {
 	return topics
 }
 
-// Do notes on the service's database that all of the topics is missing; whoever
-// serves asks the owners within seconds. The copies are those that the service
-// keeps. A topic that is none of theirs is an error.
+// Do records in the service's database that all states of the topics are missing. The running
+// service asks the owners for them within seconds. A topic that is not among the copies is an
+// error.
 func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*Replica, log *slog.Logger, out io.Writer) error {
 	known, topics := Topics(copies), c.Topics
 	if len(topics) == 0 {
@@ -44,7 +43,7 @@ func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*
 	}
 	for _, topic := range topics {
 		if !slices.Contains(known, topic) {
-			return fmt.Errorf("there is no topic %q, but %s", topic, strings.Join(known, ", "))
+			return fmt.Errorf("there is no topic %q; the topics are %s", topic, strings.Join(known, ", "))
 		}
 	}
 	pool, err := pg.Open(ctx, database, log)
@@ -63,22 +62,21 @@ func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "tenant %d: %s will be asked for within seconds\n", c.Tenant, strings.Join(topics, ", ")); err != nil || !c.Follow {
+	if _, err := fmt.Fprintf(out, "tenant %d: the service requests %s within seconds\n", c.Tenant, strings.Join(topics, ", ")); err != nil || !c.Follow {
 		return err
 	}
 	return c.follow(ctx, pool, topics, out)
 }
 
-// followPause is the time between two looks at what is still to come.
+// followPause is the time between two counts of the missing keys.
 const followPause = time.Second
 
-// follow prints how many keys of each topic are still to come, whenever that changes, until
-// none is.
+// follow prints how many keys of each topic are missing, whenever that changes, until none are.
 func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []string, out io.Writer) error {
 	look := time.NewTicker(followPause)
 	defer look.Stop()
 	for last := ""; ; {
-		left, err := gapsOf(ctx, pool, c.Tenant, topics)
+		left, err := countGaps(ctx, pool, c.Tenant, topics)
 		if err != nil {
 			return err
 		}
@@ -88,7 +86,7 @@ func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []st
 		}
 		if now := strings.Join(left, ", "); now != last {
 			last = now
-			if _, err := fmt.Fprintf(out, "tenant %d: still to come: %s\n", c.Tenant, now); err != nil {
+			if _, err := fmt.Fprintf(out, "tenant %d: still missing: %s\n", c.Tenant, now); err != nil {
 				return err
 			}
 		}
@@ -100,8 +98,8 @@ func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []st
 	}
 }
 
-// gapsOf says for each topic that is not whole how many keys are missing.
-func gapsOf(ctx context.Context, pool *pg.Pool, tenantID int64, topics []string) ([]string, error) {
+// countGaps returns the number of missing keys, as text, for each topic that has any.
+func countGaps(ctx context.Context, pool *pg.Pool, tenantID int64, topics []string) ([]string, error) {
 	rows, err := pool.Query(tenant.With(ctx, tenantID), `
 SELECT topic, count(*) FILTER (WHERE key <> 0) FROM replica_gap WHERE tenant_id = $1 AND topic = ANY($2) GROUP BY topic ORDER BY topic`, tenantID, topics)
 	if err != nil {

@@ -17,31 +17,27 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// Gap is a key of which a copy lacks something, and the version that the copy
-// has, or 0.
+// Gap is a key with missing states in a copy, and the version that the copy has, or 0.
 type Gap struct{ Key, Version int64 }
 
-// Topic declares states that this service owns, and others keep copies of.
+// Topic declares states that this service owns and other services keep copies of.
 type Topic struct {
 	// Event is the event that carries the states; its value does not matter.
 	Event proto.Message
-	// Tenants is a statement that returns the tenants that have states. It is run
-	// for all tenants.
+	// Tenants is a statement that selects the tenants with states. It runs across all tenants.
 	Tenants string
-	// Marks is a statement that returns the keys that there are, and what is
-	// compared with the copies, as "key" and "mark", for the tenant $1 and the keys
-	// above $2 up to $3. Its marks are those of the contract.
+	// Marks is a statement that selects the existing keys and the values to compare with the
+	// copies, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. Its marks have
+	// the meaning of the contract's.
 	Marks string
-	// States returns the events with the whole states of keys, in the
-	// transaction that publishes them. What is not there is published as deleted. The
-	// version of a state must be at least that of the copy: when it is smaller,
-	// because the database was restored from a backup, States makes it larger
-	// than the copy's and stores it; see [Gap.NextVersion].
+	// States returns events with the whole states of the keys, in the transaction that publishes
+	// them. For a key that no longer exists it returns a deletion. The version of a state must be
+	// at least that of the copy. It can be smaller after the database was restored from a backup:
+	// then States raises it above the copy's and stores it; see [Gap.NextVersion].
 	States func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []Gap) ([]proto.Message, error)
 }
 
-// NextVersion returns the version under which a state is published: that which the owner
-// has, unless the copy's is larger.
+// NextVersion returns the version for publishing a state: the owner's, unless the copy's is larger.
 func (w Gap) NextVersion(version int64) int64 {
 	if version >= w.Version {
 		return version
@@ -49,7 +45,7 @@ func (w Gap) NextVersion(version int64) int64 {
 	return w.Version + 1
 }
 
-// Keys returns the keys alone.
+// Keys returns the keys of the gaps.
 func Keys(wanted []Gap) []int64 {
 	keys := make([]int64, len(wanted))
 	for i, w := range wanted {
@@ -58,7 +54,7 @@ func Keys(wanted []Gap) []int64 {
 	return keys
 }
 
-// Largest returns the largest version that a copy has of any of the keys.
+// Largest returns the largest version that a copy has of the keys.
 func Largest(wanted []Gap) (version int64) {
 	for _, w := range wanted {
 		version = max(version, w.Version)
@@ -66,22 +62,22 @@ func Largest(wanted []Gap) (version int64) {
 	return version
 }
 
-// What one request may ask for, and how long a response may take.
+// Limits of one request, and the time limit for a response.
 const (
 	maxGaps         = 500
 	maxDiffering    = 8192
 	responseTimeout = 30 * time.Second
 )
 
-// The subjects of requests lie outside of those that streams keep.
+// The subjects of requests lie outside the subjects that streams store.
 const subjectPrefix = "rotaloom_replica."
 
 func requestSubject(c *Contract, operation string) string {
 	return subjectPrefix + c.Owner + "." + c.Topic + "." + operation
 }
 
-// announceSubject is where an owner says that copies should compare: it has
-// started, or its broker has lost events.
+// announceSubject is where an owner asks for comparisons: it has started, or its broker has lost
+// events.
 func announceSubject(owner string) string { return subjectPrefix + owner + ".announced" }
 
 // owner responds for a topic.
@@ -123,7 +119,7 @@ const (
 	opBackfill = "backfill"
 )
 
-// reply responds to a request. Whoever gets no response asks again.
+// reply responds to a request. A copy that gets no response asks again.
 func (o *owner) reply(ctx context.Context, operation string, m *nats.Msg, reply func(context.Context, []byte) (proto.Message, error)) {
 	response, err := reply(ctx, m.Data)
 	if err == nil {
@@ -149,7 +145,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 	}
 	ctx = tenant.With(ctx, request.GetTenantId())
 	if !request.GetDetailed() {
-		d, err := digestOf(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), 0)
+		d, err := readDigest(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +153,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 		return &replicationv1.CompareResponse{Equal: equal, Count: d.count}, nil
 	}
 	limit := len(request.GetHeads()) + maxDiffering
-	mine, err := headsOf(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), limit)
+	mine, err := listHeads(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +161,8 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 	return &replicationv1.CompareResponse{Equal: len(keys) == 0, Keys: keys, Through: through, Count: int64(len(mine))}, nil
 }
 
-// differing returns the keys in which two lists differ, and up to which key it
-// says so; 0 means that it is complete. Of the first one more may follow.
+// differing returns the keys that differ between two lists, and the last key that it compared, or 0
+// if it compared all. more means that mine may be followed by further heads.
 func differing(mine, theirs []*replicationv1.Head, more bool) (keys []int64, through int64) {
 	for len(mine) > 0 || len(theirs) > 0 {
 		if len(keys) == maxDiffering || len(mine) == 0 && more {
@@ -212,7 +208,7 @@ func (o *owner) backfill(ctx context.Context, payload []byte) (proto.Message, er
 		return outbox.Append(ctx, tx, request.GetTenantId(), events...)
 	})
 	if err != nil {
-		o.log.WarnContext(ctx, "states could not be published once more", "topic", o.contract.Topic, "tenant", request.GetTenantId(), "error", err)
+		o.log.WarnContext(ctx, "states could not be published again", "topic", o.contract.Topic, "tenant", request.GetTenantId(), "error", err)
 		return &replicationv1.BackfillResponse{Error: "the owner could not publish them; its log says why"}, nil
 	}
 	return &replicationv1.BackfillResponse{}, nil

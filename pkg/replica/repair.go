@@ -24,9 +24,8 @@ const (
 
 	gapTenants = `SELECT DISTINCT tenant_id FROM replica_gap WHERE topic = $1 AND ` + gapIsDue
 
-	// Whoever takes gaps asks for them; what does not close is due again later
-	// each time, up to an hour. The array keeps the search from being done for
-	// each row.
+	// Taking gaps means asking for them. A gap that stays open is due again after a growing time,
+	// at most an hour. The array keeps the subquery from running once for each row.
 	takeGaps = `
 UPDATE replica_gap g SET asked = least(asked + 1, 20),
     due_at = clock_timestamp() + least(interval '1 hour', interval '15 seconds' * (2 ^ least(asked, 10)))
@@ -35,8 +34,8 @@ WHERE g.tenant_id = $1 AND g.topic = $2 AND g.key = ANY(ARRAY(
     ORDER BY key LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING g.key, coalesce((SELECT h.version FROM replica_head h WHERE h.tenant_id = $1 AND h.topic = $2 AND h.key = g.key), 0)`
 
-	// An owner that does not respond is asked again soon, also for what an older state
-	// has closed meanwhile. One that refuses is asked again when the gap is due.
+	// If the owner does not respond, it is asked again soon, even if an older state has closed the
+	// gap since. If it refuses, it is asked again when the gap is due.
 	returnGaps = `
 INSERT INTO replica_gap AS g (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[])
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = greatest(g.asked - 1, 0)`
@@ -51,11 +50,11 @@ SELECT tenant_id, topic, key FROM replica_head WHERE tenant_id = $1 AND topic = 
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
 )
 
-// gapsAtOnce is how many keys are asked for in one request.
+// gapsAtOnce is the number of keys in one request.
 const gapsAtOnce = maxGaps
 
-// Check has a topic of a tenant compared with its owner soon, by whoever serves.
-// It is for who notices that something is missing.
+// Check requests a comparison of a topic with its owner. A running replica of the service does it
+// soon. Call it when something is missing.
 func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) error {
 	if _, err := db.Exec(ctx, requestComparison, tenantID, topic); err != nil {
 		return fmt.Errorf("replica: ask for a comparison of %s: %w", topic, err)
@@ -63,8 +62,8 @@ func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) err
 	return nil
 }
 
-// Backfill has everything that a copy has of a topic of a tenant published once
-// more, and what it lacks beside, by whoever serves.
+// Backfill requests that the owner publishes all states of a topic again: those that the copy has
+// and those that it lacks. A running replica of the service does it soon.
 func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) error {
 	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error { return requestBackfill(ctx, tx, tenantID, topic) })
 }
@@ -78,9 +77,8 @@ func requestBackfill(ctx context.Context, tx pgx.Tx, tenantID int64, topic strin
 
 var errRefused = errors.New("replica: the owner refused a backfill")
 
-// repair asks the owner for some of what is missing, of every tenant, and
-// reports whether there may be more. Tenants whose topic is to be compared go to
-// check.
+// repair asks the owner for some of the missing states of every tenant, and reports whether there
+// may be more. It calls check for tenants with a requested comparison.
 func (r *Replica) repair(ctx context.Context, conn *nats.Conn, check func(ctx context.Context, tenantID int64) error) (more bool, err error) {
 	tenants, err := collectInt64(tenant.All(ctx), r.pool, gapTenants, r.contract.Topic)
 	if err != nil {
@@ -120,7 +118,7 @@ func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID in
 	return len(keys) == gapsAtOnce || keys[0] == wholeTopic, nil
 }
 
-// takeGaps returns what is due, in ascending order, and the request for it.
+// takeGaps returns the keys of the gaps that are due, in ascending order, and the request for them.
 func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *replicationv1.BackfillRequest, error) {
 	rows, err := unauditedGaps.Query(ctx, r.pool, takeGaps, tenantID, r.contract.Topic, gapsAtOnce)
 	if err != nil {
@@ -143,7 +141,7 @@ func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *repli
 	return keys, request, nil
 }
 
-const unauditedGaps pg.Unaudited = "a gap says what a copy lacks, which nobody did"
+const unauditedGaps pg.Unaudited = "gaps are bookkeeping of the replication, not changes by a user"
 
 func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) error {
 	if _, err := unauditedGaps.Exec(ctx, r.pool, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
@@ -167,7 +165,7 @@ func (r *Replica) deleteGap(ctx context.Context, tenantID, key int64) error {
 	return nil
 }
 
-// gaps returns how many gaps there are, of all tenants.
+// gaps returns the number of gaps of all tenants.
 func (r *Replica) gaps(ctx context.Context) (n int64, oldest time.Duration, err error) {
 	var seconds float64
 	err = r.pool.QueryRow(tenant.All(ctx), `SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(found_at)), 0)::float8

@@ -134,9 +134,9 @@ func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
 			w.run(r.Run)
 			request := <-requests
 			require.NoError(t, deliver(t, w.copied, 1, known))
-			require.NotContains(t, gapsOf(t, w.pool, 1), int64(1), "it was asked for")
+			require.NotContains(t, countGaps(t, w.pool, 1), int64(1), "it was asked for")
 			require.NoError(t, request.Respond(response))
-			require.Eventually(t, func() bool { return slices.Contains(gapsOf(t, w.pool, 1), 1) }, waitTimeout, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return slices.Contains(countGaps(t, w.pool, 1), 1) }, waitTimeout, 10*time.Millisecond)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func TestGapsFromAClockThatWasAheadAreDue(t *testing.T) {
 		VALUES (1, 'things', 2, clock_timestamp() + interval '60 days')`)
 	require.NoError(t, err)
 	w.serve(time.Hour)
-	require.Eventually(t, func() bool { return len(gapsOf(t, w.pool, 1)) == 0 }, waitTimeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(countGaps(t, w.pool, 1)) == 0 }, waitTimeout, 10*time.Millisecond)
 	w.equal()
 }
 
@@ -247,7 +247,7 @@ func TestABackfillIsFollowed(t *testing.T) {
 		return errors.Join(command.Do(t.Context(), w.pool.Config(), []*replica.Replica{w.copied}, pgtest.Log(t), out), out.Close())
 	})
 	lines := bufio.NewScanner(printed)
-	for _, line := range []string{"tenant 1: things will be asked for within seconds", "tenant 1: still to come: things 300"} {
+	for _, line := range []string{"tenant 1: the service requests things within seconds", "tenant 1: still missing: things 300"} {
 		require.True(t, lines.Scan(), line)
 		require.Equal(t, line, lines.Text())
 	}

@@ -19,16 +19,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// compareLock has topics as members: one replica compares each of them.
+// compareLock has topics as members: one replica of the service compares each topic.
 const compareLock advisory.Lock = "replica comparison"
 
-// Config says how often copies are compared. Every field works at its zero value.
+// Config sets how often copies are compared. The zero value of each field means its default.
 type Config struct {
-	CompareEvery time.Duration `name:"compare-every" env:"COMPARE_EVERY" default:"10m" help:"How often what is kept of other services is compared with what they have."`
-	Settle       time.Duration `name:"settle" env:"SETTLE" default:"3s" help:"How long a difference may last before it counts: what is on its way may come until then."`
+	CompareEvery time.Duration `name:"compare-every" env:"COMPARE_EVERY" default:"10m" help:"Time between two comparisons of a copy with its owner."`
+	Settle       time.Duration `name:"settle" env:"SETTLE" default:"3s" help:"Time that a difference must last before it counts, so that events on their way can arrive."`
 }
 
-// Options is what a Replicator is made of. All fields are required but Config.
+// Options holds the dependencies of a Replicator. All fields except Config are required.
 type Options struct {
 	Pool     *pg.Pool
 	Bus      *bus.Bus
@@ -37,8 +37,8 @@ type Options struct {
 	Config   Config
 }
 
-// Replicator is the replication of one service: it keeps the service's copies
-// whole, and is responsible for what the service owns.
+// Replicator runs the replication of one service: it keeps the service's copies complete, and
+// responds to the copies of the states that the service owns.
 type Replicator struct {
 	opts    Options
 	copies  []*Replica
@@ -46,8 +46,8 @@ type Replicator struct {
 	metrics *metrics
 }
 
-// NewReplicator makes the replicator of a service that keeps copies and owns
-// topics. That a topic's event does not say how copies are kept is an error.
+// NewReplicator returns the replicator of a service with its copies and its own topics. It fails if
+// the event of a topic has no replication options.
 func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator, error) {
 	opts.Config = defaults.Fill(opts.Config)
 	metrics, err := newMetrics(opts.Registry)
@@ -56,7 +56,7 @@ func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator
 	}
 	r := &Replicator{opts: opts, copies: copies, metrics: metrics}
 	for _, topic := range topics {
-		contract, err := ContractOf(topic.Event.ProtoReflect().Descriptor())
+		contract, err := ReadContract(topic.Event.ProtoReflect().Descriptor())
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func NewReplicator(opts Options, copies []*Replica, topics []Topic) (*Replicator
 	return r, nil
 }
 
-// Consumers are the consumers that keep the copies up to date.
+// Consumers returns the consumers that update the copies.
 func (r *Replicator) Consumers() []bus.Consumer {
 	consumers := make([]bus.Consumer, len(r.copies))
 	for i, c := range r.copies {
@@ -74,11 +74,11 @@ func (r *Replicator) Consumers() []bus.Consumer {
 	return consumers
 }
 
-// Copies are the contracts of what is kept here.
+// Copies returns the copies of the service.
 func (r *Replicator) Copies() []*Replica { return r.copies }
 
-// Owned are the contracts of what is owned here.
-func (r *Replicator) Owned() []*Contract {
+// OwnedContracts returns the contracts of the topics that the service owns.
+func (r *Replicator) OwnedContracts() []*Contract {
 	owned := make([]*Contract, len(r.owners))
 	for i, o := range r.owners {
 		owned[i] = o.contract
@@ -86,8 +86,8 @@ func (r *Replicator) Owned() []*Contract {
 	return owned
 }
 
-// Run responds for the topics, and finds and repairs what the copies lack, until
-// ctx ends.
+// Run responds to requests about the service's topics, and finds and repairs gaps in its copies,
+// until ctx ends.
 func (r *Replicator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, o := range r.owners {
@@ -105,24 +105,22 @@ func (r *Replicator) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// announce asks those who keep copies of what is owned here to compare: this
-// database may be another one than before. Whoever does not hear it compares in
-// time.
+// announce asks the services that keep copies to compare: this database may have been replaced.
+// Services that miss the announcement compare at their next regular time.
 func (r *Replicator) announce() {
 	if len(r.owners) > 0 {
 		_ = r.opts.Bus.Conn().Publish(announceSubject(r.owners[0].contract.Owner), nil)
 	}
 }
 
-// The waits between two looks for gaps, and between two tries to compare.
+// Times between two looks for gaps, and between two attempts to compare.
 const (
 	repairEvery  = 5 * time.Second
 	repairPause  = 10 * time.Millisecond
 	compareAgain = 2 * time.Second
 )
 
-// reconcile compares a copy with its owner at once and then regularly, and asks
-// for what is missing.
+// reconcile compares a copy with its owner, now and then regularly, and asks for missing states.
 func (r *Replicator) reconcile(ctx context.Context, c *Replica) error {
 	announced := make(chan *nats.Msg, 1)
 	subscription, err := r.opts.Bus.Conn().ChanSubscribe(announceSubject(c.contract.Owner), announced)
@@ -141,14 +139,14 @@ func (r *Replicator) reconcile(ctx context.Context, c *Replica) error {
 				log.DebugContext(ctx, "a copy could not be compared with its owner; trying again", "error", err)
 				compareAt = time.Now().Add(compareAgain)
 			} else {
-				// Not all copies at the same time.
+				// Spread the comparisons of the copies over time.
 				compareAt = time.Now().Add(r.opts.Config.CompareEvery/2 + rand.N(r.opts.Config.CompareEvery))
 			}
 		}
 		wait := repairEvery
 		if more, err := r.repair(ctx, c); err != nil {
 			if ctx.Err() == nil {
-				log.WarnContext(ctx, "what a copy lacks could not be asked for; trying again", "error", err)
+				log.WarnContext(ctx, "the missing states of a copy could not be requested; trying again", "error", err)
 			}
 		} else if more {
 			wait = repairPause
@@ -178,8 +176,7 @@ func (r *Replicator) repair(ctx context.Context, c *Replica) (bool, error) {
 	return more, err
 }
 
-// compareAll compares a copy with its owner, unless another replica of the
-// service does so at the moment.
+// compareAll compares a copy with its owner, unless another replica of the service is doing so.
 func (r *Replicator) compareAll(ctx context.Context, c *Replica) error {
 	unlock, got, err := r.lock(ctx, c)
 	if err != nil || !got {
@@ -206,14 +203,14 @@ func (r *Replicator) compareTenant(ctx context.Context, c *Replica, tenantID int
 	}
 	if missing > 0 {
 		r.metrics.missing.WithLabelValues(c.contract.Topic).Add(float64(missing))
-		r.opts.Log.WarnContext(ctx, "a copy lacks what its owner has, and asks for it",
+		r.opts.Log.WarnContext(ctx, "a copy lacks states of its owner, and requests them",
 			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenantID, "keys", missing)
 	}
 	return nil
 }
 
-// lock keeps other replicas of the service from comparing the same copy. The
-// lock belongs to a connection of its own.
+// lock keeps other replicas of the service from comparing the same copy. The lock belongs to its
+// own connection.
 func (r *Replicator) lock(ctx context.Context, c *Replica) (unlock func(), got bool, err error) {
 	conn, err := r.opts.Pool.Session(tenant.All(ctx))
 	if err != nil {
@@ -230,5 +227,5 @@ func (r *Replicator) lock(ctx context.Context, c *Replica) (unlock func(), got b
 func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = conn.Close(ctx) // With or without a farewell, the lock is given back.
+	_ = conn.Close(ctx) // The server releases the lock even if the connection breaks.
 }

@@ -26,7 +26,7 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	}
 	said, err := backfill(2, "schedule_spans")
 	require.NoError(t, err)
-	assert.Equal(t, "tenant 2: schedule_spans will be asked for within seconds\n", said)
+	assert.Equal(t, "tenant 2: the service requests schedule_spans within seconds\n", said)
 	_, err = backfill(1)
 	require.NoError(t, err)
 	_, err = backfill(1, "dreams")

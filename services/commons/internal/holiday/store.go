@@ -35,7 +35,7 @@ func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 // Topic is the holidays, for those who keep copies of them.
 func Topic() replica.Topic {
 	return replica.Topic{
-		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsOf("holiday"),
+		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsQuery("holiday"),
 		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 			// First, so that nobody changes them before their version is raised.

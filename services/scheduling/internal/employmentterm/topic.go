@@ -14,7 +14,7 @@ import (
 // Topic is the terms, for those who keep copies of them.
 func Topic() replica.Topic {
 	return replica.Topic{
-		Event: &schedulingv1.EmploymentTermChanged{}, Tenants: replica.TenantsOf("employment_term"),
+		Event: &schedulingv1.EmploymentTermChanged{}, Tenants: replica.TenantsQuery("employment_term"),
 		Marks:  `SELECT id AS key, version AS mark FROM employment_term WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: states,
 	}

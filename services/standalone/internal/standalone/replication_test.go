@@ -98,7 +98,7 @@ func TestTopicsHaveOwnersAndCopies(t *testing.T) {
 		if option.GetReplication() == nil {
 			continue
 		}
-		contract, err := replica.ContractOf(event)
+		contract, err := replica.ReadContract(event)
 		require.NoError(t, err)
 		assert.False(t, topics[contract.Topic], "the topic %s is published by two events", contract.Topic)
 		topics[contract.Topic] = true
@@ -109,7 +109,7 @@ func TestTopicsHaveOwnersAndCopies(t *testing.T) {
 	}
 	var owns, keeps []string
 	for name, r := range replicators {
-		for _, c := range r.Owned() {
+		for _, c := range r.OwnedContracts() {
 			owns = append(owns, name+" "+c.Topic)
 		}
 		for _, c := range r.Copies() {

@@ -80,7 +80,7 @@ func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID i
 			continue
 		}
 		for _, topic := range service.topics() {
-			contract, err := replica.ContractOf(topic.Event.ProtoReflect().Descriptor())
+			contract, err := replica.ReadContract(topic.Event.ProtoReflect().Descriptor())
 			if err != nil {
 				return nil, err
 			}

@@ -53,7 +53,7 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 	var at []int
 	for i, in := range req.GetEmployees() {
 		if failed[i] = wages.Refuse(in); failed[i] != nil && !mayWriteWages {
-			authn.NoteRefusedItem(ctx, fault.CodeWages)
+			authn.NoteDeniedItem(ctx, fault.CodeWages)
 			continue
 		}
 		if hires[i], failed[i] = readHire(in, places[i]); failed[i] == nil {

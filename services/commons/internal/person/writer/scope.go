@@ -88,7 +88,7 @@ func refuseWages(ctx context.Context, persons []*commonsv1.Person, items []*stor
 	}
 	for i, it := range items {
 		if err := wages.Refuse(persons[i]); it.Err == nil && err != nil {
-			authn.NoteRefusedItem(ctx, fault.CodeWages)
+			authn.NoteDeniedItem(ctx, fault.CodeWages)
 			it.Err = err
 		}
 	}
