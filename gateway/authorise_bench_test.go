@@ -110,7 +110,7 @@ func authoriseEdges(b *testing.B) (open, closed *Edge, token string) {
 	require.NoError(b, err)
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{},
-		Refused: func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {},
+		Denied: func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {},
 	})
 	require.NoError(b, err)
 	local := rpc.NewLocal(chain)

@@ -151,7 +151,7 @@ func FuzzAuthorization(f *testing.F) {
 		require.NotContains(t, w.Body.String(), secret)
 		require.NotContains(t, w.Body.String(), good)
 		if sent := headers.Token(r.Header); sent != "" {
-			require.Equal(t, sent, authn.TokenOf("Bearer "+sent), "edge and services see one token")
+			require.Equal(t, sent, authn.BearerToken("Bearer "+sent), "edge and services see one token")
 		}
 	})
 }

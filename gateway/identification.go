@@ -60,7 +60,7 @@ func (e *identification) check(ctx context.Context, w *response, r *request) *fa
 	// A cached token is found by its hash, without parsing it.
 	p, known, err := e.verifier.VerifyCached(ctx, text)
 	if !known {
-		if e.verifier.Foreign(text) {
+		if e.verifier.IsForeign(text) {
 			if bad := e.take(ctx, w, r, key); bad != nil {
 				return bad
 			}
@@ -87,7 +87,7 @@ func (e *identification) noteCaller(r *request, text string, p *authn.Principal,
 		return nil
 	}
 	bad := fault.FromError(err)
-	if known := authn.Refused(err); known != nil {
+	if known := authn.DeniedPrincipal(err); known != nil {
 		e.denials.note(r, known, bad)
 	}
 	return bad

@@ -1,9 +1,9 @@
-// Package audit keeps who did what: one row for every write, committed together
-// with it, and rows for what a service finds worth one.
+// Package audit records every write in the audit log: one row for each write, committed together
+// with it, and rows for other events that a service chooses to record.
 //
-// A record travels in the context of a request. The first transaction that the
-// request commits (pg.InTx) takes its row along, in the round trip of the commit,
-// so no write is there without its row, and none costs one more wait.
+// A record travels in the context of a request. The first transaction that the request commits
+// (pg.InTx) includes the row, in the round trip of the commit. So no write exists without its row,
+// and no write waits longer for it.
 package audit
 
 import (
@@ -28,25 +28,24 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// Migrations returns the table of audit events, which every service has in its
-// own database.
+// Migrations returns the table of audit events; every service has it in its own database.
 func Migrations() pg.Migrations {
 	return pg.Migrations{Table: "audit_version", FS: migrations.FS}
 }
 
-// OK is the outcome of what was done.
+// OK is the outcome of an operation that was carried out.
 const OK = "ok"
 
 const (
-	// maxObjects and maxText bound what one event holds; a text in bytes.
+	// maxObjects and maxText bound one event; maxText is in bytes.
 	maxObjects = 20
 	maxText    = 200
 )
 
-// Event is one row. It never holds a token, a password or the body of a request.
+// Event is one row. It never holds a token, a password or a request body.
 type Event struct {
 	Tenant int64
-	// At is when it happened.
+	// At is the time of the event.
 	At time.Time
 	// User is the name of a user who exists, or "".
 	User     string
@@ -54,17 +53,16 @@ type Event struct {
 	Client   string
 	// Service is the service that made the call, or "".
 	Service string
-	// Operation is the full name of an operation, without the slash, or a word
-	// for what is none.
+	// Operation is the full name of an operation without the leading slash, or the word for another
+	// event.
 	Operation string
-	// Objects are ids of what was written.
+	// Objects are the ids of the written objects.
 	Objects []string
-	// RequestID is filled in from the context when it is empty.
+	// RequestID is filled in from the context if it is empty.
 	RequestID string
-	// Outcome is OK, or why it was refused.
+	// Outcome is OK, or the code of the denial.
 	Outcome string
-	// OnBehalfOf are persons whose running delegation showed the user what was
-	// written or looked at.
+	// OnBehalfOf are the persons whose active delegation let the user see the written or read data.
 	OnBehalfOf []int64
 }
 
@@ -85,7 +83,7 @@ func (e *Event) args() []any {
 	}
 }
 
-// Statement returns the SQL that stores the event, to be sent with others.
+// Statement returns the SQL that stores the event, for sending in a batch.
 func (e Event) Statement(ctx context.Context) (sql string, args []any) {
 	if e.RequestID == "" {
 		e.RequestID = obs.RequestFrom(ctx).ID
@@ -93,7 +91,7 @@ func (e Event) Statement(ctx context.Context) (sql string, args []any) {
 	return insert, e.args()
 }
 
-// Write stores the event by itself.
+// Write stores the event in its own statement.
 func (e Event) Write(ctx context.Context, db pg.Querier) error {
 	sql, args := e.Statement(ctx)
 	if _, err := db.Exec(ctx, sql, args...); err != nil {
@@ -102,8 +100,7 @@ func (e Event) Write(ctx context.Context, db pg.Querier) error {
 	return nil
 }
 
-// WriteWith executes a statement and stores the event, both or neither, in one
-// round trip.
+// WriteWith executes a statement and stores the event in one round trip: both or neither.
 func (e Event) WriteWith(ctx context.Context, db pg.Querier, sql string, args ...any) error {
 	batch := &pgx.Batch{}
 	batch.Queue(sql, args...)
@@ -117,14 +114,13 @@ func (e Event) WriteWith(ctx context.Context, db pg.Querier, sql string, args ..
 
 func short(text string) string {
 	if len(text) > maxText {
-		// PostgreSQL takes no half of a character.
+		// PostgreSQL rejects half a character.
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
 	return text
 }
 
-// record is the event of a request until it is committed. It is the pg.TxHook of
-// the request.
+// record is the event of a request until it is committed. It is the pg.TxHook of the request.
 type record struct {
 	mu      sync.Mutex
 	event   Event
@@ -133,11 +129,11 @@ type record struct {
 	own *authn.OwnRecord
 }
 
-// errNotChecked is a fault of the operation, which writes for employees without a look
-// at whose record it is.
+// errNotChecked means that an operation is faulty: it writes for employees without checking for the
+// caller's own record.
 var errNotChecked = errors.New("the operation did not check whether it writes to the caller's own record")
 
-// Check refuses what was written without a check of whose record it is.
+// Check rejects a transaction if the operation did not check for the caller's own record.
 func (r *record) Check() error {
 	if !r.own.Checked() {
 		return fmt.Errorf("%s: %w", r.event.Operation, errNotChecked)
@@ -145,7 +141,7 @@ func (r *record) Check() error {
 	return nil
 }
 
-// Statement returns the row, unless a transaction took it along already.
+// Statement returns the row, unless a transaction has already stored it.
 func (r *record) Statement() (sql string, args []any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +151,7 @@ func (r *record) Statement() (sql string, args []any) {
 	return insert, r.event.args()
 }
 
-// Committed says that the row is there.
+// Committed marks the row as stored.
 func (r *record) Committed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,9 +160,9 @@ func (r *record) Committed() {
 
 type recordKey struct{}
 
-// Begin returns how a chain of interceptors begins calls, and notes when. The context
-// of a call that writes has the first transaction that it commits store who called what.
-// Calls that only read keep their context.
+// Begin returns the function by which a chain of interceptors starts recording a call. For calls
+// that write, the first committed transaction stores the caller and the operation. Calls that only
+// read keep their context.
 func Begin(clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, proto.Message) context.Context {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context {
 		return beginAt(ctx, clk.Now, method, p, req)
@@ -177,14 +173,14 @@ func beginAt(ctx context.Context, now func() time.Time, method *policy.Method, p
 	if !method.Writes() || p == nil || p.Tenant < 1 {
 		return ctx
 	}
-	r := &record{own: authn.OwnRecordOf(ctx), event: Event{
+	r := &record{own: authn.OwnRecordFrom(ctx), event: Event{
 		Tenant: p.Tenant, At: now(), User: p.Subject, PersonID: p.PersonID, Client: p.Client, Service: p.Service,
-		Operation: method.Name[1:], Objects: named(req), RequestID: obs.RequestFrom(ctx).ID, Outcome: OK,
+		Operation: method.Name[1:], Objects: requestIDs(req), RequestID: obs.RequestFrom(ctx).ID, Outcome: OK,
 	}}
 	return pg.WithTxHook(context.WithValue(ctx, recordKey{}, r), r)
 }
 
-// Initiator is who asked for what a service does later, by itself.
+// Initiator is the user who requested the work that a service does later.
 type Initiator struct {
 	User      string
 	PersonID  int64
@@ -192,9 +188,9 @@ type Initiator struct {
 	RequestID string
 }
 
-// For makes the trail name an initiator for what the call of a service writes. Who
-// calls decides whether to believe the service.
-func For(ctx context.Context, who Initiator) {
+// SetInitiator records an initiator as the author of what a call of a service writes. The caller
+// decides whether to trust the service's claim.
+func SetInitiator(ctx context.Context, who Initiator) {
 	r, ok := ctx.Value(recordKey{}).(*record)
 	if !ok {
 		return
@@ -207,8 +203,8 @@ func For(ctx context.Context, who Initiator) {
 	}
 }
 
-// Object notes the id of an object that the call writes, for the transaction
-// that has not been committed yet.
+// Object records the id of an object that the call writes, for the transaction that is not
+// committed yet.
 func Object(ctx context.Context, id int64) {
 	r, ok := ctx.Value(recordKey{}).(*record)
 	if !ok {
@@ -216,14 +212,14 @@ func Object(ctx context.Context, id int64) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// A transaction that is repeated notes its objects again.
+	// A repeated transaction records its objects again.
 	if text := strconv.FormatInt(id, 10); len(r.event.Objects) < maxObjects && !slices.Contains(r.event.Objects, text) {
 		r.event.Objects = append(r.event.Objects, text)
 	}
 }
 
-// OnBehalfOf notes that a delegation of a person shows the caller whom the call
-// concerns, for the transaction that has not been committed yet.
+// OnBehalfOf records that the caller sees the persons of the call through a delegation of
+// delegator, for the transaction that is not committed yet.
 func OnBehalfOf(ctx context.Context, delegator int64) {
 	r, ok := ctx.Value(recordKey{}).(*record)
 	if !ok {
@@ -236,8 +232,8 @@ func OnBehalfOf(ctx context.Context, delegator int64) {
 	}
 }
 
-// named returns the ids that a request has beside its body: those of its path.
-func named(req proto.Message) []string {
+// requestIDs returns the ids in the top-level fields of a request: the ids in its path.
+func requestIDs(req proto.Message) []string {
 	var ids []string
 	fields := req.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -176,7 +176,7 @@ func TestAWriteWithoutItsCheckIsNotCommitted(t *testing.T) {
 	ctx = Begin(clock.System{})(ctx, m, caller, &authv1.DeleteIdentityProviderRequest{Id: 42})
 	require.ErrorIs(t, write(ctx, pool, nil), errNotChecked)
 	assert.Empty(t, events(t, pool))
-	authn.OwnRecordOf(ctx).Check()
+	authn.OwnRecordFrom(ctx).Check()
 	require.NoError(t, write(ctx, pool, nil))
 	assert.Len(t, events(t, pool), 1)
 }

@@ -19,9 +19,9 @@ import (
 const insertDenial = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
 
-const trail pg.Unaudited = "these are rows of the trail"
+const trail pg.Unaudited = "these are rows of the audit log"
 
-// RecordDenials returns how refusals become rows of a trail.
+// RecordDenials returns a store that writes denials as rows of the audit log.
 func RecordDenials(pool *pg.Pool) denial.Store {
 	return func(ctx context.Context, refusals []*denial.Denial) error {
 		batch := &pgx.Batch{}
@@ -30,13 +30,13 @@ func RecordDenials(pool *pg.Pool) denial.Store {
 				r.RequestID, short(r.Outcome), r.Times, r.Last)
 		}
 		if err := trail.SendBatch(ctx, pool, batch); err != nil {
-			return fmt.Errorf("store refusals: %w", err)
+			return fmt.Errorf("store denials: %w", err)
 		}
 		return nil
 	}
 }
 
-// NoteDenials returns how a chain of interceptors notes what it refused, and when.
+// NoteDenials returns the function by which a chain of interceptors records denials.
 func NoteDenials(g *denial.Aggregator, clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 		g.Add(denial.Kind{

@@ -17,12 +17,12 @@ const (
 	sweepBatch = 50_000
 )
 
-// Config says how long events are kept. Its zero value means the default.
+// Config sets how long events are kept. Its zero value means the default.
 type Config struct {
 	Retention time.Duration `name:"audit-retention" default:"9600h" help:"How long audit events are kept."`
 }
 
-// Sweeper removes events that are too old.
+// Sweeper removes old events.
 type Sweeper struct {
 	retention time.Duration
 	pool      *pg.Pool
@@ -30,12 +30,12 @@ type Sweeper struct {
 	log       *slog.Logger
 }
 
-// NewSweeper makes a Sweeper.
+// NewSweeper returns a Sweeper.
 func NewSweeper(cfg Config, pool *pg.Pool, clk clock.Clock, log *slog.Logger) *Sweeper {
 	return &Sweeper{retention: defaults.Fill(cfg).Retention, pool: pool, clock: clk, log: log}
 }
 
-// Run sweeps now and then until ctx ends.
+// Run sweeps at intervals until ctx ends.
 func (s *Sweeper) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -51,8 +51,8 @@ func (s *Sweeper) Run(ctx context.Context) error {
 	}
 }
 
-// sweep removes all events that are too old, so many at a time: more may become
-// so between two sweeps than one statement should remove.
+// sweep removes all events that are older than the retention, one batch at a time: one statement
+// should not remove all events that expired since the last sweep.
 func (s *Sweeper) sweep(ctx context.Context, batch int) error {
 	before := s.clock.Now().Add(-s.retention)
 	for {

@@ -12,8 +12,8 @@ import (
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 )
 
-// Trail shows the events of one service to the service that puts all trails
-// together. It serves AuditTrailService.
+// Trail serves AuditTrailService: it returns the audit events of one service to the service that
+// merges the audit logs of all services.
 type Trail struct {
 	auditv1.UnsafeAuditTrailServiceServer
 	pool *pg.Pool
@@ -21,11 +21,11 @@ type Trail struct {
 
 var _ auditv1.AuditTrailServiceServer = (*Trail)(nil)
 
-// NewTrail makes a Trail.
+// NewTrail returns a Trail.
 func NewTrail(pool *pg.Pool) *Trail { return &Trail{pool: pool} }
 
-// The bounds of time stand in the key too, so that a page costs what it shows
-// where nothing else narrows it.
+// The time bounds are part of the key too, so that a page without other filters costs only its own
+// rows.
 const readTrail = `SELECT id, occurred_at, user_name, client_id, service, operation, objects, request_id, outcome, times, last_at, on_behalf_of
 	FROM audit_event
 	WHERE tenant_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND (occurred_at, id) < ($4, $5)
@@ -39,7 +39,7 @@ func (t *Trail) ReadAuditTrail(ctx context.Context, req *auditv1.ReadAuditTrailR
 		time.UnixMicro(req.GetFrom()), time.UnixMicro(req.GetTo()), time.UnixMicro(req.GetBefore()), req.GetBeforeId(),
 		req.GetUserName(), req.GetOperation(), req.GetOutcome(), req.GetCount())
 	if err != nil {
-		return nil, fmt.Errorf("read audit trail: %w", err)
+		return nil, fmt.Errorf("read audit log: %w", err)
 	}
 	events, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*auditv1.AuditTrailEvent, error) {
 		e := &auditv1.AuditTrailEvent{}
@@ -53,7 +53,7 @@ func (t *Trail) ReadAuditTrail(ctx context.Context, req *auditv1.ReadAuditTrailR
 		return e, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read audit trail: %w", err)
+		return nil, fmt.Errorf("read audit log: %w", err)
 	}
 	return &auditv1.ReadAuditTrailResponse{Events: events}, nil
 }

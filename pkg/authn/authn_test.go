@@ -159,7 +159,7 @@ func TestVerifyRefuses(t *testing.T) {
 			assert.Equal(t, 401, f.Status, name)
 			assert.Equal(t, fault.CodeUnauthenticated, f.Code, name)
 			if name != "nothing" {
-				assert.Equal(t, "The access token is not valid, or no longer.", f.Message, "the text never says why")
+				assert.Equal(t, "The access token is not valid or has expired. Request a new one.", f.Message, "the text never says why")
 			}
 		})
 	}

@@ -28,8 +28,8 @@ func FuzzAuthenticate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		header := strings.ReplaceAll(value, placeholder, good)
-		token := authn.TokenOf(header)
-		require.NotContains(t, authn.TokenOf("Bearer "+token), " Bearer")
+		token := authn.BearerToken(header)
+		require.NotContains(t, authn.BearerToken("Bearer "+token), " Bearer")
 		p, sent, err := authn.Authenticate(t.Context(), verifier, authn.Call{Authorization: header})
 		if err == nil {
 			require.Equal(t, good, sent)

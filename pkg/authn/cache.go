@@ -8,13 +8,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// tokens remembers verified tokens by their hash until they expire.
+// tokens caches verified tokens by their hash until they expire.
 type tokens struct {
 	*cache.Cache[[sha256.Size]byte, entry]
 }
 
-// entry is what is remembered of a token: whose it is, or that it was refused (no
-// principal), or that it was revoked.
+// entry is the cached result of a verification. A nil principal means that the token was rejected.
 type entry struct {
 	principal *Principal
 	until     time.Time
@@ -29,7 +28,7 @@ func (t tokens) put(key [sha256.Size]byte, p *Principal, until time.Time) {
 	t.Put(key, entry{principal: p, until: until}, until)
 }
 
-// revoke notes of a token that is remembered that it was revoked.
+// revoke marks a cached token as revoked.
 func (t tokens) revoke(key [sha256.Size]byte) {
 	if e, ok := t.Get(key); ok && e.principal != nil {
 		e.revoked = true

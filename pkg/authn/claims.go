@@ -10,29 +10,29 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Claims are the contents of an access token. Whoever issues tokens fills in
-// the same type that verification reads.
+// Claims are the contents of an access token. The issuer writes the same type that the verifier
+// reads.
 type Claims struct {
 	jwt.Claims
 	Tenant   int64  `json:"tenant"`
 	PersonID int64  `json:"person_id,omitempty"`
 	Client   string `json:"client_id"`
 	Scope    string `json:"scope,omitempty"`
-	// Permissions are as those of a Principal.
+	// Permissions has the meaning of Principal.Permissions.
 	Permissions []string `json:"permissions,omitempty"`
-	// Rows says whose data the token shows, as pkg/domain/rowvisibility knows it.
+	// Rows is the row scope of the token; see pkg/domain/rowvisibility.
 	Rows string `json:"rows,omitempty"`
-	// OwnActions are as those of a Principal.
+	// OwnActions has the meaning of Principal.OwnActions.
 	OwnActions []string `json:"own_actions,omitempty"`
-	// SID is the family of tokens that one log-in led to.
+	// SID identifies the session: all tokens that follow from one log-in.
 	SID string `json:"sid,omitempty"`
 }
 
-// Sign writes the claims as a token.
+// Sign returns the claims as a signed token.
 func (c *Claims) Sign(signer jose.Signer) (string, error) { return Sign(signer, c) }
 
-// Sign writes any claims as a token. The builder of the library takes several
-// times as long: it decodes what it encoded, to merge what may come.
+// Sign returns any claims as a signed token. The library's builder takes several times as long,
+// because it decodes its own output to merge further claims.
 func Sign(signer jose.Signer, claims any) (string, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {
@@ -57,7 +57,7 @@ func parseClaims(payload []byte) (*Claims, error) {
 	return c, nil
 }
 
-// validate checks everything about the claims but their signature.
+// validate checks everything about the claims except their signature.
 func (c *Claims) validate(issuer, audience string, now time.Time, leeway time.Duration) error {
 	expected := jwt.Expected{Issuer: issuer, AnyAudience: jwt.Audience{audience}, Time: now}
 	if err := c.ValidateWithLeeway(expected, leeway); err != nil {

@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	// exchangeTimeout is longer than auth waits for an identity provider.
+	// exchangeTimeout is longer than auth's timeout for an identity provider.
 	exchangeTimeout = 15 * time.Second
-	// refusedFor keeps a client that repeats a bad token from making every
-	// request a question to auth.
-	refusedFor = 2 * time.Second
+	// rejectedFor bounds how often a client with a bad token makes this process ask auth.
+	rejectedFor = 2 * time.Second
 )
 
-// Exchange returns, for a token of a federated identity provider, the access
-// token of our own issuer that stands for it, which ends no later. Its errors
-// are faults: 401 for a token that is not accepted.
+// Exchange returns our own access token in exchange for a token of a federated identity provider.
+// It expires no later than the original. The errors are faults: 401 for a token that is not
+// accepted.
 type Exchange func(ctx context.Context, token string) (string, error)
 
-// Foreign reports whether a token names an issuer that is not ours, which takes a
-// question to auth. Nothing about it is verified.
-func (v *Verifier) Foreign(token string) bool {
+// IsForeign reports whether a token names another issuer, so that auth must be asked. It verifies
+// nothing.
+func (v *Verifier) IsForeign(token string) bool {
 	if v.cfg.Exchange == nil {
 		return false
 	}
-	issuer := IssuerOf(token)
+	issuer := UnverifiedIssuer(token)
 	return issuer != "" && issuer != v.cfg.Issuer
 }
 
-// IssuerOf returns the issuer that a token names, unverified, or "" for a text
-// that is no token.
-func IssuerOf(token string) string {
+// UnverifiedIssuer returns the issuer that a token names, without verifying it, or "" if the text
+// is not a token.
+func UnverifiedIssuer(token string) string {
 	_, rest, _ := strings.Cut(token, ".")
 	payload, _, found := strings.Cut(rest, ".")
 	if !found || len(token) > maxToken {
@@ -48,7 +47,7 @@ func IssuerOf(token string) string {
 	if err != nil {
 		return ""
 	}
-	// A map, since the names of claims are compared with case.
+	// A map, because the names of claims are case-sensitive.
 	var claims map[string]json.RawMessage
 	var issuer string
 	if json.Unmarshal(decoded, &claims) != nil || json.Unmarshal(claims["iss"], &issuer) != nil {
@@ -57,8 +56,8 @@ func IssuerOf(token string) string {
 	return issuer
 }
 
-// exchange verifies a token of another issuer by the token that auth returns
-// for it. Requests with the same token ask once.
+// exchange verifies a token of another issuer: it exchanges the token at auth, and verifies the
+// result. Concurrent requests with the same token ask once.
 func (v *Verifier) exchange(ctx context.Context, token string, key [sha256.Size]byte, now time.Time) (*Principal, error) {
 	exchanged := v.exchanges.DoChan(string(key[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchangeTimeout)
@@ -80,12 +79,12 @@ func (v *Verifier) exchangeOnce(ctx context.Context, token string, key [sha256.S
 	case err == nil:
 		return v.verify(ctx, ours, now)
 	case f != nil && f.Status == http.StatusUnauthorized:
-		v.tokens.put(key, nil, now.Add(refusedFor))
+		v.tokens.put(key, nil, now.Add(rejectedFor))
 		return nil, invalid(err)
 	default:
-		return nil, cannot(err)
+		return nil, unavailable(err)
 	}
 }
 
-// errRefused says that a token was refused a moment ago.
-var errRefused = errors.New("the identity provider's token was refused a moment ago")
+// errRejectedBefore means that auth rejected the token within rejectedFor.
+var errRejectedBefore = errors.New("the identity provider's token was rejected recently")

@@ -15,29 +15,28 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
-// ErrUnknownKey says that a token names a key that its issuer does not have.
+// ErrUnknownKey means that a token names a key that its issuer does not have.
 var ErrUnknownKey = errors.New("the key of the token is not known")
 
-// KeySource returns the public key with a given id. It returns ErrUnknownKey
-// when there is none; any other error means that it could not find out.
+// KeySource returns the public key with a given id. It returns ErrUnknownKey if the issuer has no
+// such key; any other error means that it could not find out.
 type KeySource interface {
 	Key(ctx context.Context, kid string) (crypto.PublicKey, error)
 }
 
-// Fetch gets the present key set of an issuer.
+// Fetch fetches the current key set of an issuer.
 type Fetch func(ctx context.Context) (*jose.JSONWebKeySet, error)
 
 const (
-	// keysMinInterval keeps tokens with invented key ids from making us flood
-	// the issuer.
+	// keysMinInterval keeps tokens with invented key ids from making this process flood the issuer.
 	keysMinInterval = 5 * time.Second
 	fetchTimeout    = 10 * time.Second
 )
 
-// KeySet is a KeySource that keeps the key set of an issuer. It fetches the
-// set when it is first needed, when it has grown old and when a key is
-// missing, but never twice at a time nor more often than every five seconds, or its
-// life when that is shorter. An old set stays in use while the issuer cannot be reached.
+// KeySet is a KeySource that caches the key set of an issuer. It fetches the set on first use, when
+// the set is too old, and when a key is missing. It runs one fetch at a time, and starts at most
+// one every five seconds, or once in its life if that is shorter. It continues to use an old set
+// while the issuer cannot be reached.
 type KeySet struct {
 	fetch  Fetch
 	clock  clock.Clock
@@ -51,8 +50,8 @@ type KeySet struct {
 	lastErr error
 }
 
-// NewKeySet makes a KeySet; nothing is fetched yet. A key that its issuer withdrew is
-// still taken for the life of the set, that of an installation that sets none when 0.
+// NewKeySet returns a KeySet, without fetching. It still accepts a key that the issuer withdrew for
+// up to life; 0 means the default setting.
 func NewKeySet(fetch Fetch, clk clock.Clock, life time.Duration) *KeySet {
 	return &KeySet{fetch: fetch, clock: clk, life: cmp.Or(life, defaults.Fill(TokenSettings{}).KeySetLife)}
 }
@@ -65,7 +64,7 @@ func (s *KeySet) Key(ctx context.Context, kid string) (crypto.PublicKey, error) 
 	}
 	refreshed := s.refresh(ctx)
 	if key != nil {
-		// Nobody waits for the issuer because a good key has grown old.
+		// Do not make the caller wait for the issuer if a valid key is cached.
 		return key, nil
 	}
 	select {
@@ -88,9 +87,9 @@ func (s *KeySet) lookup(kid string) (key crypto.PublicKey, fresh bool) {
 	return s.keys[kid], s.clock.Now().Sub(s.fetched) < s.life
 }
 
-// refresh fetches the set unless that was tried a moment ago, in which case
-// it returns how that ended. The fetch goes on when the caller gives up, for
-// those who wait with it.
+// refresh fetches the set. If the last attempt was within keysMinInterval, refresh returns its
+// error instead. The fetch continues if the caller gives up, for the other callers that wait for
+// it.
 func (s *KeySet) refresh(ctx context.Context) <-chan singleflight.Result {
 	return s.flight.DoChan("", func() (any, error) {
 		s.mu.RLock()

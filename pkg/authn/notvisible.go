@@ -6,29 +6,28 @@ import (
 	"sync"
 )
 
-// NotVisible is the outcome of a call that named somebody whom the caller may not
-// see. The caller learns that nobody is there.
+// NotVisible is the outcome of a call that named a person whom the caller may not see. The response
+// treats the person as unknown.
 const NotVisible = "not_visible"
 
-// maxItems bounds the codes that are noted of the items of one call.
+// maxItems bounds the recorded codes of the items of one call.
 const maxItems = 5
 
-// Watched is what is noted for the audit trail while a call runs. It is safe for
-// concurrent use.
+// Watched collects notes for the audit log while a call runs. It is safe for concurrent use.
 type Watched struct {
 	mu         sync.Mutex
 	notVisible bool
 	items      []string
 }
 
-// NotVisible reports whether the caller named somebody whom they may not see.
+// NotVisible reports whether the caller named a person whom they may not see.
 func (w *Watched) NotVisible() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.notVisible
 }
 
-// Items returns the codes with which parts of the call were refused.
+// Items returns the codes of the denied parts of the call.
 func (w *Watched) Items() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,15 +36,15 @@ func (w *Watched) Items() []string {
 
 type watchedKey struct{}
 
-// Watch returns a context in which NoteNotVisible and NoteRefusedItem have an effect.
+// Watch returns a context in which NoteNotVisible and NoteDeniedItem have an effect.
 func Watch(ctx context.Context) (context.Context, *Watched) {
 	w := &Watched{}
 	return context.WithValue(ctx, watchedKey{}, w), w
 }
 
-// NoteNotVisible notes for the audit trail that the caller named somebody whom they may
-// not see. It is called where that is found out, by whoever then treats the
-// person as unknown; not where the unseen are left out of what nobody named.
+// NoteNotVisible records for the audit log that the caller named a person whom they may not see.
+// Call it where the code finds that out and then treats the person as unknown; do not call it where
+// a list leaves out persons that the caller did not name.
 func NoteNotVisible(ctx context.Context) {
 	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
 		w.mu.Lock()
@@ -54,10 +53,9 @@ func NoteNotVisible(ctx context.Context) {
 	}
 }
 
-// NoteRefusedItem notes for the audit trail that a part of a call was refused with a
-// code, because of a rule about who may do what. It is for calls that do the
-// rest: the error of a whole call is noted by itself.
-func NoteRefusedItem(ctx context.Context, code string) {
+// NoteDeniedItem records for the audit log that a part of a call was denied with a code. It is for
+// calls that complete their other parts: the error of a whole call is recorded anyway.
+func NoteDeniedItem(ctx context.Context, code string) {
 	if w, ok := ctx.Value(watchedKey{}).(*Watched); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package authn says who is calling: it verifies access tokens, remembers what
-// it verified, and carries the caller in the context.
+// Package authn authenticates callers: it verifies access tokens, caches the results, and carries
+// the caller in the context.
 package authn
 
 import (
@@ -9,35 +9,34 @@ import (
 	"time"
 )
 
-// Principal is a caller whose identity was verified. Principals are shared by
-// concurrent requests and never changed.
+// Principal is an authenticated caller. Concurrent requests share principals, so they must not be
+// changed.
 type Principal struct {
-	// Tenant is what the caller belongs to; 0 for a service that did not say
-	// for which tenant it works.
+	// Tenant is the caller's tenant; 0 for a service that did not name one.
 	Tenant int64
-	// Subject is the user name, or "" for a service that works by itself.
+	// Subject is the user name, or "" for a service that calls for itself.
 	Subject string
-	// PersonID is the person behind the user, or 0 when there is none.
+	// PersonID is the user's person, or 0.
 	PersonID int64
 	// Client is the OAuth client that the token was issued to.
 	Client string
-	// Scope of the token, space-separated.
+	// Scope is the scope of the token, space-separated.
 	Scope string
-	// Permissions that the token grants: a name, "*" for all, or "domain.*" for all of
-	// a domain.
+	// Permissions are the permissions that the token grants: a name, "*" for all, or "domain.*" for
+	// all of a domain.
 	Permissions []string
-	// Rows says whose data the token shows: a rows.Scope. Nothing means the
-	// least, the caller's own.
+	// Rows is the row scope of the token, a rowvisibility.Scope. An empty one shows only the
+	// caller's own data.
 	Rows string
-	// OwnActions are the actions, or patterns of them like those of Permissions, that the
-	// caller may take on their own record.
+	// OwnActions are the actions that the caller may take on their own record. Patterns are allowed
+	// as in Permissions.
 	OwnActions []string
-	// JTI and SID identify the token, and the family of tokens it is of.
+	// JTI identifies the token, and SID its session.
 	JTI, SID string
 	// IssuedAt is when the token was issued, and Expiry when it ends.
 	IssuedAt, Expiry time.Time
-	// Service is the name of the trusted service that makes the call, for
-	// itself or for the user; "" when the call comes from outside.
+	// Service is the name of the trusted service that makes the call, for itself or for the user;
+	// "" if the call comes from outside.
 	Service string
 }
 
@@ -50,7 +49,7 @@ func (p *Principal) Has(permission string) bool { return grants(p.Permissions, p
 // MayActOnOwnRecord reports whether the token permits an action on the caller's own record.
 func (p *Principal) MayActOnOwnRecord(action string) bool { return grants(p.OwnActions, action) }
 
-// grants reports whether one of some names or patterns is or covers a name.
+// grants reports whether one of the granted names or patterns covers a name.
 func grants(granted []string, name string) bool {
 	return slices.ContainsFunc(granted, func(grant string) bool {
 		if prefix, all := strings.CutSuffix(grant, "*"); all && (prefix == "" || strings.HasSuffix(prefix, ".")) {
@@ -60,7 +59,7 @@ func grants(granted []string, name string) bool {
 	})
 }
 
-// through returns the principal as called through a trusted service.
+// through returns the principal of a call that a trusted service makes.
 func (p *Principal) through(service string) *Principal {
 	if service == p.Service {
 		return p
@@ -72,14 +71,14 @@ func (p *Principal) through(service string) *Principal {
 
 type permissionKey struct{}
 
-// WithPermission returns a context for the work of an operation that needs a
-// permission: of the one that the user called, whichever service works for it.
+// WithPermission returns a context with the permission of the operation that the user called.
+// Services that work for that operation keep it.
 func WithPermission(ctx context.Context, permission string) context.Context {
 	return context.WithValue(ctx, permissionKey{}, permission)
 }
 
-// Permission returns the permission that the operation of the user needs for which
-// a context works, or "" when it needs none or is not known.
+// Permission returns the permission of the user's operation that a context works for, or "" if it
+// needs none or is not known.
 func Permission(ctx context.Context) string {
 	permission, _ := ctx.Value(permissionKey{}).(string)
 	return permission
@@ -87,27 +86,25 @@ func Permission(ctx context.Context) string {
 
 type principalKey struct{}
 
-// caller is what the context holds: the principal, and the token with which
-// further calls are made in its name.
+// caller is the context value: the principal, and the token for further calls in its name.
 type caller struct {
 	principal *Principal
 	token     string
 }
 
-// With returns a context for the work of p. The token, which may be empty, is
-// handed on when the work calls other services.
+// With returns a context for the work of p. Calls of other services pass the token on; it may be
+// "".
 func With(ctx context.Context, p *Principal, token string) context.Context {
 	return context.WithValue(ctx, principalKey{}, caller{p, token})
 }
 
-// From returns the principal that a context works for.
+// From returns the principal of a context.
 func From(ctx context.Context) (*Principal, bool) {
 	c, ok := ctx.Value(principalKey{}).(caller)
 	return c.principal, ok && c.principal != nil
 }
 
-// Token returns the access token to hand on when the work of a context calls
-// other services, or "".
+// Token returns the access token to pass on to other services, or "".
 func Token(ctx context.Context) string {
 	c, _ := ctx.Value(principalKey{}).(caller)
 	return c.token

@@ -18,51 +18,48 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// What a caller learns about a token that is not accepted: not why.
+// Messages for callers whose token is not accepted. They do not say why.
 const (
-	messageMissing = "The operation needs an access token in the Authorization header."
-	messageInvalid = "The access token is not valid, or no longer."
-	messageRevoked = "The access token was revoked."
-	messageCannot  = "Access tokens cannot be checked at the moment. Try again later."
+	messageMissing     = "The operation needs an access token in the Authorization header."
+	messageInvalid     = "The access token is not valid or has expired. Request a new one."
+	messageRevoked     = "The access token was revoked."
+	messageUnavailable = "Access tokens cannot be checked at the moment. Try again later."
 
-	retryCannot = 5 * time.Second
+	retryUnavailable = 5 * time.Second
 
-	// maxToken bounds what is parsed before anything is known about it.
+	// maxToken bounds the text that is parsed before anything is verified.
 	maxToken = 16 << 10
 )
 
-// Config says which tokens are accepted.
+// Config decides which tokens are accepted.
 type Config struct {
-	// Issuer and Audience that a token must name.
+	// Issuer and Audience are the names that a token must carry.
 	Issuer, Audience string
-	// Algorithms that may sign; EdDSA alone when empty.
+	// Algorithms are the accepted signature algorithms; the default is EdDSA only.
 	Algorithms []jose.SignatureAlgorithm
 	// Leeway is how far the clocks of issuer and verifier may differ.
 	Leeway time.Duration
-	// CacheSize is how many verified tokens are remembered; 65,536 when 0.
+	// CacheSize is the number of cached tokens; 65,536 if 0.
 	CacheSize int
-	// Exchange returns our token for one of another issuer. Without it such
-	// tokens are refused.
+	// Exchange returns our token for a token of another issuer. Without it, such tokens are
+	// rejected.
 	Exchange Exchange
 }
 
-// Revocations knows which tokens were revoked before they expired. It is
-// asked on every request, so it responds from memory. An error means that its
-// view is too old to know.
+// Revocations knows which tokens were revoked before they expired. It is called on every request,
+// so it must answer from memory. An error means that its view is too old to decide.
 type Revocations interface {
-	// Revoked reports whether the principal's token, or the family that it is
-	// of, was revoked.
+	// Revoked reports whether the principal's token or session was revoked.
 	Revoked(ctx context.Context, p *Principal) (bool, error)
 }
 
-// NoRevocations revokes nothing.
+// NoRevocations is a Revocations without entries.
 type NoRevocations struct{}
 
 // Revoked returns false.
 func (NoRevocations) Revoked(context.Context, *Principal) (bool, error) { return false, nil }
 
-// Verifier finds the principal of an access token. It is safe for concurrent
-// use.
+// Verifier returns the principal of an access token. It is safe for concurrent use.
 type Verifier struct {
 	cfg         Config
 	keys        KeySource
@@ -72,7 +69,7 @@ type Verifier struct {
 	exchanges   singleflight.Group
 }
 
-// NewVerifier makes a Verifier.
+// NewVerifier returns a Verifier.
 func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.Clock) (*Verifier, error) {
 	if cfg.Issuer == "" || cfg.Audience == "" {
 		return nil, errors.New("a verifier of tokens needs an issuer and an audience")
@@ -86,19 +83,19 @@ func NewVerifier(cfg Config, keys KeySource, revocations Revocations, clk clock.
 	return &Verifier{cfg: cfg, keys: keys, revocations: revocations, clock: clk, tokens: newTokens(clk, cfg.CacheSize)}, nil
 }
 
-// Verify returns the principal of an access token. Its errors are faults: 401
-// for a token that is not accepted, 503 when that cannot be decided.
+// Verify returns the principal of an access token. Its errors are faults: 401 for a token that is
+// not accepted, 503 if that cannot be decided.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error) {
-	key, err := keyOf(token)
+	key, err := cacheKey(token)
 	if err != nil {
 		return nil, err
 	}
-	if p, known, err := v.cached(ctx, key); known {
+	if p, known, err := v.lookup(ctx, key); known {
 		return p, err
 	}
 	now := v.clock.Now()
 	var p *Principal
-	if v.Foreign(token) {
+	if v.IsForeign(token) {
 		p, err = v.exchange(ctx, token, key, now)
 	} else {
 		p, err = v.verify(ctx, token, now)
@@ -113,8 +110,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	return p, nil
 }
 
-// keyOf is what a token is remembered by, or a fault for a text that is none.
-func keyOf(token string) (key [sha256.Size]byte, err error) {
+// cacheKey returns the cache key of a token, or a fault if the text cannot be a token.
+func cacheKey(token string) (key [sha256.Size]byte, err error) {
 	switch {
 	case token == "":
 		return key, Missing()
@@ -124,8 +121,7 @@ func keyOf(token string) (key [sha256.Size]byte, err error) {
 	return hash(token), nil
 }
 
-// hash is the SHA-256 of a token. Tokens of the usual length are hashed on
-// the stack.
+// hash returns the SHA-256 of a token. Tokens of the usual length are hashed on the stack.
 func hash(token string) [sha256.Size]byte {
 	var usual [4096]byte
 	return sha256.Sum256(append(usual[:0], token...))
@@ -134,16 +130,16 @@ func hash(token string) [sha256.Size]byte {
 func (v *Verifier) checkRevoked(ctx context.Context, p *Principal) error {
 	revoked, err := v.revocations.Revoked(ctx, p)
 	if err != nil {
-		return cannot(fmt.Errorf("revocations: %w", err))
+		return unavailable(fmt.Errorf("revocations: %w", err))
 	}
 	if revoked {
-		return revokedFrom(p)
+		return revokedFault(p)
 	}
 	return nil
 }
 
-func revokedFrom(p *Principal) *fault.Error {
-	return fault.Unauthenticated(fault.CodeRevoked, messageRevoked).WithCause(RefusedTo(p, errRevoked))
+func revokedFault(p *Principal) *fault.Error {
+	return fault.Unauthenticated(fault.CodeRevoked, messageRevoked).WithCause(DeniedTo(p, errRevoked))
 }
 
 func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Principal, error) {
@@ -156,7 +152,7 @@ func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Pr
 		return nil, invalid(err)
 	}
 	if err != nil {
-		return nil, cannot(fmt.Errorf("keys: %w", err))
+		return nil, unavailable(fmt.Errorf("keys: %w", err))
 	}
 	payload, err := signed.Verify(key)
 	if err != nil {
@@ -168,21 +164,21 @@ func (v *Verifier) verify(ctx context.Context, token string, now time.Time) (*Pr
 	}
 	if err := claims.validate(v.cfg.Issuer, v.cfg.Audience, now, v.cfg.Leeway); err != nil {
 		if errors.Is(err, jwt.ErrExpired) {
-			err = v.expired(claims, err)
+			err = v.expiredCause(claims, err)
 		}
 		return nil, invalid(err)
 	}
 	return claims.principal(), nil
 }
 
-// Missing is the error for a call that brings no token.
+// Missing returns the fault of a call without a token.
 func Missing() *fault.Error {
 	return fault.Unauthenticated(fault.CodeUnauthenticated, messageMissing)
 }
 
-// NeedsPermission is the fault of a caller whose token does not grant a
-// permission. The access point is what the reference product calls it, or "". The code
-// is that of the error; "" is the one that all operations have.
+// NeedsPermission returns the fault of a caller whose token does not grant a permission. The access
+// point is the reference product's name of the permission, or "". The code is the error code; ""
+// means the common one.
 func NeedsPermission(permission, accessPoint, code string) *fault.Error {
 	if accessPoint != "" {
 		permission += " (access point " + accessPoint + ")"
@@ -195,15 +191,15 @@ func invalid(cause error) *fault.Error {
 	return fault.Unauthenticated(fault.CodeUnauthenticated, messageInvalid).WithCause(cause)
 }
 
-func cannot(cause error) *fault.Error {
-	return fault.New(fault.CodeIdentityUnavailable, http.StatusServiceUnavailable, messageCannot).
-		WithRetryAfter(retryCannot).
+func unavailable(cause error) *fault.Error {
+	return fault.New(fault.CodeIdentityUnavailable, http.StatusServiceUnavailable, messageUnavailable).
+		WithRetryAfter(retryUnavailable).
 		WithCause(cause)
 }
 
-// TokenOf returns the token in the value of an Authorization header: after
-// the scheme Bearer in any case, or alone. It returns "" for another scheme.
-func TokenOf(authorization string) string {
+// BearerToken returns the token in an Authorization header: after the scheme Bearer in any case, or
+// alone. It returns "" for another scheme.
+func BearerToken(authorization string) string {
 	scheme, rest, found := strings.Cut(strings.TrimSpace(authorization), " ")
 	if !found {
 		return scheme

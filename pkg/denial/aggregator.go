@@ -1,6 +1,6 @@
-// Package denial aggregates what callers were refused, so that it can be kept and
-// a flood of denials is no flood of writes. Refusals of one kind share one
-// entry, entries are kept together now and then, and their number is bounded.
+// Package denial aggregates the denials of requests for the audit log, so that a flood of denials
+// does not become a flood of writes. Denials of one kind share one entry, entries are stored in
+// batches, and their number is bounded.
 package denial
 
 import (
@@ -18,54 +18,52 @@ import (
 )
 
 const (
-	// window is for how long denials of one kind are aggregated.
+	// window is the time over which denials of one kind are aggregated.
 	window = 5 * time.Second
-	// maxKinds bounds the kinds that are held, perTenant those of one tenant, and
-	// perUser those of one of its users, so that nobody takes the place of others.
+	// maxKinds bounds the kinds in memory, perTenant the kinds of one tenant, and perUser the kinds
+	// of one user, so that no caller displaces the others.
 	maxKinds, perTenant, perUser = 1000, 50, 20
-	// share is the part of the places that are free that one tenant may take. Some
-	// are free then, however many tenants are flooded.
+	// A tenant may use one share-th of the free places. So some places stay free, however many
+	// tenants are flooded.
 	share = 10
 	// maxText bounds each text of a Kind, in bytes.
 	maxText = 200
-	// storeTimeout bounds the keeping of what one window has aggregated, lastTimeout
-	// that of the last one, when the program stops.
+	// storeTimeout bounds the storing of one window, and lastTimeout the storing of the last one,
+	// when the program stops.
 	storeTimeout, lastTimeout = 5 * time.Second, 2 * time.Second
 )
 
-// Further is the outcome of the entry that counts what has no entry of its own:
-// that of a user, or when no user is named that of the tenant. It names no
-// operation.
+// Further is the outcome of the entry that counts the denials without their own entry: those of a
+// user, or those of the whole tenant if the entry names no user. It names no operation.
 const Further = "further_refusals"
 
-// Kind is what denials have in common that share an entry.
+// Kind holds the properties that the denials of one entry share.
 type Kind struct {
-	// Tenant is never 0: what nobody known was refused has no trail to stand in.
+	// Tenant is never 0: without a tenant there is no audit log to write to.
 	Tenant int64
-	// User is the subject of the token, Client what it was issued to.
+	// User is the subject of the token, and Client its OAuth client.
 	User, Client string
-	// Operation is the full name of an operation without the slash, or "" for none.
+	// Operation is the full name of an operation without the leading slash, or "".
 	Operation string
 	// Outcome is the code of the error.
 	Outcome string
 }
 
-// Denial is how often something was refused. All times are those of this
-// process.
+// Denial counts the denials of one kind. Times are by the clock of this process.
 type Denial struct {
 	Kind
 	PersonID int64
-	// RequestID is that of the first request.
+	// RequestID is the id of the first request.
 	RequestID   string
 	First, Last time.Time
 	Times       int64
 }
 
-// Store stores denials of one tenant, that of the context, all or none.
+// Store stores denials of the tenant of the context, all or none.
 type Store func(ctx context.Context, denials []*Denial) error
 
-// Aggregator aggregates denials until they are kept. It is safe for concurrent use.
-// A nil Aggregator keeps nothing.
+// Aggregator aggregates denials until they are stored. It is safe for concurrent use. A nil
+// Aggregator drops them.
 type Aggregator struct {
 	store Store
 	log   *slog.Logger
@@ -75,12 +73,12 @@ type Aggregator struct {
 	entries
 }
 
-// entries are what is held, and how many kinds of each tenant and user.
+// entries holds the denials in memory, and the number of kinds of each tenant and user.
 type entries struct {
 	held    map[Kind]*Denial
 	tenants map[int64]int
 	users   map[user]int
-	// rest is how many of them are Further of a tenant.
+	// rest is the number of held entries that are Further of a tenant.
 	rest int
 }
 
@@ -89,38 +87,38 @@ type user struct {
 	name   string
 }
 
-func noEntries() entries {
+func newEntries() entries {
 	return entries{held: map[Kind]*Denial{}, tenants: map[int64]int{}, users: map[user]int{}}
 }
 
-// New makes a Aggregator.
+// New returns an Aggregator.
 func New(keep Store, log *slog.Logger, registry prometheus.Registerer) (*Aggregator, error) {
 	a := &Aggregator{
-		store: keep, log: log, entries: noEntries(),
+		store: keep, log: log, entries: newEntries(),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rotaloom_audit_denials_lost_total",
-			Help: "Refused requests of known tenants that are not in the audit trail: too many tenants had some, or they could not be stored.",
+			Help: "Denied requests that are missing in the audit log: too many tenants had some, or storing them failed.",
 		}),
 	}
 	if err := registry.Register(a.lost); err != nil {
-		return nil, fmt.Errorf("registering the metrics of refusals: %w", err)
+		return nil, fmt.Errorf("registering the metrics of denials: %w", err)
 	}
 	return a, nil
 }
 
-// Add notes a denial. It costs a look into a map, and never waits for storage.
+// Add records a denial. It costs a map lookup, and never waits for storage.
 func (a *Aggregator) Add(kind Kind, personID int64, requestID string, at time.Time) {
 	if a == nil || kind.Tenant < 1 {
 		return
 	}
-	// One text that cannot be stored would keep all others of its tenant out.
+	// One text that cannot be stored would block the whole batch of its tenant.
 	kind.User, kind.Client = clean(kind.User), clean(kind.Client)
 	kind.Operation, kind.Outcome = clean(kind.Operation), clean(kind.Outcome)
 	a.add(&Denial{Kind: kind, PersonID: personID, RequestID: clean(requestID), First: at, Last: at, Times: 1})
 }
 
-// add notes a denial under its kind, or what there is no place for under
-// Further of its user or tenant.
+// add records a denial under its kind. If there is no place, it counts under Further of its user or
+// tenant.
 func (a *Aggregator) add(r *Denial) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,27 +145,27 @@ func (r *Denial) join(other *Denial) {
 	r.Times += other.Times
 }
 
-// room reports whether there is a place for one more kind.
+// hasCapacity reports whether there is a place for the kind.
 func (e *entries) hasCapacity(kind Kind) bool {
 	free := maxKinds - (len(e.held) - e.rest)
 	switch {
-	case kind.ofRest():
-		return e.rest < maxKinds // Beside the others, so that their number hides no tenant.
+	case kind.isRest():
+		return e.rest < maxKinds // In addition to the others, so that no tenant is hidden by their number.
 	case free <= 0 || e.tenants[kind.Tenant] >= min(perTenant, free/share+1):
 		return false
 	}
 	return kind.Outcome == Further || e.users[user{kind.Tenant, kind.User}] < perUser
 }
 
-// ofRest reports whether the kind is Further of a tenant.
-func (k Kind) ofRest() bool { return k == Kind{Tenant: k.Tenant, Outcome: Further} }
+// isRest reports whether the kind is Further of a tenant.
+func (k Kind) isRest() bool { return k == Kind{Tenant: k.Tenant, Outcome: Further} }
 
 func (e *entries) hold(kind Kind, r *Denial) {
 	own := *r
 	if own.Kind = kind; kind.User != r.User {
 		own.PersonID = 0
 	}
-	if kind.ofRest() {
+	if kind.isRest() {
 		e.rest++
 	}
 	e.held[kind] = &own
@@ -175,8 +173,8 @@ func (e *entries) hold(kind Kind, r *Denial) {
 	e.users[user{kind.Tenant, kind.User}]++
 }
 
-// clean returns a text that can be stored: valid, without control characters,
-// and not longer than one may be.
+// clean returns the text in a form that can be stored: valid, without control characters, and at
+// most maxText bytes.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -187,8 +185,7 @@ func clean(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 }
 
-// Run keeps what was aggregated, window by window, until ctx ends, and then what
-// is left.
+// Run stores the aggregated denials, window by window, until ctx ends, and then the remaining ones.
 func (a *Aggregator) Run(ctx context.Context) error {
 	ticker := time.NewTicker(window)
 	defer ticker.Stop()
@@ -204,12 +201,12 @@ func (a *Aggregator) Run(ctx context.Context) error {
 	}
 }
 
-// flush keeps what is held. What cannot be kept is held again, within the
-// bounds.
+// flush stores the held denials. It holds those that cannot be stored for another window, within
+// the bounds.
 func (a *Aggregator) flush(ctx context.Context, timeout time.Duration) {
 	a.mu.Lock()
 	held := a.held
-	a.entries = noEntries()
+	a.entries = newEntries()
 	a.mu.Unlock()
 	if len(held) == 0 {
 		return
@@ -230,16 +227,16 @@ func (a *Aggregator) flush(ctx context.Context, timeout time.Duration) {
 		}
 	}
 	if failed != nil {
-		a.log.WarnContext(ctx, "refusals could not be kept for the audit trail, and are tried again", "error", failed)
+		a.log.WarnContext(ctx, "denials could not be stored in the audit log; trying again", "error", failed)
 	}
 }
 
-// lose counts what is held at the end as lost.
+// lose counts the denials that are held at the end as lost.
 func (a *Aggregator) lose() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.held {
 		a.lost.Add(float64(r.Times))
 	}
-	a.entries = noEntries()
+	a.entries = newEntries()
 }

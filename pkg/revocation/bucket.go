@@ -13,31 +13,30 @@ import (
 )
 
 const (
-	// BucketName is the key-value bucket that the auth service fills and every
-	// process watches.
+	// BucketName is the key-value bucket that the auth service fills and every process watches.
 	BucketName = "REVOCATIONS"
-	// maxBytes bounds the bucket: about half a million revocations. What does
-	// not fit is found by asking auth.
+	// maxBytes bounds the bucket: about half a million revocations. Processes learn of further ones
+	// by asking auth.
 	maxBytes = 64 << 20
 )
 
-// TokenKey is the key of one access token, by its id.
+// TokenKey returns the key of one access token, by its id.
 func TokenKey(jti string) string { return "j." + jti }
 
-// FamilyKey is the key of all access tokens of one log-in.
-func FamilyKey(sid string) string { return "s." + sid }
+// SessionKey returns the key of all access tokens of one log-in.
+func SessionKey(sid string) string { return "s." + sid }
 
 // boundPrefix begins the keys of bounds.
 const boundPrefix = "b."
 
-// BoundKey is the key of all access tokens that were issued up to a time, in whole
-// seconds as tokens say it.
+// BoundKey returns the key of all access tokens that were issued up to a time. Tokens state the
+// time in whole seconds.
 func BoundKey(issued time.Time) string {
 	return boundPrefix + strconv.FormatInt(issued.Unix(), 10)
 }
 
-// boundOf returns the time of the key of a bound.
-func boundOf(key string) (issued int64, is bool) {
+// parseBound returns the time in the key of a bound.
+func parseBound(key string) (issued int64, is bool) {
 	text, is := strings.CutPrefix(key, boundPrefix)
 	if !is {
 		return 0, false
@@ -46,15 +45,15 @@ func boundOf(key string) (issued int64, is bool) {
 	return issued, err == nil
 }
 
-// Bucket is the bucket as its filler sees it.
+// Bucket is the bucket as auth, which fills it, uses it.
 type Bucket struct {
 	kv jetstream.KeyValue
-	// Created distinguishes one bucket from another that took its place.
+	// Created distinguishes a bucket from another one that replaced it.
 	Created time.Time
 }
 
-// EnsureBucket makes the bucket when it is missing. Entries leave it after the
-// given life, which must be longer than that of any access token.
+// EnsureBucket creates the bucket if it is missing. Entries expire after life, which must be longer
+// than the life of any access token.
 func EnsureBucket(ctx context.Context, conn *nats.Conn, life time.Duration, replicas int) (*Bucket, error) {
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -65,7 +64,7 @@ func EnsureBucket(ctx context.Context, conn *nats.Conn, life time.Duration, repl
 		TTL: life, MaxBytes: maxBytes, Storage: jetstream.FileStorage, Replicas: replicas,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("revocations: make the bucket: %w", err)
+		return nil, fmt.Errorf("revocations: create the bucket: %w", err)
 	}
 	created, err := createdAt(ctx, kv)
 	if err != nil {
@@ -82,7 +81,7 @@ func (b *Bucket) Put(ctx context.Context, key string, expiresAt time.Time) error
 	return nil
 }
 
-// CheckUnchanged returns an error unless the bucket is there and the same.
+// CheckUnchanged returns an error unless the bucket exists and is the same.
 func (b *Bucket) CheckUnchanged(ctx context.Context) error {
 	created, err := createdAt(ctx, b.kv)
 	if err == nil && !created.Equal(b.Created) {
@@ -91,12 +90,12 @@ func (b *Bucket) CheckUnchanged(ctx context.Context) error {
 	return err
 }
 
-var errReplaced = errors.New("revocations: another bucket took the place of the one before")
+var errReplaced = errors.New("revocations: the bucket was replaced by another one")
 
 func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {
 	status, err := kv.Status(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("revocations: look at the bucket: %w", err)
+		return time.Time{}, fmt.Errorf("revocations: read the state of the bucket: %w", err)
 	}
 	of, ok := status.(*jetstream.KeyValueBucketStatus)
 	if !ok {

@@ -93,7 +93,7 @@ func TestAViewAsksBeforeItResponds(t *testing.T) {
 	for i := range 7 {
 		b.auth.keys = append(b.auth.keys, revocation.TokenKey(fmt.Sprint(i)))
 	}
-	b.auth.keys = append(b.auth.keys, revocation.FamilyKey("f"))
+	b.auth.keys = append(b.auth.keys, revocation.SessionKey("f"))
 	for name, c := range map[string]struct {
 		p    *authn.Principal
 		want bool

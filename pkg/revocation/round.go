@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// errUnconfirmed says that auth was never asked with success.
-var errUnconfirmed = errors.New("revocations: auth has not said yet which tokens were revoked")
+// errUnconfirmed means that auth has not responded yet.
+var errUnconfirmed = errors.New("revocations: auth has not confirmed yet which tokens were revoked")
 
-// Check returns an error until auth has confirmed the view once. A process that
-// starts before auth does is not ready before that: it could accept no token.
-// Later failures are left to the bound of the view.
+// Check returns an error until auth has confirmed the view once. A process that starts before auth
+// is not ready until then, because it could accept no token. Later failures do not affect
+// readiness: the bound of the view covers them.
 func (v *View) Check(context.Context) error {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -21,8 +21,7 @@ func (v *View) Check(context.Context) error {
 	return nil
 }
 
-// pollAuth asks auth regularly until ctx ends, and more often until auth has responded
-// once.
+// pollAuth asks auth at intervals until ctx ends, and more often until auth has responded once.
 func (v *View) pollAuth(ctx context.Context) {
 	interval := max(v.staleness/rounds, time.Millisecond)
 	timer := time.NewTimer(interval)
@@ -34,7 +33,7 @@ func (v *View) pollAuth(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && working:
-			v.log.WarnContext(ctx, "revocations are not confirmed; tokens are refused when that lasts", "bound", v.staleness, "error", err)
+			v.log.WarnContext(ctx, "revocations are not confirmed; tokens will be rejected if this lasts longer than the bound", "bound", v.staleness, "error", err)
 		case err == nil && !working:
 			v.log.InfoContext(ctx, "revocations are confirmed again")
 		}
@@ -52,9 +51,9 @@ func (v *View) pollAuth(ctx context.Context) {
 	}
 }
 
-// refresh makes a round, or waits for the one that is under way, or returns how
-// the last one ended when it failed a moment ago. The round goes on when the
-// caller gives up, for those who wait with it.
+// refresh runs a round, or waits for the running one. If the last round failed within retryAfter,
+// refresh returns its error. The round continues if the caller gives up, for the other callers that
+// wait for it.
 func (v *View) refresh(ctx context.Context) error {
 	done := v.flight.DoChan("", func() (any, error) {
 		now := v.clock.Now()
@@ -75,7 +74,7 @@ func (v *View) refresh(ctx context.Context) error {
 	}
 }
 
-// round reads what was revoked since the round before.
+// round reads the revocations since the last round.
 func (v *View) round(ctx context.Context, began time.Time) error {
 	horizon, err := v.auth(ctx, v.since, v.add)
 	if err != nil {
@@ -86,8 +85,7 @@ func (v *View) round(ctx context.Context, began time.Time) error {
 	return nil
 }
 
-// confirm notes that the view was complete at a time, and forgets what can no
-// longer matter.
+// confirm records that the view was complete at a time, and removes expired entries.
 func (v *View) confirm(at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package revocation lets every process know which access tokens ended before
-// their time.
+// Package revocation tells every process which access tokens were revoked before they expired.
 //
-// The truth is a table of the auth service. Its entries come by a NATS
-// key-value bucket that a View watches, which takes milliseconds, and by asking
-// auth now and then, which makes sure: only a response of auth confirms that a
-// view is complete as of the moment of asking. A view that was not confirmed
+// The source is a table of the auth service. Entries arrive in two ways: over a NATS key-value
+// bucket that a View watches, within milliseconds; and by asking auth at intervals, which is
+// reliable. Only a response of auth confirms that a view is complete as of the time of the request.
+// A view that was not confirmed for longer than its bound makes no decision.
 // for longer than its bound refuses to decide.
 package revocation
 
@@ -25,40 +24,38 @@ import (
 )
 
 const (
-	// rounds is how often auth is asked within the bound, so that a few
-	// failures do no harm.
+	// rounds is how often auth is asked within the bound, so that a few failures do no harm.
 	rounds = 6
-	// roundTimeout bounds one round, and with it how long a request waits that
-	// comes when the view is too old.
+	// roundTimeout bounds one round, and with it the wait of a request that finds the view too old.
 	roundTimeout = 5 * time.Second
-	// retryAfter keeps requests that come meanwhile from asking again.
+	// retryAfter is the time after a failed round in which requests do not ask again.
 	retryAfter = 500 * time.Millisecond
 	sweepEvery = time.Minute
 )
 
-// Config of a view. Its zero value means the defaults.
+// Config configures a view. Its zero value means the defaults.
 type Config struct {
-	// Staleness is the longest time for which a revoked token may still be
-	// accepted when neither the broker nor auth can be reached; 30 s.
-	Staleness time.Duration `name:"revocation-staleness" default:"30s" help:"Age at which the list of revoked tokens is too old to accept tokens by it."`
+	// Staleness is the longest time that a revoked token may still be accepted while neither the
+	// broker nor auth can be reached; 30 s.
+	Staleness time.Duration `name:"revocation-staleness" default:"30s" help:"Age at which the list of revoked tokens is too old to accept tokens."`
 }
 
-// List calls add for each revocation since a horizon (0 for all there are), and
-// returns the horizon at which the next list begins.
+// List calls add for each revocation since a horizon (0 for all), and returns the horizon for the
+// next call.
 type List func(ctx context.Context, since int64, add func(key string, until time.Time)) (horizon int64, err error)
 
-// Deps are what a view works with.
+// Deps are the dependencies of a view.
 type Deps struct {
 	// Auth lists revocations.
 	Auth List
-	// NATS has the bucket.
+	// NATS is the connection to the broker with the bucket.
 	NATS  *nats.Conn
 	Clock clock.Clock
 	Log   *slog.Logger
 }
 
-// View is what one process knows of revocations. It is an authn.Revocations,
-// and safe for concurrent use.
+// View holds the revocations that one process knows. It is an authn.Revocations, and safe for
+// concurrent use.
 type View struct {
 	staleness time.Duration
 	auth      List
@@ -67,24 +64,23 @@ type View struct {
 	log       *slog.Logger
 
 	flight singleflight.Group
-	// since, tried and failed are those of the rounds, of which there is one at
-	// a time.
+	// The rounds own since, tried and failed; only one round runs at a time.
 	since  int64
 	tried  time.Time
 	failed error
 
 	mu sync.RWMutex
-	// until holds when each revocation may be forgotten. Its size is bounded by
-	// the revocations within the life of an access token.
+	// until holds the time after which each revocation may be removed. Its size is bounded by the
+	// revocations within the life of an access token.
 	until map[string]time.Time
-	// bound is the largest time of a bound: tokens that were issued up to then are revoked.
+	// bound is the latest bound: tokens that were issued up to this time are revoked.
 	bound     int64
-	confirmed time.Time // when the round began that auth responded last
+	confirmed time.Time // start of the last round that auth responded to
 	swept     time.Time
 }
 
-// New makes a view that knows nothing yet. It asks for the first time when Run
-// begins or a token comes, whichever is first.
+// New returns an empty view. It first asks auth when Run starts or a token arrives, whichever comes
+// first.
 func New(cfg Config, deps Deps) (*View, error) {
 	if deps.Auth == nil || deps.NATS == nil || deps.Clock == nil || deps.Log == nil {
 		return nil, errors.New("revocations: a view needs auth, a broker, a clock and a log")
@@ -95,7 +91,7 @@ func New(cfg Config, deps Deps) (*View, error) {
 	}, nil
 }
 
-// Run keeps the view up to date until ctx ends.
+// Run updates the view until ctx ends.
 func (v *View) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { v.watch(ctx); return nil })
@@ -103,8 +99,8 @@ func (v *View) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Revoked reports whether the principal's token was revoked. When the view is
-// too old it asks auth first, and returns an error when auth does not respond.
+// Revoked reports whether the principal's token was revoked. If the view is too old, it asks auth
+// first, and returns an error if auth does not respond.
 func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	revoked, recent := v.lookup(p)
 	if revoked || recent {
@@ -119,7 +115,7 @@ func (v *View) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	return false, errStale
 }
 
-// errStale says that auth responded so slowly that its response is too old.
+// errStale means that auth responded, but later than the bound allows.
 var errStale = errors.New("revocations: auth responds later than the bound permits")
 
 func (v *View) lookup(p *authn.Principal) (revoked, recent bool) {
@@ -127,10 +123,10 @@ func (v *View) lookup(p *authn.Principal) (revoked, recent bool) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	_, token := v.until[TokenKey(p.JTI)]
-	_, family := v.until[FamilyKey(p.SID)]
+	_, family := v.until[SessionKey(p.SID)]
 	early := v.bound > 0 && p.IssuedAt.Unix() <= v.bound
 	age := now.Sub(v.confirmed)
-	// A clock that was set back says nothing about the age.
+	// A clock that was set back gives no valid age.
 	return token || family || early, age >= 0 && age <= v.staleness
 }
 
@@ -140,7 +136,7 @@ func (v *View) add(key string, until time.Time) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if issued, is := boundOf(key); is {
+	if issued, is := parseBound(key); is {
 		v.bound = max(v.bound, issued)
 	}
 	if until.After(v.until[key]) {
@@ -148,7 +144,7 @@ func (v *View) add(key string, until time.Time) {
 	}
 }
 
-// Len is how many revocations the view holds.
+// Len returns the number of revocations in the view.
 func (v *View) Len() int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// checkEvery is how often a watcher looks whether its bucket is still the
-	// one that everybody uses, and checkTimeout how long that may take.
+	// checkEvery is the time between two checks that the watched bucket was not replaced, and
+	// checkTimeout bounds one check.
 	checkEvery   = 2 * time.Second
 	checkTimeout = time.Second
 	rewatchAfter = 250 * time.Millisecond
@@ -20,12 +20,12 @@ const (
 
 var errEnded = errors.New("revocations: the watch ended")
 
-// watch follows the bucket until ctx ends. It only makes revocations known
-// sooner: what it misses is found by the rounds.
+// watch follows the bucket until ctx ends. It only speeds up the view: the rounds find revocations
+// that it misses.
 func (v *View) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := v.watchOnce(ctx); err != nil && ctx.Err() == nil {
-			v.log.DebugContext(ctx, "revocations are not watched at the moment", "error", err)
+			v.log.DebugContext(ctx, "the watch of revocations failed; trying again", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -34,7 +34,7 @@ func (v *View) watch(ctx context.Context) {
 	}
 }
 
-// watchOnce follows the bucket as long as it is the same one.
+// watchOnce follows the bucket until it is replaced or the watch ends.
 func (v *View) watchOnce(ctx context.Context) error {
 	js, err := jetstream.New(v.conn)
 	if err != nil {
@@ -48,7 +48,7 @@ func (v *View) watchOnce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("revocations: watch: %w", err)
 	}
-	defer func() { _ = watcher.Stop() }() // The connection may be gone.
+	defer func() { _ = watcher.Stop() }() // The connection may be closed.
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
 	for {
@@ -59,7 +59,7 @@ func (v *View) watchOnce(ctx context.Context) error {
 			if !ok {
 				return errEnded
 			}
-			v.take(entry)
+			v.apply(entry)
 		case <-check.C:
 			if err := b.check(ctx); err != nil {
 				return err
@@ -88,9 +88,8 @@ func (b *Bucket) check(ctx context.Context) error {
 	return b.CheckUnchanged(ctx)
 }
 
-// take adds an entry of the bucket; nil marks the end of those that were there
-// already.
-func (v *View) take(entry jetstream.KeyValueEntry) {
+// apply adds an entry of the bucket. nil marks the end of the initial entries.
+func (v *View) apply(entry jetstream.KeyValueEntry) {
 	if entry == nil {
 		return
 	}

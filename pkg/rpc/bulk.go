@@ -12,19 +12,17 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// BulkResult returns what came of the items of a bulk request: the results when all
-// succeeded; when some did, their failure, and the response has status 207; when
-// none did, an error.
+// BulkResult returns the outcome of a bulk request: all results if every item succeeded; the
+// results and the failures, with status 207, if some items succeeded; an error if no item did.
 func BulkResult[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R]) ([]R, *commonv1.ErrorBody, error) {
 	return BulkResultWithCode(ctx, out, fault.CodeBulkPartly)
 }
 
-// BulkResultWithCode is [BulkResult] for operations that have a code of their own for some
-// items that failed.
+// BulkResultWithCode is [BulkResult] for operations with their own error code for partial success.
 func BulkResultWithCode[I, R proto.Message](ctx context.Context, out *bulk.Outcome[I, R], code string) ([]R, *commonv1.ErrorBody, error) {
 	for _, result := range out.Results {
 		if result.Err != nil && result.Err.Status == http.StatusForbidden {
-			authn.NoteRefusedItem(ctx, result.Err.Code)
+			authn.NoteDeniedItem(ctx, result.Err.Code)
 		}
 	}
 	failure, err := out.Failure()

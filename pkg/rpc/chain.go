@@ -1,6 +1,6 @@
-// Package rpc is how our services are called: one interceptor chain that every
-// call passes, the server and the client connections around it, and a
-// connection that passes the same chain inside one process.
+// Package rpc serves and calls our gRPC services. It has one interceptor chain for every call, the
+// server and the client connections around it, and a connection that passes the same chain inside
+// one process.
 package rpc
 
 import (
@@ -27,23 +27,23 @@ import (
 
 // Config bounds the calls of one service. Zero values mean the defaults.
 type Config struct {
-	// Deadline is how long a call may take that brings no deadline; 60 s.
+	// Deadline is the time limit of a call that brings no deadline; 60 s.
 	Deadline time.Duration `name:"rpc-deadline" default:"60s" help:"Time that a call without a deadline may take."`
 	// MaxDeadline shortens the deadline that a call brings; 5 min.
 	MaxDeadline time.Duration `name:"rpc-max-deadline" default:"5m" help:"Longest time that a call may take."`
-	// MaxInFlight is how many calls run at a time; 1,024. More are refused.
+	// MaxInFlight is the number of calls that run at a time; 1,024. Further calls are rejected.
 	MaxInFlight int `name:"rpc-max-in-flight" default:"1024" help:"Number of calls that run at a time."`
 	client.Sizes
-	// Clients are the names of the certificates that may connect over TLS.
+	// Clients are the certificate names that may connect over TLS.
 	Clients []string `name:"rpc-clients" help:"Certificate names of the clients that may connect."`
-	// Services are those of the Clients that are services of ours, "service" or
-	// "service=certificate name". Each may call without a user what the contract
-	// lets it. The edge is none of them.
+	// Services are the Clients that are our own services, as "service" or "service=certificate
+	// name". Each may call without a user the operations that the contract opens to it. An edge is
+	// not a service.
 	Services []string `name:"rpc-services" help:"Services that may call what the contract lets them: service, or service=certificate name."`
-	// Edges are those of the Clients that call, of the operations between services,
-	// those that are there for edges. What else they call, they call for the user
-	// who asks them: it needs that user's token and permission.
-	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and for themselves what is there for edges."`
+	// Edges are the Clients that call for users. For themselves, edges may call only the operations
+	// between services that are open to edges. All their other calls need the token and the
+	// permission of the user.
+	Edges []string `name:"rpc-edges" help:"Certificate names of the edges, which call for users, and for themselves only the operations that are open to edges."`
 }
 
 func (c Config) withDefaults() Config {
@@ -52,48 +52,47 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Deps are what a chain works with.
+// Deps are the dependencies of a chain.
 type Deps struct {
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
 	Verifier *authn.Verifier
 	Clock    clock.Clock
-	// Policies finds the policy of methods; nil means that of the contracts
-	// that are linked into the program.
+	// Policies finds the policies of methods; nil means the policies of the contracts that are
+	// linked into the program.
 	Policies *policy.Table
-	// Explain makes a fault of an error that is none, or returns nil, as for
-	// every error when Explain is nil: callers then see a bare 500.
+	// Explain turns an error that is not a fault into one, or returns nil: callers then get a plain
+	// 500. A nil Explain explains no error.
 	Explain func(error) *fault.Error
-	// Audit keeps who made the calls that write; nil keeps nothing.
+	// Audit binds the caller to the changes of a call; nil records nothing.
 	Audit Audit
-	// Trusts reports whether a service may call an operation without the permission
-	// that a user needs; nil means what the contract says. Tests of handlers trust
-	// everybody.
+	// Trusts reports whether a service may call an operation without the permission that a user
+	// needs; nil means the callers in the contract. Tests of handlers trust every service.
 	Trusts func(service string, method *policy.Method) bool
-	// Writable returns a fault while the service takes no calls that change data; nil when
+	// Writable returns a fault while the service accepts no calls that change data; nil means that
 	// it always does.
 	Writable func(ctx context.Context) error
-	// Refused receives what callers from outside were refused; nil for nobody.
-	Refused Refused
+	// Denied receives the denials of calls from outside; nil drops them.
+	Denied Denied
 }
 
 // Chain is the list of interceptors that every call of one service passes,
 // over the network and in process.
 type Chain struct {
-	cfg      Config
-	log      *slog.Logger
-	verifier *authn.Verifier
-	clock    clock.Clock
-	policies *policy.Table
-	explain  func(error) *fault.Error
-	audited  Audit
-	refused  Refused
-	writable func(ctx context.Context) error
-	metrics  *metrics
-	clients  map[string]bool
-	services map[string]string // by the names of their certificates
-	trusts   func(service string, method *policy.Method) bool
-	edges    map[string]bool
+	cfg          Config
+	log          *slog.Logger
+	verifier     *authn.Verifier
+	clock        clock.Clock
+	policies     *policy.Table
+	explain      func(error) *fault.Error
+	auditContext Audit
+	reportDenial Denied
+	writable     func(ctx context.Context) error
+	metrics      *metrics
+	clients      map[string]bool
+	services     map[string]string // by the names of their certificates
+	trusts       func(service string, method *policy.Method) bool
+	edges        map[string]bool
 
 	methods sync.Map // full method name -> *method
 	run     handler
@@ -108,39 +107,37 @@ type Chain struct {
 // A call is one request on its way through the chain.
 type call struct {
 	*method
-	// metadata is that of the request; nobody changes it.
+	// metadata is the request's; it is read only.
 	metadata metadata.MD
-	// decode reads the request and goes on with it; it is called once the caller is
-	// known.
+	// decode reads the request and continues with it. It is called once the caller is known.
 	decode func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error)
-	// handle is the method itself, once the request is read.
+	// handle is the method itself; it is set once the request is read.
 	handle grpc.UnaryHandler
 	// principal is set by the step that authenticates.
 	principal *authn.Principal
-	// outside says that no service of ours made the call.
+	// outside means that the call did not come from one of our services.
 	outside bool
-	// watched is what is noted of the call for the audit trail; nil when nobody is
-	// informed, and for services.
+	// watched collects notes about the call for the audit log; nil if the chain reports no denials,
+	// and for services.
 	watched *authn.Watched
 	// err is the error before it became a status; it is for the log.
 	err error
-	// stopping says that it was refused since the service stops, which is no fault.
+	// stopping means that the call was rejected because the service stops. That is not an error.
 	stopping bool
 	// took is how long the call took, once it has ended.
 	took time.Duration
 }
 
-// A handler does what is left of a call.
+// A handler runs the rest of a call.
 type handler func(ctx context.Context, c *call, req any) (any, error)
 
-// A step is one interceptor. Steps are composed once, so that passing one
-// costs a function call.
+// A step is one interceptor. Steps are composed once, so that each costs one function call.
 type step struct {
 	name string
 	wrap func(next handler) handler
 }
 
-// NewChain makes the chain of a service.
+// NewChain returns the chain of a service.
 func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	if deps.Log == nil || deps.Metrics == nil || deps.Verifier == nil || deps.Clock == nil {
 		return nil, errors.New("an interceptor chain needs a log, metrics, a verifier and a clock")
@@ -161,8 +158,8 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	ch := &Chain{
 		rejected: newRejectedClients(deps.Clock),
 		cfg:      cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, explain: deps.Explain, audited: deps.Audit, refused: deps.Refused, writable: deps.Writable, metrics: metrics,
-		clients: set(cfg.Clients), services: servicesOf(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
+		policies: deps.Policies, explain: deps.Explain, auditContext: deps.Audit, reportDenial: deps.Denied, writable: deps.Writable, metrics: metrics,
+		clients: set(cfg.Clients), services: servicesByCertificate(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
 	ch.run = func(ctx context.Context, c *call, req any) (any, error) { return c.handle(ctx, req) }
@@ -179,7 +176,7 @@ func (ch *Chain) steps() []step {
 		{"request id", ch.requestID},
 		{"access log", ch.accessLog},
 		{"metrics", ch.measure},
-		{"refusals", ch.noteRefusal},
+		{"denials", ch.noteDenial},
 		{"recover", ch.recoverPanic},
 		{"fault to status", ch.faultToStatus},
 		{"deadline", ch.deadline},
@@ -199,13 +196,13 @@ func (ch *Chain) steps() []step {
 	}
 }
 
-// serve makes the handler of a method that passes the chain. The handler that was
-// generated would read the request first of all; here it is called in the midst of the
-// chain, so that nothing is read for rejected clients.
+// serve returns the handler of a method that passes the chain. The generated handler would read the
+// request first. Here a step in the middle of the chain calls it, so that requests of rejected
+// clients are never read.
 func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.MethodHandler {
 	m := ch.method(fullMethod)
 	return func(impl any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		c := &call{method: m, metadata: metadataOf(ctx)}
+		c := &call{method: m, metadata: requestMetadata(ctx)}
 		c.decode = func(ctx context.Context, next grpc.UnaryServerInterceptor) (any, error) {
 			return generated(impl, ctx, decode, next)
 		}
@@ -213,8 +210,8 @@ func (ch *Chain) serve(fullMethod string, generated grpc.MethodHandler) grpc.Met
 	}
 }
 
-// served returns the description of a service whose methods pass the chain.
-func (ch *Chain) served(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
+// withChain returns the description of a service whose methods pass the chain.
+func (ch *Chain) withChain(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	chained := *desc
 	chained.Methods = make([]grpc.MethodDesc, len(desc.Methods))
 	for i, m := range desc.Methods {
@@ -225,8 +222,7 @@ func (ch *Chain) served(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &chained
 }
 
-// Drain refuses new calls and waits until those that run have ended, or until
-// ctx ends.
+// Drain rejects new calls and waits until the running calls have ended, or until ctx ends.
 func (ch *Chain) Drain(ctx context.Context) error {
 	ch.draining.Store(true)
 	for ch.inFlight.Load() > 0 {

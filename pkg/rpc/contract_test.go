@@ -113,7 +113,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 		_, _, err := rpc.BulkResult(ctx, out)
 		return req, err
 	case "refused to eve":
-		return nil, fault.Invalid("WFP-2", "It is not yours.").WithCause(authn.RefusedTo(&authn.Principal{Tenant: 9, Subject: "eve"}, nil))
+		return nil, fault.Invalid("WFP-2", "It is not yours.").WithCause(authn.DeniedTo(&authn.Principal{Tenant: 9, Subject: "eve"}, nil))
 	case "forbidden":
 		return nil, fault.Forbidden("WFP-1", "It is not yours.")
 	case "fault":

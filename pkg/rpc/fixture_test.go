@@ -91,7 +91,7 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 			}
 			return nil
 		},
-		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, refused *fault.Error) {
+		Denied: func(_ context.Context, method *policy.Method, p *authn.Principal, refused *fault.Error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.refused = append(f.refused, fmt.Sprintf("%s %d %s %s", method.Name, p.Tenant, p.Subject, refused.Code))

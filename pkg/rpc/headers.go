@@ -10,19 +10,18 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// Names of metadata that travel with responses, for the edge.
+// Names of metadata that responses carry to the edge.
 const (
-	// HeaderHTTPStatus carries the HTTP status of a success that is not the
-	// usual one of its method.
+	// HeaderHTTPStatus carries the HTTP status of a success, if it is not the method's usual one.
 	HeaderHTTPStatus = "rotaloom-http-status"
-	// HeaderContentLocation carries the path of a resource that shows how
-	// the work that the request started goes on.
+	// HeaderContentLocation carries the path of a resource that shows the progress of the work that
+	// the request started.
 	HeaderContentLocation = "content-location"
-	// HeaderContentLanguage carries the language of texts that follow
-	// Accept-Language, or "" when they do but none was asked for that is there.
+	// HeaderContentLanguage carries the language of texts that follow Accept-Language. It is "" if
+	// none of the requested languages is available.
 	HeaderContentLanguage = "content-language"
-	// HeaderVersion carries the version of the object that a response is about, where the
-	// response itself has no property for it.
+	// HeaderVersion carries the version of the object in the response, if the response has no
+	// property for it.
 	HeaderVersion = "rotaloom-version"
 )
 
@@ -31,26 +30,26 @@ func SetHTTPStatus(ctx context.Context, code int) error {
 	return setHeader(ctx, HeaderHTTPStatus, strconv.Itoa(code))
 }
 
-// PartialSuccess says that some items of a bulk request failed: HTTP status
-// 207, whose body is the failure of the response message.
+// PartialSuccess sets HTTP status 207: some items of a bulk request failed, and the body is the
+// failure of the response message.
 func PartialSuccess(ctx context.Context) error {
 	return SetHTTPStatus(ctx, http.StatusMultiStatus)
 }
 
-// SetContentLocation names the resource that shows how the work goes on that
-// the request started.
+// SetContentLocation sets the path of the resource that shows the progress of the work that the
+// request started.
 func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)
 }
 
-// SetContentLanguage says that the response follows Accept-Language, and its
-// language unless that is "".
+// SetContentLanguage marks the response as following Accept-Language, and sets its language unless
+// tag is "".
 func SetContentLanguage(ctx context.Context, tag string) error {
 	return setHeader(ctx, HeaderContentLanguage, tag)
 }
 
-// SetVersion reports the version of the object that the response is about, which the edge
-// shows as ETag. Responses with a field "version" need no such report.
+// SetVersion reports the version of the object in the response, which the edge returns as ETag.
+// Responses with a field "version" need no such report.
 func SetVersion(ctx context.Context, version int64) error {
 	return setHeader(ctx, HeaderVersion, strconv.FormatInt(version, 10))
 }
@@ -67,10 +66,10 @@ func setHeader(ctx context.Context, name, value string) error {
 	return nil
 }
 
-// metadataOf returns the metadata of a call, which nobody changes.
-func metadataOf(ctx context.Context) metadata.MD {
+// requestMetadata returns the metadata of a call, which must not be changed.
+func requestMetadata(ctx context.Context) metadata.MD {
 	if md, ok := ctx.Value(localMetadata{}).(metadata.MD); ok {
-		return md // Not a copy, as that of a call over the network.
+		return md // The same map, as for a call over the network: no copy.
 	}
 	md, _ := metadata.FromIncomingContext(ctx)
 	return md

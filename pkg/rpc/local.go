@@ -20,11 +20,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
-// Local serves a chain inside the process. Services register with it as with
-// a gRPC server, and it is a connection to them. A call passes the chain and
-// is encoded and decoded as over the network: neither side sees the other's
-// messages, context values or errors. A call returns when its handler does; it
-// runs in the same goroutine, unless the response comes in parts.
+// Local serves a chain inside the process. Services register with it as with a gRPC server, and it
+// is a connection to them. A call passes the chain, and is encoded and decoded as over the network:
+// neither side sees the other's messages, context values or errors. A call returns when its handler
+// does. It runs in the same goroutine, unless the response comes in parts.
 type Local struct {
 	LocalConn
 
@@ -53,17 +52,15 @@ var (
 	_ grpc.ClientConnInterface = (*LocalConn)(nil)
 )
 
-// NewLocal makes a Local without services. As a connection it speaks for
-// nobody in particular, as the edge does.
+// NewLocal returns a Local without services. As a connection, it has no identity, like the edge.
 func NewLocal(chain *Chain) *Local {
 	l := &Local{chain: chain, methods: map[string]localMethod{}}
 	l.LocalConn = *l.Conn("", nil)
 	return l
 }
 
-// Conn makes a further connection: for a trusted service, which may then call
-// for itself without a user, or for nobody in particular when service is "".
-// A nil codec means that of protobuf messages.
+// Conn returns another connection: for a trusted service, which may then call for itself without a
+// user, or without an identity if service is "". A nil codec means the protobuf codec.
 func (l *Local) Conn(service string, codec encoding.CodecV2) *LocalConn {
 	if codec == nil {
 		codec = encoding.GetCodecV2(protocodec.Name)
@@ -75,15 +72,15 @@ func (l *Local) Conn(service string, codec encoding.CodecV2) *LocalConn {
 	}
 }
 
-// RegisterService adds a service, as grpc.Server does. It panics when impl
-// does not implement the service, which generated code makes impossible.
+// RegisterService adds a service, like grpc.Server. It panics if impl does not implement the
+// service; generated code makes that impossible.
 func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	if want := reflect.TypeOf(desc.HandlerType).Elem(); !reflect.TypeOf(impl).Implements(want) {
-		panic(fmt.Sprintf("rpc: %T is no %s", impl, want))
+		panic(fmt.Sprintf("rpc: %T does not implement %s", impl, want))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range l.chain.served(desc).Methods {
+	for _, m := range l.chain.withChain(desc).Methods {
 		l.methods["/"+desc.ServiceName+"/"+m.MethodName] = localMethod{impl: impl, handle: m.Handler}
 	}
 	for _, s := range desc.Streams {
@@ -91,8 +88,7 @@ func (l *Local) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	}
 }
 
-// Invoke calls a method. Its errors are *fault.Error, as those of Dial's
-// connections.
+// Invoke calls a method. Its errors are *fault.Error, like those of Dial's connections.
 func (c *LocalConn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	o := callOptions{codec: c.codec, maxResponse: client.DefaultSizes().MaxResponse}
 	if err := o.read(opts); err != nil {
@@ -105,7 +101,7 @@ func (c *LocalConn) Invoke(ctx context.Context, method string, args, reply any, 
 	return client.Error(err)
 }
 
-// NewStream refuses: our contracts have no streams.
+// NewStream always fails: our contracts have no streams.
 func (c *LocalConn) NewStream(_ context.Context, _ *grpc.StreamDesc, method string, _ ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, client.Error(status.Error(codes.Unimplemented, "streams are not served: "+method))
 }
@@ -135,7 +131,7 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	}
 	o.response(stream, c.peer)
 	if ctxErr := ctx.Err(); ctxErr != nil {
-		// Over the network the client would not have waited.
+		// Over the network, the client would have stopped waiting.
 		return status.FromContextError(ctxErr).Err()
 	}
 	if err != nil {
@@ -147,8 +143,8 @@ func (c *LocalConn) invoke(ctx context.Context, method string, args, reply any, 
 	return c.reply(response, reply, o)
 }
 
-// serverContext is what the other side sees of a call: its end and its
-// metadata, and nothing else of the caller's context.
+// serverContext returns the context that the other side sees: the deadline and the metadata of the
+// caller's context, and no other values.
 func (c *LocalConn) serverContext(ctx context.Context, stream *localStream) context.Context {
 	md := client.Metadata(ctx)
 	var server context.Context = detached{ctx, md}
@@ -157,7 +153,7 @@ func (c *LocalConn) serverContext(ctx context.Context, stream *localStream) cont
 	return grpc.NewContextWithServerTransportStream(server, stream)
 }
 
-// decoder reads the request into the message that the handler makes.
+// decoder reads the request into the message that the handler allocates.
 func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
 	return func(into any) error {
 		if limit := c.local.chain.cfg.MaxRequest; request.Len() > limit {
@@ -165,7 +161,7 @@ func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
 		}
 		msg, ok := into.(proto.Message)
 		if !ok {
-			return status.Errorf(codes.Internal, "%T is no message", into)
+			return status.Errorf(codes.Internal, "%T is not a message", into)
 		}
 		buf := request.MaterializeToBuffer(mem.DefaultBufferPool())
 		defer buf.Free()
@@ -176,8 +172,8 @@ func (c *LocalConn) decoder(request mem.BufferSlice) func(any) error {
 	}
 }
 
-// reply hands the bytes of a response to the caller's codec. They are not
-// pooled, so a codec that keeps them needs no copy.
+// reply passes the bytes of a response to the caller's codec. They are not pooled, so a codec that
+// retains them needs no copy.
 func (c *LocalConn) reply(response, reply any, o *callOptions) error {
 	data, err := c.fields(response, o)
 	if err != nil {
@@ -193,9 +189,9 @@ func (c *LocalConn) reply(response, reply any, o *callOptions) error {
 func (c *LocalConn) fields(response any, o *callOptions) ([]byte, error) {
 	msg, ok := response.(proto.Message)
 	if !ok {
-		return nil, status.Errorf(codes.Internal, "%T is no message", response)
+		return nil, status.Errorf(codes.Internal, "%T is not a message", response)
 	}
-	data := parts.Carried(msg)
+	data := parts.RawFields(msg)
 	if data == nil {
 		var err error
 		if data, err = proto.Marshal(msg); err != nil {
@@ -208,8 +204,7 @@ func (c *LocalConn) fields(response any, o *callOptions) ([]byte, error) {
 	return data, nil
 }
 
-// wireError returns an error as it would arrive over the network: a status
-// and nothing behind it.
+// wireError returns an error as it would arrive over the network: only its status.
 func wireError(err error) error {
 	st, ok := status.FromError(err)
 	if !ok {

@@ -14,26 +14,26 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// detached ends when its parent ends but knows none of its values. What it knows is the
-// metadata of the call.
+// detached ends when its parent ends, but has none of its values. Its only value is the metadata of
+// the call.
 type detached struct {
 	parent   context.Context
 	metadata metadata.MD
 }
 
-// localMetadata is the key of the metadata of a call inside the process.
+// localMetadata is the context key of the metadata of a call inside the process.
 type localMetadata struct{}
 
-// Deadline is that of the parent.
+// Deadline returns the parent's deadline.
 func (d detached) Deadline() (time.Time, bool) { return d.parent.Deadline() }
 
-// Done is that of the parent.
+// Done returns the parent's channel.
 func (d detached) Done() <-chan struct{} { return d.parent.Done() }
 
-// Err is that of the parent.
+// Err returns the parent's error.
 func (d detached) Err() error { return d.parent.Err() }
 
-// Value returns nil for every key but that of the metadata.
+// Value returns the metadata for its key, and nil for every other key.
 func (d detached) Value(key any) any {
 	if key == (localMetadata{}) {
 		return d.metadata
@@ -41,8 +41,8 @@ func (d detached) Value(key any) any {
 	return nil
 }
 
-// AfterFunc lets contexts below this one wait for the parent's end without a
-// goroutine; package context looks for it.
+// AfterFunc lets derived contexts wait for the parent's end without a goroutine; package context
+// looks for this method.
 func (d detached) AfterFunc(f func()) func() bool { return context.AfterFunc(d.parent, f) }
 
 // localStream collects the headers that a handler sets.
@@ -54,28 +54,28 @@ type localStream struct {
 	sent            bool
 }
 
-// Method is the full name of the method.
+// Method returns the full name of the method.
 func (s *localStream) Method() string { return s.method }
 
-// SetHeader adds headers; after SendHeader it is too late.
+// SetHeader adds headers. It fails after SendHeader.
 func (s *localStream) SetHeader(md metadata.MD) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sent {
-		return errors.New("the headers were sent already")
+		return errors.New("the headers were already sent")
 	}
-	s.header = joined(s.header, md)
+	s.header = joinMetadata(s.header, md)
 	return nil
 }
 
-// SendHeader adds headers, the last ones.
+// SendHeader adds headers and closes them.
 func (s *localStream) SendHeader(md metadata.MD) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sent {
-		return errors.New("the headers were sent already")
+		return errors.New("the headers were already sent")
 	}
-	s.header, s.sent = joined(s.header, md), true
+	s.header, s.sent = joinMetadata(s.header, md), true
 	return nil
 }
 
@@ -83,18 +83,18 @@ func (s *localStream) SendHeader(md metadata.MD) error {
 func (s *localStream) SetTrailer(md metadata.MD) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trailer = joined(s.trailer, md)
+	s.trailer = joinMetadata(s.trailer, md)
 	return nil
 }
 
-func joined(a, b metadata.MD) metadata.MD {
+func joinMetadata(a, b metadata.MD) metadata.MD {
 	if len(a) == 0 {
 		return b.Copy()
 	}
 	return metadata.Join(a, b)
 }
 
-// callOptions are the call options that mean something inside a process.
+// callOptions are the call options that apply inside a process.
 type callOptions struct {
 	codec       encoding.CodecV2
 	maxResponse int
@@ -104,8 +104,8 @@ type callOptions struct {
 	onFinish    []func(error)
 }
 
-// read takes over the options of a call. It refuses those that would change
-// the call but cannot be followed, and skips those that concern a network.
+// read collects the options of a call. It rejects options that it cannot follow, and skips options
+// that concern the network.
 func (o *callOptions) read(opts []grpc.CallOption) error {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
@@ -122,13 +122,13 @@ func (o *callOptions) read(opts []grpc.CallOption) error {
 		case grpc.MaxRecvMsgSizeCallOption:
 			o.maxResponse = opt.MaxRecvMsgSize
 		case grpc.ForceCodecCallOption, grpc.ContentSubtypeCallOption, grpc.PerRPCCredsCallOption:
-			return status.Errorf(codes.Internal, "the call option %T cannot be followed in process", opt)
+			return status.Errorf(codes.Internal, "the call option %T does not work in process", opt)
 		}
 	}
 	return nil
 }
 
-// response fills in what the options ask for.
+// response fills in the variables that the options point to.
 func (o *callOptions) response(stream *localStream, from *peer.Peer) {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()

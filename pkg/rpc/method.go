@@ -11,18 +11,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 )
 
-// healthService is the one service without a contract of ours.
+// healthService is the only service without one of our contracts.
 const healthService = "/grpc.health.v1.Health/"
 
-// A method is what the chain knows of one operation; looked up once a call.
+// A method holds the chain's data about one operation. The chain looks it up once a call.
 type method struct {
 	name   string
 	policy *policy.Method
-	// broken says why there is no policy; such a method is never called.
+	// broken is the reason why the method has no policy; such a method cannot be called.
 	broken error
-	// health says that it asks for the health of the service.
+	// health marks the calls that ask for the health of the service.
 	health bool
-	// rules says that the request type carries validation rules.
+	// rules reports whether the request type has validation rules.
 	rules   bool
 	seconds prometheus.Observer
 	codes   [codes.Unauthenticated + 1]atomic.Pointer[prometheus.Counter]
@@ -40,14 +40,13 @@ func (ch *Chain) method(name string) *method {
 		m.rules = validation.HasRules(m.policy.Input)
 	}
 	m.seconds = ch.metrics.seconds.WithLabelValues(name)
-	// gRPC hands on names of registered methods only, so this cannot grow.
+	// gRPC passes only names of registered methods, so this map is bounded.
 	kept, _ := ch.methods.LoadOrStore(name, m)
 	return kept.(*method)
 }
 
-// known returns what is known of a method that is registered; nil for all others,
-// whose names may be anything.
-func (ch *Chain) known(name string) *method {
+// knownMethod returns a registered method, or nil for any other name.
+func (ch *Chain) knownMethod(name string) *method {
 	if m, ok := ch.methods.Load(name); ok {
 		return m.(*method)
 	}

@@ -46,8 +46,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// count counts a call. The counter of a method and code is looked up by its
-// labels only the first time.
+// count counts a call. Only the first call of a method and code looks up the counter by its labels.
 func (m *metrics) count(of *method, code codes.Code) {
 	if int(code) >= len(of.codes) {
 		code = codes.Unknown
@@ -61,7 +60,7 @@ func (m *metrics) count(of *method, code codes.Code) {
 	(*counter).Inc()
 }
 
-// observe notes how long a call took, and the trace that shows why when there is one.
+// observe records the duration of a call, with its trace as exemplar if it has one.
 func (m *method) observe(ctx context.Context, took time.Duration) {
 	of, can := m.seconds.(prometheus.ExemplarObserver)
 	if id := tracing.TraceOf(ctx); can && id != "" {

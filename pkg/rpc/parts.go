@@ -7,11 +7,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
-// parts reports whether the contract lets responses of the method come in parts.
+// parts reports whether the contract allows responses in parts.
 func (m *method) parts() bool { return m.broken == nil && m.policy.Parts }
 
-// inParts makes streams of the methods of a service that may respond in parts.
-// To callers there is no difference: one request, and one message at least.
+// inParts turns the methods of a service that may respond in parts into streams. Callers see no
+// difference: one request, and at least one message.
 func (s *Server) inParts(desc *grpc.ServiceDesc) *grpc.ServiceDesc {
 	divided := *desc
 	divided.Methods = nil

@@ -8,16 +8,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
-// waitingParts is how many parts wait for a reader in the same process.
+// waitingParts is the number of parts that may wait for a reader in the same process.
 const waitingParts = 4
 
-// invokeParts calls a method in a goroutine of its own, and hands its response on
-// while it is being made.
+// invokeParts calls a method in its own goroutine, and passes on parts of the response while the
+// method produces the rest.
 func (c *LocalConn) invokeParts(ctx context.Context, receive parts.Receiver, m localMethod, request mem.BufferSlice, stream *localStream, o *callOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := make(chan []byte, waitingParts)
-	// One part is being made and one being read.
+	// One more part is being written, and one is being read.
 	used := make(chan []byte, waitingParts+2)
 	send := func(fields []byte) (next []byte, err error) {
 		select {

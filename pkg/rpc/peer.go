@@ -13,10 +13,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
-// peerService returns the name of the service at the other end of the connection
-// when the contract trusts it with the operation, or "": then the call counts as
-// anybody's. A service that may not make a call between services is refused. An edge
-// counts only in operations that are there for edges, where no user can be behind it.
+// peerService returns the name of the calling service if the contract trusts it with the operation.
+// Otherwise it returns "", and the call has no privileges. A service that may not make a call
+// between services gets an error. An edge counts as a service only in operations that are open to
+// edges; those have no user.
 func (ch *Chain) peerService(ctx context.Context, m *policy.Method) (string, error) {
 	name, edge, err := ch.peerName(ctx)
 	switch {
@@ -32,8 +32,8 @@ func (ch *Chain) peerService(ctx context.Context, m *policy.Method) (string, err
 	return "", nil
 }
 
-// peerName returns the name of the service or edge at the other end of the connection,
-// or "". Over TLS it refuses clients that are on no list.
+// peerName returns the name of the calling service or edge, or "". Over TLS it rejects clients that
+// are on no list.
 func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -48,9 +48,8 @@ func (ch *Chain) peerName(ctx context.Context) (name string, edge bool, err erro
 	return "", false, nil
 }
 
-// certificateService looks for the names of a client certificate, which the
-// handshake has verified, in the lists. It returns "" for a client that is neither
-// service nor edge.
+// certificateService looks up the names of a verified client certificate in the lists. It returns
+// "" for a client that is neither a service nor an edge.
 func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, edge bool, err error) {
 	known := false
 	var names []string
@@ -73,9 +72,9 @@ func (ch *Chain) certificateService(info credentials.TLSInfo) (service string, e
 	return "", false, nil
 }
 
-// servicesOf returns the names of services by those of their certificates. An entry
-// is "service", which is then both, or "service=certificate".
-func servicesOf(entries []string) map[string]string {
+// servicesByCertificate maps certificate names to service names. An entry is "service", which is
+// then both names, or "service=certificate".
+func servicesByCertificate(entries []string) map[string]string {
 	out := make(map[string]string, len(entries))
 	for _, entry := range entries {
 		service, certificate, found := strings.Cut(entry, "=")
@@ -87,22 +86,22 @@ func servicesOf(entries []string) map[string]string {
 	return out
 }
 
-// localEdge is the edge of a connection inside the process.
+// localEdge is the service name of the edge inside the process.
 const localEdge = "gateway"
 
-// localAuth is what a connection inside the process knows of its caller.
+// localAuth is the identity of the caller of a connection inside the process.
 type localAuth struct {
 	service string
 }
 
-// AuthType names the kind of connection.
+// AuthType returns the kind of connection.
 func (localAuth) AuthType() string { return "in-process" }
 
 // localAddr is the address of both ends of a connection inside the process.
 type localAddr struct{}
 
-// Network names the kind of connection.
+// Network returns the kind of connection.
 func (localAddr) Network() string { return "in-process" }
 
-// String is the address in the log.
+// String returns the address for the log.
 func (localAddr) String() string { return "in-process" }

@@ -13,13 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// logEvery is how often refused clients are logged: they try again and again.
+// logEvery is the time between two log lines about the same rejection: clients retry again and
+// again.
 const logEvery = 10 * time.Second
 
-// maxRejectedClients bounds the texts that are remembered.
+// maxRejectedClients bounds the texts in memory.
 const maxRejectedClients = 100
 
-// rejectedClients logs clients that are refused.
+// rejectedClients logs rejected clients.
 type rejectedClients struct {
 	clock  clock.Clock
 	logged *cache.Cache[string, struct{}]
@@ -29,20 +30,20 @@ func newRejectedClients(clk clock.Clock) rejectedClients {
 	return rejectedClients{clk, cache.New[string](clk, cache.Config[struct{}]{Entries: maxRejectedClients})}
 }
 
-// log writes a text that was not written a moment ago.
+// log writes a text, unless it wrote the same text within logEvery.
 func (s rejectedClients) log(ctx context.Context, log *slog.Logger, text string, more ...any) {
 	if s.logged.PutNew(text, struct{}{}, s.clock.Now().Add(logEvery)) {
-		log.WarnContext(ctx, "a client was refused for its certificate", append([]any{"error", text}, more...)...)
+		log.WarnContext(ctx, "a client was rejected because of its certificate", append([]any{"error", text}, more...)...)
 	}
 }
 
-// serverTLS logs the handshakes that fail: only the other end would know of them.
+// serverTLS logs failed handshakes. Otherwise only the client would know of them.
 type serverTLS struct {
 	credentials.TransportCredentials
 	chain *Chain
 }
 
-// ServerHandshake makes a connection secure.
+// ServerHandshake runs the TLS handshake.
 func (s serverTLS) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secure, info, err := s.TransportCredentials.ServerHandshake(conn)
 	if err != nil && strings.Contains(err.Error(), "certificate") {

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// maxAge makes clients connect again now and then, so that calls spread
-	// over replicas that came later.
+	// maxAge makes clients reconnect now and then, so that calls spread to replicas that started
+	// later.
 	maxAge      = 30 * time.Minute
 	maxAgeGrace = 5 * time.Minute
 	maxIdle     = 15 * time.Minute
@@ -38,16 +38,16 @@ const (
 // Server serves a chain over the network.
 type Server struct {
 	*grpc.Server
-	// Health is what the gRPC health service returns.
+	// Health holds the responses of the gRPC health service.
 	Health *health.Server
 	chain  *Chain
-	// parts are the methods that are served as streams.
+	// parts holds the methods that are served as streams.
 	parts map[string]bool
 }
 
-// NewServer makes a server whose calls pass the chain. The TLS configuration
-// must ask for client certificates; without one the server refuses to be made
-// unless insecure is set, which is for tests on the loopback.
+// NewServer returns a server whose calls pass the chain. The TLS configuration must require client
+// certificates. Without a configuration NewServer fails, unless insecure is set, which is for tests
+// on the loopback.
 func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
 	compression.Register()
 	inParts := map[string]bool{}
@@ -86,14 +86,14 @@ func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, err
 	return s, nil
 }
 
-// tap refuses clients that may not connect as soon as the headers of a call are there:
-// nothing that they send is received. It runs where the whole connection is read, so it
-// must not wait; the token is looked at by the chain, before the message is decoded.
+// tap rejects clients that may not connect as soon as the headers of a call have arrived, before
+// the server receives the request. It runs on the goroutine that reads the whole connection, so it
+// must not wait. The chain checks the token, before it decodes the message.
 func (ch *Chain) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	if _, _, err := ch.peerName(ctx); err != nil {
 		refused := fault.FromError(err).GRPCStatus()
 		ch.rejected.log(ctx, ch.log, refused.Message())
-		if m := ch.known(info.FullMethodName); m != nil {
+		if m := ch.knownMethod(info.FullMethodName); m != nil {
 			ch.metrics.count(m, refused.Code())
 		}
 		return nil, refused.Err()
@@ -111,8 +111,8 @@ func checkTLS(cfg *tls.Config) error {
 	return nil
 }
 
-// Run serves a listener until ctx ends. It then lets the calls that run come
-// to their end for at most grace, and cuts off those that do not.
+// Run serves a listener until ctx ends. It then gives the running calls up to grace to end, and
+// cuts off the others.
 func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
@@ -128,13 +128,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Dura
 	return <-served
 }
 
-// RegisterService adds a service, whose methods pass the chain; it must happen before Run.
+// RegisterService adds a service, whose methods pass the chain. Call it before Run.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
-	s.Server.RegisterService(s.inParts(s.chain.served(desc)), impl)
+	s.Server.RegisterService(s.inParts(s.chain.withChain(desc)), impl)
 }
 
-// onlyParts is the chain of streams: our contracts have none but responses in
-// parts, which pass the chain of calls.
+// onlyParts is the interceptor of streams. Our contracts have no streams except responses in parts,
+// and these pass the chain of calls.
 func onlyParts(inParts map[string]bool) grpc.StreamServerInterceptor {
 	return func(impl any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 		if !inParts[info.FullMethod] {

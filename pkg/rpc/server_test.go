@@ -100,7 +100,7 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	assert.Nil(t, f.echo.metadata(), "the handler was not called")
 
 	// Both logs name the certificate and the setting, and so does the caller's readiness.
-	said := fmt.Sprint(f.log.lines(t, "a client was refused for its certificate"))
+	said := fmt.Sprint(f.log.lines(t, "a client was rejected because of its certificate"))
 	assert.Contains(t, said, "stranger")
 	assert.Contains(t, said, "--rpc-clients")
 	var log bytes.Buffer
@@ -115,7 +115,7 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 		require.Error(t, err)
 	}
 	require.ErrorContains(t, callee.Check(t.Context()), "(stranger, localhost) is in --rpc-clients")
-	assert.Equal(t, 1, strings.Count(log.String(), "refuses this process for its certificate"))
+	assert.Equal(t, 1, strings.Count(log.String(), "rejects this process because of its certificate"))
 
 	// Whoever is not ready is not called, so it must become ready without a call.
 	now.Advance(10 * time.Second)

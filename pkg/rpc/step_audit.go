@@ -11,51 +11,51 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 )
 
-// Audit returns the context in which a call is handled, so that what it commits
-// is kept with who made the call. It is asked for every call that is permitted.
+// Audit returns the context for handling a call, so that its commits are recorded with the caller.
+// It is called for every permitted call.
 type Audit func(ctx context.Context, method *policy.Method, p *authn.Principal, req proto.Message) context.Context
 
-// audit comes last: what was refused before has written nothing.
+// audit is the last step: calls that an earlier step rejected have written nothing.
 func (ch *Chain) audit(next handler) handler {
-	if ch.audited == nil {
+	if ch.auditContext == nil {
 		return next
 	}
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		return next(ch.audited(ctx, c.policy, c.principal, req.(proto.Message)), c, req)
+		return next(ch.auditContext(ctx, c.policy, c.principal, req.(proto.Message)), c, req)
 	}
 }
 
-// Refused is called when somebody known was refused a call: because of a permission
-// or another rule about who may do what (403), a token that is over (401), for asking
-// too often (429), or as authn.RefusedTo says. It must not wait.
-type Refused func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error)
+// Denied is called when an authenticated caller was denied a call: because of a permission or
+// another access rule (403), an expired token (401), the rate limit (429), or for an error from
+// authn.DeniedTo. It must not wait.
+type Denied func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error)
 
-// noteRefusal notes refusals of calls from outside. What a service is refused
-// that calls for a user comes back as a refusal of the user's own call.
-func (ch *Chain) noteRefusal(next handler) handler {
-	if ch.refused == nil {
+// noteDenial reports the denials of calls from outside. A denial of a service that calls for a user
+// returns as a denial of the user's own call.
+func (ch *Chain) noteDenial(next handler) handler {
+	if ch.reportDenial == nil {
 		return next
 	}
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
 		switch {
 		case c.watched != nil && c.watched.NotVisible():
-			// The service that looks is the one that knows, whoever called it.
-			ch.refused(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
+			// The service that looked reports it, whether or not another service called it.
+			ch.reportDenial(ctx, c.policy, c.principal, fault.NotFound(authn.NotVisible, ""))
 		case err != nil && c.outside:
-			ch.reportRefusal(ctx, c)
+			ch.noteDeniedCall(ctx, c)
 		}
 		if c.watched != nil && c.outside {
 			for _, code := range c.watched.Items() {
-				ch.refused(ctx, c.policy, c.principal, fault.Forbidden(code, ""))
+				ch.reportDenial(ctx, c.policy, c.principal, fault.Forbidden(code, ""))
 			}
 		}
 		return resp, err
 	}
 }
 
-func (ch *Chain) reportRefusal(ctx context.Context, c *call) {
-	f, p := fault.FromError(c.err), authn.Refused(c.err)
+func (ch *Chain) noteDeniedCall(ctx context.Context, c *call) {
+	f, p := fault.FromError(c.err), authn.DeniedPrincipal(c.err)
 	if f != nil && p == nil {
 		switch f.Status {
 		case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
@@ -63,6 +63,6 @@ func (ch *Chain) reportRefusal(ctx context.Context, c *call) {
 		}
 	}
 	if p != nil && p.Tenant > 0 {
-		ch.refused(ctx, c.policy, p, f)
+		ch.reportDenial(ctx, c.policy, p, f)
 	}
 }

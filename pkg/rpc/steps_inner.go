@@ -18,9 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// authenticate finds out who is calling, and for which tenant. A public
-// method is open to everybody, so it does not look at a token either: an old
-// one must not keep a user from logging in.
+// authenticate determines the caller and the tenant. A public method is open to all callers, and
+// ignores tokens: an old token must not keep a user from logging in.
 func (ch *Chain) authenticate(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if c.broken != nil {
@@ -47,7 +46,7 @@ func (ch *Chain) authenticate(next handler) handler {
 			return nil, err
 		}
 		c.principal = p
-		if ch.refused != nil && !p.IsService() {
+		if ch.reportDenial != nil && !p.IsService() {
 			ctx, c.watched = authn.Watch(ctx)
 		}
 		ctx = authn.With(ctx, p, token)
@@ -68,10 +67,9 @@ func (c *call) incomingTenant() int64 {
 	return id
 }
 
-// authorize refuses methods that say nothing about who may call them, callers
-// who were not authenticated, and users without the method's permission. What a
-// trusted service calls in the name of a user is part of an operation that the
-// user was permitted.
+// authorize rejects methods whose contract has no access rule, unauthenticated callers, and users
+// without the method's permission. A trusted service that calls in the name of a user needs no
+// permission: the call is part of an operation that the user was permitted.
 func (ch *Chain) authorize(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if !c.policy.Governed() {
@@ -96,7 +94,7 @@ func (ch *Chain) authorize(next handler) handler {
 	}
 }
 
-// refuseWrites refuses calls that change data while the service takes none.
+// refuseWrites rejects calls that change data while the service is read-only.
 func (ch *Chain) refuseWrites(next handler) handler {
 	if ch.writable == nil {
 		return next
@@ -111,8 +109,8 @@ func (ch *Chain) refuseWrites(next handler) handler {
 	}
 }
 
-// bindCondition hands the If-Match of the request to the method that compares it. What a
-// service calls for a user is held to none: the operation of the user compares it.
+// bindCondition passes the If-Match of the request to the method that compares it. Calls of a
+// service for a user have no condition: the user's operation compares it.
 func (ch *Chain) bindCondition(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if text := c.incoming(client.HeaderIfMatch); text != "" && c.outside && c.policy.Versioned {
@@ -126,8 +124,8 @@ func (ch *Chain) bindCondition(next handler) handler {
 	}
 }
 
-// operationPermission returns the permission that the operation of the user needs:
-// that of the method which the user called, which a trusted service names.
+// operationPermission returns the permission that the user's operation needs: this method's, or for
+// calls of a trusted service, the one that the service names.
 func (c *call) operationPermission() string {
 	if c.outside || c.policy.Edge {
 		return c.policy.Permission
@@ -135,7 +133,7 @@ func (c *call) operationPermission() string {
 	return c.incoming(client.HeaderPermission)
 }
 
-// readRequest reads the request, of which the steps before it know nothing.
+// readRequest reads the request; the steps before it cannot see it.
 func (ch *Chain) readRequest(next handler) handler {
 	return func(ctx context.Context, c *call, _ any) (any, error) {
 		return c.decode(ctx, func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
@@ -172,9 +170,9 @@ func (ch *Chain) checkLimits(next handler) handler {
 	}
 }
 
-// validate holds the request to the value rules of its contract, if it has any. All
-// services of a process share one validator: each would hold the types of all contracts,
-// which every garbage collection goes through.
+// validate checks the request against the validation rules of its contract, if it has any. All
+// services of a process share one validator: separate ones would each hold the types of all
+// contracts, and every garbage collection scans those.
 func (ch *Chain) validate(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if c.rules {
@@ -195,9 +193,9 @@ func (ch *Chain) checkRanges(next handler) handler {
 	}
 }
 
-// guardWages refuses requests of users that state wages without the permission for it, and
-// takes wages out of responses for those who may not read them. What services call for
-// users is not shown to users as it is.
+// guardWages rejects requests that state wages from users without the permission for it, and
+// removes wages from responses to users who may not read them. It skips calls of services: their
+// responses do not go to users unchanged.
 func (ch *Chain) guardWages(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if !c.outside || c.principal == nil {

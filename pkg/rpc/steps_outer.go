@@ -23,8 +23,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// requestID takes over the id and the trace of the caller's request, of which the call is a span. Without
-// one it makes an id, and sends it to the caller.
+// requestID adopts the id and the trace of the caller's request; the call becomes a span of that
+// trace. If the request has no id, requestID creates one and returns it to the caller.
 func (ch *Chain) requestID(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		r := obs.Request{ID: c.incoming(client.HeaderRequestID)}
@@ -43,13 +43,13 @@ func (ch *Chain) requestID(next handler) handler {
 		}
 		ctx, span := tracing.Begin(ctx, strings.TrimPrefix(c.name, "/"), trace.SpanKindServer)
 		resp, err := next(ctx, c, req)
-		span.End(failureOf(err))
+		span.End(failureCode(err))
 		return resp, err
 	}
 }
 
-// failureOf names the code of an error that is not the caller's, or returns "".
-func failureOf(err error) string {
+// failureCode returns the code of an error that the caller did not cause, or "".
+func failureCode(err error) string {
 	switch code := status.Code(err); code {
 	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal, codes.Unavailable, codes.DataLoss:
 		return code.String()
@@ -58,7 +58,7 @@ func failureOf(err error) string {
 	}
 }
 
-// accessLog writes one line per call. Probes are written at debug only.
+// accessLog writes one line per call. Health checks are logged at debug level.
 func (ch *Chain) accessLog(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
@@ -85,7 +85,7 @@ func (c *call) attrs(err error, f *fault.Error) []slog.Attr {
 		slog.Float64("ms", float64(c.took.Microseconds())/1000),
 	)
 	if p := c.principal; p != nil {
-		// The handler's context knows the tenant; that of this line does not.
+		// The handler's context has the tenant; the context of this line does not.
 		attrs = append(attrs, slog.Int64("tenant", p.Tenant), slog.String("subject", p.Subject))
 		if p.Service != "" {
 			attrs = append(attrs, slog.String("caller", p.Service))
@@ -100,7 +100,7 @@ func (c *call) attrs(err error, f *fault.Error) []slog.Attr {
 	return attrs
 }
 
-// measure counts calls and their time.
+// measure counts calls and records their durations.
 func (ch *Chain) measure(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		took := clock.Start()
@@ -114,12 +114,12 @@ func (ch *Chain) measure(next handler) handler {
 	}
 }
 
-// recoverPanic turns a panic into an error. It lies inside log and metrics,
-// so that panics are logged and counted.
+// recoverPanic turns a panic into an error. It lies inside the log and metrics steps, so that
+// panics are logged and counted.
 func (ch *Chain) recoverPanic(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		resp, err := caught(ctx, c, req, next)
-		var panicked *panics.Error // Of this goroutine, or of one that worked for it.
+		resp, err := callRecovered(ctx, c, req, next)
+		var panicked *panics.Error // In this goroutine, or in one that worked for it.
 		if !errors.As(err, &panicked) {
 			return resp, err
 		}
@@ -130,19 +130,19 @@ func (ch *Chain) recoverPanic(next handler) handler {
 	}
 }
 
-func caught(ctx context.Context, c *call, req any, next handler) (resp any, err error) {
+func callRecovered(ctx context.Context, c *call, req any, next handler) (resp any, err error) {
 	defer panics.ToError(&err)
 	return next(ctx, c, req)
 }
 
-// faultToStatus is the one place where errors become what callers see.
+// faultToStatus turns errors into the statuses that callers see. No other place does.
 func (ch *Chain) faultToStatus(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
 		if err == nil {
 			return resp, nil
 		}
-		c.err = ch.explained(err)
+		c.err = ch.explainError(err)
 		st := fault.FromError(c.err).GRPCStatus()
 		if st.Code() == codes.OK {
 			st = fault.Internal(err).GRPCStatus()
@@ -151,8 +151,8 @@ func (ch *Chain) faultToStatus(next handler) handler {
 	}
 }
 
-// explained returns err, or the fault that it amounts to.
-func (ch *Chain) explained(err error) error {
+// explainError returns err, or the fault that explains it.
+func (ch *Chain) explainError(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) {
 		return err
@@ -163,7 +163,7 @@ func (ch *Chain) explained(err error) error {
 	return err
 }
 
-// deadline gives every call an end.
+// deadline limits the duration of every call.
 func (ch *Chain) deadline(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		limit := ch.cfg.Deadline
@@ -179,8 +179,7 @@ func (ch *Chain) deadline(next handler) handler {
 	}
 }
 
-// limitInFlight refuses calls beyond what the service can take at a time, and
-// all new ones while it stops.
+// limitInFlight rejects calls above the limit, and all new calls while the service stops.
 func (ch *Chain) limitInFlight(next handler) handler {
 	const retry = time.Second
 	return func(ctx context.Context, c *call, req any) (any, error) {

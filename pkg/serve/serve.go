@@ -142,6 +142,6 @@ func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocation
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pgerr.Fault,
-		Audit: audit.Begin(clk), Refused: audit.NoteDenials(refusals, clk), Writable: guard.CheckWrite,
+		Audit: audit.Begin(clk), Denied: audit.NoteDenials(refusals, clk), Writable: guard.CheckWrite,
 	})
 }

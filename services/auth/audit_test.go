@@ -115,7 +115,7 @@ func (b *fixture) refusals(t *testing.T) (authv1.TokenServiceClient, *[]string) 
 	noted := &[]string{}
 	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{
 		Log: pgtest.Log(t), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: b.clock,
-		Refused: func(_ context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
+		Denied: func(_ context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 			*noted = append(*noted, fmt.Sprint(method.Name[strings.LastIndexByte(method.Name, '/')+1:], " ", p.Tenant, " ", p.Client, " ", f.OAuth))
 		},
 	})

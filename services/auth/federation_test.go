@@ -72,7 +72,7 @@ func (f *federated) refuses(t *testing.T, token, why string) {
 	p, err := f.verifier.Verify(t.Context(), token)
 	assert.Nil(t, p, why)
 	assert.True(t, fault.HasStatus(err, 401), "%s: %v", why, err)
-	assert.Equal(t, "The access token is not valid, or no longer.", fault.FromError(err).Message, "%s: the text never says why", why)
+	assert.Equal(t, "The access token is not valid or has expired. Request a new one.", fault.FromError(err).Message, "%s: the text never says why", why)
 }
 
 func TestAFederatedTokenIsAnAccessToken(t *testing.T) {

@@ -81,7 +81,7 @@ func FuzzFederatedToken(f *testing.F) {
 		refusal := fault.FromError(err)
 		require.Equal(t, http.StatusUnauthorized, refusal.Status, err)
 		require.Contains(t, []string{
-			"The access token is not valid, or no longer.", "The operation needs an access token in the Authorization header.",
+			"The access token is not valid or has expired. Request a new one.", "The operation needs an access token in the Authorization header.",
 		}, refusal.Message)
 		require.Nil(t, refusal.Details)
 	})

@@ -46,12 +46,12 @@ func (s Set) onlyDelegatorShows(id int64) bool {
 
 // WritesForNobody notes that a call writes for nobody as yet: nobody is named whose own
 // record it could be, as of an open shift.
-func WritesForNobody(ctx context.Context) { authn.OwnRecordOf(ctx).Check() }
+func WritesForNobody(ctx context.Context) { authn.OwnRecordFrom(ctx).Check() }
 
 // RefuseOwn is [Set.RefuseOwn] for operations that need nothing else of the Set. Call it
 // without persons where nobody is left for whom to write.
 func (r *Rules) RefuseOwn(ctx context.Context, ids ...int64) error {
-	if authn.OwnRecordOf(ctx) == nil {
+	if authn.OwnRecordFrom(ctx) == nil {
 		return nil
 	}
 	visible, err := r.Visible(ctx)

@@ -58,9 +58,9 @@ func TestRefuseOwn(t *testing.T) {
 			}
 			visible, err := rules.Visible(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, c.actions == nil, authn.OwnRecordOf(ctx).Checked())
+			assert.Equal(t, c.actions == nil, authn.OwnRecordFrom(ctx).Checked())
 			refused := visible.RefuseOwn(c.person)
-			assert.True(t, authn.OwnRecordOf(ctx).Checked(), "the check is noted")
+			assert.True(t, authn.OwnRecordFrom(ctx).Checked(), "the check is noted")
 			assert.Equal(t, c.refused, refused != nil)
 			if c.refused {
 				assert.Equal(t, fault.CodeOwnRecord, refused.Code)

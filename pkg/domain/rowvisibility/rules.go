@@ -64,7 +64,7 @@ func New(clk clock.Clock, sources ...Source) *Rules {
 // sees everybody.
 func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	set, err := r.visible(ctx)
-	set.own = authn.OwnRecordOf(ctx)
+	set.own = authn.OwnRecordFrom(ctx)
 	return set, err
 }
 

@@ -1,5 +1,5 @@
-// Package client is how our services are called over the network: connections, and
-// the metadata that travels with requests.
+// Package client calls our services over the network: it has the connections, and the names of the
+// metadata that requests carry.
 package client
 
 import (
@@ -28,66 +28,64 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Config says how to reach a service. Zero values mean the defaults.
+// Config holds the address and credentials of a service. Zero values mean the defaults.
 type Config struct {
-	// Target is a name as gRPC resolves it, "dns:///commons:8443".
+	// Target is a name that gRPC resolves, such as "dns:///commons:8443".
 	Target string
-	// TLS returns the client's certificate and the authorities it trusts. It
-	// is called for each connection, so that changed certificates are used.
+	// TLS returns the client's certificate and its trusted authorities. It is called for each
+	// connection, so that renewed certificates take effect.
 	TLS func() *tls.Config
-	// Peer, when it is set, learns how calls end that say something about the
-	// certificates of both ends.
+	// Peer, if set, watches calls for errors that concern the certificates of both ends.
 	Peer *Peer
 	// Insecure permits a connection without TLS, for tests on the loopback.
 	Insecure bool
 }
 
-// A schedule is some megabytes: with these windows it comes without waiting for
-// the receiver again and again, which bounds what waits for a slow one.
+// A schedule takes some megabytes. With these windows it arrives without repeated waits for the
+// receiver. They also bound the data that waits for a slow receiver.
 const (
 	streamWindow = 4 << 20
 	connWindow   = 16 << 20
 )
 
-// What both ends of a connection agree on.
+// Values that both ends of a connection share.
 const (
-	// BufferSize is how many bytes one read or write of the operating system moves.
+	// BufferSize is the number of bytes of one read or write system call.
 	BufferSize = 128 << 10
-	// PingInterval is how often an idle connection is tried, and PingTimeout how long
-	// the other end may take to reply.
+	// PingInterval is the time between pings on an idle connection, and PingTimeout the time limit
+	// for the reply.
 	PingInterval = 30 * time.Second
 	PingTimeout  = 10 * time.Second
 )
 
-// Sizes bound messages.
+// Sizes bounds the sizes of messages.
 type Sizes struct {
 	// MaxRequest is in bytes; 8 MiB.
 	MaxRequest int `name:"rpc-max-request" default:"8388608" help:"Largest request in bytes."`
 	sizes.Response
 }
 
-// WithDefaults returns the sizes with the defaults of what is not set.
+// WithDefaults returns the sizes, with defaults for zero fields.
 func (s Sizes) WithDefaults() Sizes {
 	s = defaults.Fill(s)
 	s.Response = defaults.Fill(s.Response)
 	return s
 }
 
-// DefaultSizes returns the sizes that hold unless a service sets others.
+// DefaultSizes returns the sizes of services that set none.
 func DefaultSizes() Sizes { return defaultSizes }
 
 var defaultSizes = Sizes{}.WithDefaults()
 
-// resolveEvery is how often at most a name is resolved again after a connection ended. The
-// library's 30 seconds would leave a caller without a service of which all processes were
-// replaced within that time.
+// resolveEvery is the shortest time between two resolutions of a name after connections end. The
+// library's 30 seconds would leave callers without a service if all its processes are replaced
+// within that time.
 const resolveEvery = time.Second
 
 var resolveOften = sync.OnceFunc(func() { dns.SetMinResolutionInterval(resolveEvery) })
 
-// Dial makes a connection to a service; it connects with the first call.
-// Calls carry the request id, tenant and token of their context, and their
-// errors are *fault.Error.
+// Dial returns a connection to a service, which connects with the first call. Calls carry the
+// request id, tenant and token of their context. Their errors are *fault.Error.
 func Dial(cfg Config, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
 	compression.Register()
 	resolveOften()
@@ -134,8 +132,8 @@ func outgoingUnary(ctx context.Context, method string, req, reply any, conn *grp
 	return Error(invoke(ctx, method, req, reply, conn, opts...))
 }
 
-// Metadata returns the metadata of a call: what its context holds already,
-// and what the work of the context hands on.
+// Metadata returns the metadata of a call: the outgoing metadata of its context, with the request
+// id, trace, token, permission and tenant of the context.
 func Metadata(ctx context.Context) metadata.MD {
 	md, ok := metadata.FromOutgoingContext(ctx)
 	if !ok {
@@ -159,7 +157,7 @@ func Metadata(ctx context.Context) metadata.MD {
 	return md
 }
 
-// Error makes an error of the other side ours again.
+// Error converts an error of the other side back into a fault.
 func Error(err error) error {
 	if err == nil {
 		return nil

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// openingLasts is for how long a process that starts may lack a service before it is
-	// ready without it: one service that is broken must not take the others away.
+	// openingLasts is the time after which a starting process becomes ready even if it cannot reach
+	// a service: one broken service must not take the others down.
 	openingLasts = 30 * time.Second
-	// openingWait is for how long one check waits for the connection, so that a process
-	// whose services are there is ready at once.
+	// openingWait is how long one check waits for the connection, so that a process becomes ready
+	// at once if its services run.
 	openingWait = time.Second
 )
 
-// Opening is the first connection to a service. A process that gets calls before it has
-// connected refuses them, so its readiness waits for that. It is safe for concurrent use.
+// Opening tracks the first connection to a service. A process rejects calls before it has
+// connected, so its readiness waits for the connection. Opening is safe for concurrent use.
 type Opening struct {
 	conn  *grpc.ClientConn
 	clock clock.Clock
@@ -30,14 +30,14 @@ type Opening struct {
 	over  atomic.Bool
 }
 
-// Open begins to connect, and does not wait for it.
+// Open starts to connect, and does not wait.
 func Open(conn *grpc.ClientConn, by clock.Clock) *Opening {
 	conn.Connect()
 	return &Opening{conn: conn, clock: by, began: by.Now()}
 }
 
-// Check returns an error until the connection was there once, or thirty seconds have
-// passed. It waits for up to a second.
+// Check returns an error until the connection was established once, or thirty seconds have passed.
+// It waits for up to a second.
 func (o *Opening) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openingWait)
 	defer cancel()

@@ -13,15 +13,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Schedules repeat themselves, and S2 makes a tenth of them in less time than
-// their bytes would take through TLS and HTTP/2.
+// Schedules are repetitive: S2 shrinks them to a tenth, in less time than TLS and HTTP/2 would need
+// for the difference.
 const (
 	name = "s2"
-	// threshold is the size in bytes from which on a response is compressed.
+	// threshold is the smallest response, in bytes, that is compressed.
 	threshold = 64 << 10
 )
 
-// Register makes the compressor known to gRPC, once.
+// Register registers the compressor with gRPC, once.
 var Register = sync.OnceFunc(func() {
 	encoding.RegisterCompressor(&compressor{
 		writers: sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1)) }},
@@ -29,20 +29,20 @@ var Register = sync.OnceFunc(func() {
 	})
 })
 
-// compressor keeps its writers and readers, which have large buffers.
+// compressor pools its writers and readers, which have large buffers.
 type compressor struct{ writers, readers sync.Pool }
 
-// Name is that on the wire.
+// Name returns the name on the wire.
 func (c *compressor) Name() string { return name }
 
-// Compress returns a writer of the compressed form.
+// Compress returns a compressing writer.
 func (c *compressor) Compress(w io.Writer) (io.WriteCloser, error) {
 	writer := c.writers.Get().(*s2.Writer)
 	writer.Reset(w)
 	return &compressing{writer, c}, nil
 }
 
-// Decompress returns a reader of the original form.
+// Decompress returns a decompressing reader.
 func (c *compressor) Decompress(r io.Reader) (io.Reader, error) {
 	reader := c.readers.Get().(*s2.Reader)
 	reader.Reset(r)
@@ -54,7 +54,7 @@ type compressing struct {
 	from *compressor
 }
 
-// Close writes the end.
+// Close writes the end of the stream.
 func (w *compressing) Close() error {
 	defer w.from.writers.Put(w.Writer)
 	return w.Writer.Close()
@@ -65,7 +65,8 @@ type decompressing struct {
 	from *compressor
 }
 
-// Read reads on. At the end the reader is given back, and must not be used.
+// Read continues to read. At the end it returns the reader to the pool, and later calls return
+// io.EOF.
 func (r *decompressing) Read(p []byte) (int, error) {
 	if r.Reader == nil {
 		return 0, io.EOF
@@ -78,8 +79,7 @@ func (r *decompressing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Large has large responses of a method compressed when the client can read
-// them.
+// Large compresses the large responses of a method if the client can read them.
 func Large(handle grpc.MethodHandler) grpc.MethodHandler {
 	return func(impl any, ctx context.Context, decode func(any) error, chained grpc.UnaryServerInterceptor) (any, error) {
 		resp, err := handle(impl, ctx, decode, chained)
@@ -90,11 +90,10 @@ func Large(handle grpc.MethodHandler) grpc.MethodHandler {
 	}
 }
 
-// IfLarge has what is sent compressed, of which the response is the first.
+// IfLarge compresses the messages of a call if the response, its first message, is large.
 func IfLarge(ctx context.Context, response any) {
 	if m, ok := response.(proto.Message); ok && proto.Size(m) >= threshold {
-		// Its only error is that the client cannot, or that a part was sent
-		// before.
+		// It fails only if the client does not support it, or if a part was already sent.
 		_ = grpc.SetSendCompressor(ctx, name)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Codec is the ordinary codec, but sends the bytes of a message that holds
-// nothing but unknown fields as they are. Handlers write large responses so.
+// Codec is the ordinary codec, except that it sends a message with only unknown fields as its raw
+// bytes. Handlers use that for large responses.
 type Codec struct{ encoding.CodecV2 }
 
-// NewCodec makes a Codec.
+// NewCodec returns a Codec.
 func NewCodec() Codec { return Codec{encoding.GetCodecV2(protocodec.Name)} }
 
 // Marshal encodes a message.
@@ -20,16 +20,16 @@ func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 		return mem.BufferSlice{mem.SliceBuffer(part)}, nil
 	}
 	if m, ok := v.(proto.Message); ok {
-		if carried := Carried(m); carried != nil {
+		if carried := RawFields(m); carried != nil {
 			return mem.BufferSlice{mem.SliceBuffer(carried)}, nil
 		}
 	}
 	return c.CodecV2.Marshal(v)
 }
 
-// Carried returns the unknown fields of a message that has no others, or
-// nil. They need no copy: a handler lets go of its response.
-func Carried(m proto.Message) []byte {
+// RawFields returns the unknown fields of a message without other fields, or nil. They need no
+// copy: the handler no longer uses its response.
+func RawFields(m proto.Message) []byte {
 	carried := m.ProtoReflect().GetUnknown()
 	if len(carried) == 0 || proto.Size(m) != len(carried) {
 		return nil

@@ -18,15 +18,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// headerParts says in a request that the caller takes packed parts, and in the
-// response that they are. gRPC's own compression makes copies on both sides that
-// cost as much as the packing.
+// headerParts announces in a request that the caller accepts packed parts, and in the response that
+// the parts are packed. gRPC's own compression copies on both sides, which would cost as much as
+// the packing.
 const (
 	headerParts = "rotaloom-parts"
 	packing     = "s2"
 )
 
-// packed is a part on its way: one block of S2.
+// packed is a part on the wire: one S2 block.
 type packed []byte
 
 // Packer sends the parts of one response.
@@ -36,7 +36,7 @@ type Packer struct {
 	scratch []byte
 }
 
-// NewPacker makes the Packer of a response.
+// NewPacker returns the Packer of a response.
 func NewPacker(stream grpc.ServerStream) *Packer { return &Packer{stream: stream} }
 
 // PackedRequested reports whether the caller of a method asks for packed parts.
@@ -56,17 +56,17 @@ func (p *Packer) Send(fields []byte) ([]byte, error) {
 		p.scratch = make([]byte, most)
 	}
 	block := s2.Encode(p.scratch[:cap(p.scratch)], fields)
-	// The transport keeps what it sends.
+	// The transport retains the buffer.
 	return fields[:0], p.stream.SendMsg(packed(bytes.Clone(block)))
 }
 
-// SendLast sends what the method returned.
+// SendLast sends the response that the method returned.
 func (p *Packer) SendLast(response any) error {
 	msg, ok := response.(proto.Message)
 	if !ok {
-		return status.Errorf(codes.Internal, "%T is no message", response)
+		return status.Errorf(codes.Internal, "%T is not a message", response)
 	}
-	fields := Carried(msg)
+	fields := RawFields(msg)
 	if fields == nil {
 		var err error
 		if fields, err = proto.Marshal(msg); err != nil {
@@ -77,18 +77,17 @@ func (p *Packer) SendLast(response any) error {
 	return err
 }
 
-// Call calls a method and hands its response on as it arrives. max bounds a part, in
-// bytes.
+// Call calls a method and passes its response on as it arrives. max bounds a part, in bytes.
 func Call(ctx context.Context, receive Receiver, method string, args any, conn *grpc.ClientConn, max int, opts []grpc.CallOption) error {
-	// What is left of a call that ends here is given up.
+	// Returning early abandons the rest of the call.
 	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx, headerParts, packing))
 	defer cancel()
-	opts, metadataOf := partsOptions(opts, max)
+	opts, storeMetadata := partsOptions(opts, max)
 	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, opts...)
 	if err != nil {
 		return err
 	}
-	// A call that ended already says why when its response is read.
+	// If the call has already ended, reading its response returns the reason.
 	if err := stream.SendMsg(args); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
@@ -103,7 +102,7 @@ func Call(ctx context.Context, receive Receiver, method string, args any, conn *
 	for {
 		switch err := stream.RecvMsg(part); {
 		case errors.Is(err, io.EOF):
-			metadataOf(header, stream.Trailer())
+			storeMetadata(header, stream.Trailer())
 			return nil
 		case err != nil:
 			return err
@@ -114,22 +113,22 @@ func Call(ctx context.Context, receive Receiver, method string, args any, conn *
 	}
 }
 
-// received is the part that was received last.
+// received is the latest received part.
 type received struct {
 	packed bool
 	fields []byte
 }
 
-// partsCodec is a codec that knows received parts.
+// partsCodec is a codec that can read received parts.
 type partsCodec struct {
 	encoding.CodecV2
 	max int
 }
 
-// partsOptions returns the options of a call with a partsCodec around the call's
-// codec, and a function that hands out the metadata of the response: gRPC would
-// do so in a goroutine of its own, perhaps after a call that was given up.
-func partsOptions(opts []grpc.CallOption, max int) (kept []grpc.CallOption, handOut func(header, trailer metadata.MD)) {
+// partsOptions returns the options of a call with a partsCodec around the call's codec, and a
+// function that stores the metadata of the response. gRPC would store it in its own goroutine,
+// perhaps after the caller abandoned the call.
+func partsOptions(opts []grpc.CallOption, max int) (kept []grpc.CallOption, store func(header, trailer metadata.MD)) {
 	var codec encoding.CodecV2 = NewCodec()
 	var headers, trailers []*metadata.MD
 	for _, opt := range opts {

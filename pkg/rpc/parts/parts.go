@@ -1,8 +1,7 @@
-// Package parts sends a large response in parts, so that its reader works while it is
-// still being made. Parts are messages on the wire, and one after another they merge
-// into the response, which is what the wire format means by concatenation. Only a caller
-// that says so gets them, by [WithReceiver]; all others get one message. The contract
-// names the methods (option parts).
+// Package parts sends a large response in parts, so that its reader can start while the method
+// produces the rest. Each part is a message on the wire. Concatenated, they merge into the
+// response, as the wire format defines. Callers opt in with [WithReceiver]; all others get one
+// message. The contract names the methods (option parts).
 package parts
 
 import (
@@ -15,27 +14,26 @@ type (
 	senderKey   struct{}
 )
 
-// Receiver receives the fields of a part, which it must not keep. An error ends the
-// call.
+// Receiver receives the fields of a part, and must not retain them. An error ends the call.
 type Receiver func(fields []byte) error
 
 // Sender sends a part and returns an empty buffer for the next one.
 type Sender func(fields []byte) (next []byte, err error)
 
-// WithReceiver returns a context for one call of a method whose response may come in
-// parts. The whole response goes to receive, in one part or several, in order, before
-// the call returns; its reply stays empty.
+// WithReceiver returns a context for one call of a method that may respond in parts. The whole
+// response goes to receive, in one part or several, in order, before the call returns; the call's
+// reply stays empty.
 func WithReceiver(ctx context.Context, receive Receiver) context.Context {
 	return context.WithValue(ctx, receiverKey{}, receive)
 }
 
-// ReceiverOf returns what WithReceiver put into a context, or nil.
+// ReceiverOf returns the receiver from WithReceiver, or nil.
 func ReceiverOf(ctx context.Context) Receiver {
 	receive, _ := ctx.Value(receiverKey{}).(Receiver)
 	return receive
 }
 
-// WithSender returns a context in which a method is called whose caller receives parts.
+// WithSender returns the context for a method whose caller receives parts.
 func WithSender(ctx context.Context, send Sender) context.Context {
 	return context.WithValue(ctx, senderKey{}, send)
 }
@@ -46,10 +44,9 @@ func Requested(ctx context.Context) bool {
 	return ok
 }
 
-// Send sends a part ahead of the rest of the response, which the method
-// returns. The fields belong to the call from then on; it returns an empty
-// buffer in which the next part can be made. It fails for callers that receive no
-// parts.
+// Send sends a part ahead of the rest of the response, which the method returns. The call owns the
+// fields from then on, and returns an empty buffer for the next part. Send fails if the caller
+// receives no parts.
 func Send(ctx context.Context, fields []byte) (next []byte, err error) {
 	send, ok := ctx.Value(senderKey{}).(Sender)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package validation knows which requests carry value rules of protovalidate, and says
-// what is wrong with those that break them.
+// Package validation finds the requests with protovalidate rules, and turns broken rules into
+// faults.
 package validation
 
 import (
@@ -17,11 +17,11 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// maxViolations bounds how many broken rules a response names.
+// maxViolations bounds the broken rules in one response.
 const maxViolations = 20
 
-// Fault says which rules a request breaks, without showing the rules
-// themselves. The first one is the error, further ones are its details.
+// Fault names the rules that a request breaks, without showing the rules themselves. The first one
+// is the error; the others are its details.
 func Fault(input protoreflect.MessageDescriptor, err error) error {
 	var broken *protovalidate.ValidationError
 	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
@@ -43,18 +43,18 @@ func Fault(input protoreflect.MessageDescriptor, err error) error {
 }
 
 func violationText(input protoreflect.MessageDescriptor, v *protovalidate.Violation) string {
-	what := v.Proto.GetMessage()
-	if what == "" {
-		what = "it breaks the rule " + v.Proto.GetRuleId()
+	problem := v.Proto.GetMessage()
+	if problem == "" {
+		problem = "it breaks the rule " + v.Proto.GetRuleId()
 	}
 	path := jsonPath(input, v.Proto.GetField().GetElements())
 	if path == "" {
-		return "The request is not valid: " + what + "."
+		return "The request is not valid: " + problem + "."
 	}
-	return "The value of " + path + " is not valid: " + what + "."
+	return "The value of " + path + " is not valid: " + problem + "."
 }
 
-// jsonPath writes a path by the names that callers know.
+// jsonPath formats a path with the names that callers know.
 func jsonPath(desc protoreflect.MessageDescriptor, elements []*validate.FieldPathElement) string {
 	var path strings.Builder
 	for _, element := range elements {
@@ -90,7 +90,7 @@ func subscript(element *validate.FieldPathElement) string {
 	}
 }
 
-// valueMessage is the type of the messages that a field holds, or nil.
+// valueMessage returns the message type that a field holds, or nil.
 func valueMessage(field protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 	if field.IsMap() {
 		return field.MapValue().Message()
@@ -98,8 +98,7 @@ func valueMessage(field protoreflect.FieldDescriptor) protoreflect.MessageDescri
 	return field.Message()
 }
 
-// HasRules reports whether a message type, or one below it, carries rules of
-// protovalidate.
+// HasRules reports whether a message type, or one nested in it, has protovalidate rules.
 func HasRules(desc protoreflect.MessageDescriptor) bool {
 	return hasRules(desc, map[protoreflect.FullName]bool{})
 }

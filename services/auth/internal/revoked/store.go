@@ -125,7 +125,7 @@ func (s *Store) Revoked(ctx context.Context, p *authn.Principal) (bool, error) {
 	var revoked bool
 	err := s.pool.QueryRow(tenant.With(ctx, p.Tenant), `SELECT EXISTS (SELECT FROM revocation
 		WHERE tenant_id = $1 AND (key IN ($2, $3) OR key BETWEEN 'b.' AND 'b.:' AND CASE WHEN key LIKE 'b.%' THEN substr(key, 3)::bigint >= $4 ELSE false END))`,
-		p.Tenant, revocation.TokenKey(p.JTI), revocation.FamilyKey(p.SID), p.IssuedAt.Unix()).Scan(&revoked)
+		p.Tenant, revocation.TokenKey(p.JTI), revocation.SessionKey(p.SID), p.IssuedAt.Unix()).Scan(&revoked)
 	if err != nil {
 		return false, fmt.Errorf("look for revocations: %w", err)
 	}

@@ -60,7 +60,7 @@ func (h *Handler) recordDenial(ctx context.Context, req *authv1.IssueTokenReques
 			e.Tenant, req.GetClientId(), username.LookupKey(req.GetUsername())).Scan(&e.Client, &e.User)
 	}
 	if err == nil && !h.rows.take(e.Tenant, e.At) {
-		return f.WithCause(authn.RefusedTo(&authn.Principal{Tenant: e.Tenant, Subject: e.User, Client: e.Client}, f.Unwrap()))
+		return f.WithCause(authn.DeniedTo(&authn.Principal{Tenant: e.Tenant, Subject: e.User, Client: e.Client}, f.Unwrap()))
 	}
 	if err == nil {
 		err = e.Write(ctx, h.Pool)
@@ -84,7 +84,7 @@ func (h *Handler) countDenial(ctx context.Context, c *client, err error) error {
 	} else if id, tenantErr := h.requestTenant(ctx); tenantErr == nil {
 		p.Tenant = id
 	}
-	return f.WithCause(authn.RefusedTo(p, f.Unwrap()))
+	return f.WithCause(authn.DeniedTo(p, f.Unwrap()))
 }
 
 // revocationEvent returns the audit event of a revocation: of an access token, a family, or a token of an

@@ -51,7 +51,7 @@ func (h *Handler) revoke(ctx context.Context, c *client, req *authv1.RevokeToken
 // revokeOther revokes a token that is not an access token of this server: a token of an identity provider,
 // which any client of the tenant may revoke, or a refresh token.
 func (h *Handler) revokeOther(ctx context.Context, c *client, token string) error {
-	if authn.IssuerOf(token) != "" {
+	if authn.UnverifiedIssuer(token) != "" {
 		if done, err := h.revokeFederated(ctx, c, token); done || err != nil {
 			return err
 		}

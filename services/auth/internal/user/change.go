@@ -153,5 +153,5 @@ func recordInitiator(ctx context.Context, by *authv1.Initiator, persons []int64)
 	if obs.ValidRequestID(by.GetRequestId()) {
 		who.RequestID = by.GetRequestId()
 	}
-	audit.For(ctx, who)
+	audit.SetInitiator(ctx, who)
 }

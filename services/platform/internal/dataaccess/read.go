@@ -83,7 +83,7 @@ func checkPermission(ctx context.Context, p *catalogue.Provider) error {
 	if !ok || caller.IsService() || p.GetPermission() == "" || caller.Has(p.GetPermission()) {
 		return nil
 	}
-	authn.NoteRefusedItem(ctx, fault.CodeNotPermitted)
+	authn.NoteDeniedItem(ctx, fault.CodeNotPermitted)
 	return fault.Forbidden(fault.CodeNotPermitted, fmt.Sprintf("You need the permission %s.", p.GetPermission()))
 }
 

@@ -180,7 +180,7 @@ func (r *Resolver) employees(ctx context.Context, want lookupKeys, count int) ([
 // refuseOwn returns an error if the operation must not write one of the employees because it is the
 // caller's own record.
 func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
-	if authn.OwnRecordOf(ctx) == nil {
+	if authn.OwnRecordFrom(ctx) == nil {
 		return nil
 	}
 	ids := make([]int64, len(employees))

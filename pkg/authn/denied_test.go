@@ -35,7 +35,7 @@ func TestWhoseTokenIsOver(t *testing.T) {
 			p, err := v.Verify(t.Context(), test.token)
 			require.Error(t, err, name)
 			assert.Nil(t, p, name)
-			if whose := authn.Refused(err); assert.Equal(t, test.whose != "", whose != nil, name) && whose != nil {
+			if whose := authn.DeniedPrincipal(err); assert.Equal(t, test.whose != "", whose != nil, name) && whose != nil {
 				assert.Equal(t, test.whose, whose.Subject)
 				assert.EqualValues(t, 7, whose.Tenant)
 			}
@@ -47,11 +47,11 @@ func TestWhoseTokenIsOver(t *testing.T) {
 	seen.revoked = map[string]bool{"token-1": true}
 	_, err = v.Verify(t.Context(), good)
 	require.Error(t, err)
-	assert.Equal(t, "ada", authn.Refused(err).Subject, "a token that was revoked")
+	assert.Equal(t, "ada", authn.DeniedPrincipal(err).Subject, "a token that was revoked")
 	seen.revoked, seen.err = nil, errors.New("away")
 	_, err = v.Verify(t.Context(), good)
 	require.Error(t, err)
-	assert.Nil(t, authn.Refused(err), "nothing is known about it")
+	assert.Nil(t, authn.DeniedPrincipal(err), "nothing is known about it")
 }
 
 // What a service says about a token counts at once, and until the token's end.
@@ -81,7 +81,7 @@ func TestWhatOthersSayOfTokensIsRemembered(t *testing.T) {
 	_, known, err = v.VerifyCached(t.Context(), good)
 	assert.True(t, known)
 	assert.True(t, fault.HasCode(err, fault.CodeRevoked), "%v", err)
-	assert.Equal(t, "ada", authn.Refused(err).Subject)
+	assert.Equal(t, "ada", authn.DeniedPrincipal(err).Subject)
 	_, known, err = v.VerifyCached(t.Context(), "")
 	require.NoError(t, err, "Verify says what is wrong with no token")
 	assert.False(t, known)
