@@ -13,25 +13,24 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// Options is what a Bus is made of. Conn, DeadLetters, Log and Registry are
-// required.
+// Options holds the dependencies of a Bus. Conn, DeadLetters, Log and Registry are required.
 type Options struct {
 	Conn *nats.Conn
-	// Events are the contracts that streams are derived from; nil means all that
-	// are linked into the program.
+	// Events are the contracts from which streams are derived; nil means all contracts that are
+	// linked into the program.
 	Events *protoregistry.Files
 	Limits Limits
-	// DeadLetters keeps the messages that consumers gave up.
+	// DeadLetters stores the messages that consumers gave up on.
 	DeadLetters DeadLetters
-	// Transient recognises the errors of handlers that say nothing about the message:
-	// the database or a neighbour is away. Such a message is held and tried again
-	// until they are back, however long that takes. nil means that there are none.
+	// Transient recognises errors of handlers that have nothing to do with the message: the
+	// database or another service is unavailable. The bus holds such a message and retries until
+	// they are available again, however long that takes. nil means that no error is transient.
 	Transient func(error) bool
 	Log       *slog.Logger
 	Registry  prometheus.Registerer
 }
 
-// Bus is what a service consumes events from.
+// Bus lets a service consume events.
 type Bus struct {
 	conn        *nats.Conn
 	js          jetstream.JetStream
@@ -42,7 +41,7 @@ type Bus struct {
 	metrics     *metrics
 
 	mu sync.Mutex
-	// consumers are those that run in this process, by name.
+	// consumers holds the health of the consumers of this process, by name.
 	consumers map[string]health
 }
 
@@ -73,11 +72,11 @@ func New(opts Options) (*Bus, error) {
 	}, nil
 }
 
-// Conn is the connection of the bus.
+// Conn returns the connection of the bus.
 func (b *Bus) Conn() *nats.Conn { return b.conn }
 
-// Permanent marks an error that no repetition mends, such as a payload that
-// cannot be read: the message goes to the dead letters at once.
+// Permanent marks an error that a retry cannot fix, such as an unreadable payload: the message
+// becomes a dead letter at once.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -94,37 +93,37 @@ func isPermanent(err error) bool {
 	return errors.As(err, &p)
 }
 
-// DeadLetter is a message that a consumer gave up.
+// DeadLetter is a message that a consumer gave up on.
 type DeadLetter struct {
-	// ID is given by the store; larger ones came later.
+	// ID is assigned by the store; later letters have larger ids.
 	ID       int64
 	Consumer string
 	Message  Message
-	// Reason is the last error, cut to a bounded length.
+	// Reason is the last error, truncated to maxReason bytes.
 	Reason string
 }
 
-// DeadLetters keeps messages that consumers gave up until they are replayed.
-// Its methods are called with the context of the message's tenant, or of all
-// tenants when the message has none and for ReplayRequested.
+// DeadLetters stores the messages that consumers gave up on until they are replayed. The context of
+// a method has the message's tenant; it has all tenants if the message has none, and for
+// ReplayRequested.
 type DeadLetters interface {
-	// Put keeps a letter. One for the same consumer and message is replaced.
+	// Put stores a letter. It replaces a letter for the same consumer and message.
 	Put(ctx context.Context, letter DeadLetter) error
-	// ReplayRequested returns letters of consumers whose replay was asked for, in order,
-	// at most limit of them.
+	// ReplayRequested returns letters of the consumers with a requested replay, in order, at most
+	// limit of them.
 	ReplayRequested(ctx context.Context, consumers []string, limit int) ([]DeadLetter, error)
 	// Remove deletes a letter.
 	Remove(ctx context.Context, letter DeadLetter) error
-	// ReplayFailed keeps a letter that failed once more, for the reason that it has now.
+	// ReplayFailed stores the new reason of a letter whose replay failed.
 	ReplayFailed(ctx context.Context, letter DeadLetter) error
 
-	// BeginAttempt returns how often a message that comes again has failed, and how often
-	// it was begun without an end; it counts one more beginning if asked to. The
-	// broker's count of deliveries says neither: a process that dies takes all
-	// messages with it that it was given, handled or not.
+	// BeginAttempt returns how often a redelivered message has failed, and how often handling it
+	// began without ending. If count is set, it counts one more beginning. The broker's delivery
+	// count tells neither: if a process dies, every message in its hands is redelivered, whether
+	// handling it had begun or not.
 	BeginAttempt(ctx context.Context, consumer string, m Message, count bool) (failed, begun int, err error)
-	// FailAttempt notes that a message has failed, and returns how often it has.
+	// FailAttempt records a failure of a message, and returns the number of its failures.
 	FailAttempt(ctx context.Context, consumer string, m Message) (failed int, err error)
-	// ClearAttempts removes what BeginAttempt and FailAttempt noted of a message.
+	// ClearAttempts removes the records of BeginAttempt and FailAttempt.
 	ClearAttempts(ctx context.Context, consumer string, m Message) error
 }

@@ -15,83 +15,79 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Consumer is one reader of a stream. All replicas of a service run the same
-// ones and share their messages.
+// Consumer is one reader of a stream. All replicas of a service run the same consumers and share
+// their messages.
 type Consumer struct {
-	// Durable is its name, unique in the stream; it labels logs and metrics.
-	// Another name starts again from the oldest event that the stream has.
+	// Durable is the name, unique in the stream; it labels logs and metrics. A consumer with a new
+	// name starts from the oldest event in the stream.
 	Durable string
 	Stream  string
-	// Subjects of the stream to read; none means all.
+	// Subjects are the subjects to read; none means all.
 	Subjects []string
 
-	// wrong is why the consumer cannot be: its contract does not know it.
-	wrong error
+	// invalid is the reason why the consumer cannot run: its contract does not name the service.
+	invalid error
 
-	// Handle works on one message. Exactly one of Handle and HandleBatch is set.
+	// Handle handles one message. Exactly one of Handle and HandleBatch is set.
 	//
-	// The context carries the message's tenant and request. When it returns nil
-	// the message is done. After an error it comes again, later each time, until
-	// it has been tried MaxDeliver times and goes to the dead letters.
+	// The context carries the message's tenant and request. If Handle returns nil, the message is
+	// done. After an error, the message is redelivered with growing delays. After MaxDeliver
+	// failures it becomes a dead letter.
 	Handle func(context.Context, Message) error
-	// HandleBatch works on several messages of one tenant, in one transaction for
-	// example. When it fails, each of them is given to it alone, so that a bad one
-	// does not keep the others back.
+	// HandleBatch handles several messages of one tenant, in one transaction for example. If it
+	// fails, it gets each message alone, so that a bad one does not block the others.
 	HandleBatch func(context.Context, []Message) error
-	// BatchSize is the most messages of a batch; 0 means 100.
+	// BatchSize is the largest number of messages in a batch; 0 means 100.
 	BatchSize int
 
-	// Concurrency is how many handlers run at once in this process; 0 means 1.
+	// Concurrency is the number of handlers that run at once in this process; 0 means 1.
 	Concurrency int
-	// Prefetch is how many messages are asked for ahead of the handlers; 0 means
-	// some for each of them. Where messages stand for long work, 1 shares them
-	// best among replicas.
+	// Prefetch is the number of messages that are fetched ahead of the handlers; 0 means some for
+	// each handler. If messages stand for long work, 1 shares them best among replicas.
 	Prefetch int
-	// AckWait is how long the broker waits before it gives the messages of a
-	// process that died to another; 0 means 6 s. A handler may take longer: the
-	// broker is notified that it is at work.
+	// AckWait is how long the broker waits before it gives the messages of a dead process to
+	// another one; 0 means 6 s. A handler may take longer: the bus tells the broker that it is at
+	// work.
 	AckWait time.Duration
-	// MaxDeliver is how often a message may fail; 0 means 8. It may be delivered
-	// more often, to processes that died.
+	// MaxDeliver is how often a message may fail; 0 means 8. Deliveries to processes that died do
+	// not count.
 	MaxDeliver int
-	// Backoff is the wait before the second, third, … try; the last one repeats.
-	// None means 1 s, 5 s, 30 s, 2 min.
+	// Backoff is the delay before the second, third, … attempt; the last value repeats. The default
+	// is 1 s, 5 s, 30 s, 2 min.
 	Backoff []time.Duration
-	// DrainTimeout is how long handlers may finish when the consumer is stopped;
-	// 0 means 10 s.
+	// DrainTimeout is the time that handlers get to finish when the consumer stops; 0 means 10 s.
 	DrainTimeout time.Duration
 }
 
-// maxAckPending bounds the messages that all replicas together have in hand.
+// maxAckPending bounds the unacknowledged messages of all replicas together.
 const maxAckPending = 10_000
 
-// ConsumerOf returns the consumer by which a service reads an event, with its
-// name, stream and subject as the contract of the event says. A service that the
-// contract does not name is refused when the consumer is run.
-func ConsumerOf(service string, event proto.Message) Consumer {
+// NewConsumer returns a service's consumer of an event, with name, stream and subject from the
+// event's contract. If the contract does not name the service, running the consumer fails.
+func NewConsumer(service string, event proto.Message) Consumer {
 	descriptor := event.ProtoReflect().Descriptor()
-	subject, err := SubjectOf(descriptor)
+	subject, err := EventSubject(descriptor)
 	if err != nil {
-		return Consumer{wrong: err}
+		return Consumer{invalid: err}
 	}
 	option, _ := proto.GetExtension(descriptor.Options(), optionsv1.E_Event).(*optionsv1.Event)
 	if !slices.Contains(option.GetConsumers(), service) {
-		return Consumer{wrong: fmt.Errorf("bus: the contract of %s does not name %s as a consumer", descriptor.FullName(), service)}
+		return Consumer{invalid: fmt.Errorf("bus: the contract of %s does not name %s as a consumer", descriptor.FullName(), service)}
 	}
-	return Consumer{Durable: DurableOf(service, subject), Stream: StreamOf(subject), Subjects: []string{subject}}
+	return Consumer{Durable: DurableName(service, subject), Stream: StreamName(subject), Subjects: []string{subject}}
 }
 
-// DurableOf returns the name of the consumer by which a service reads a
-// well-formed subject: "<service>-<resource>-<verb>".
-func DurableOf(service, subject string) string {
+// DurableName returns the name of a service's consumer of a well-formed subject:
+// "<service>-<resource>-<verb>".
+func DurableName(service, subject string) string {
 	parts := strings.Split(subject, ".")
 	return strings.Join(append([]string{service}, parts[2:]...), "-")
 }
 
-// withDefaults returns c with its zero values filled in, or what is wrong.
+// withDefaults returns c with defaults for zero fields, or an error if c is invalid.
 func (c Consumer) withDefaults() (Consumer, error) {
-	if c.wrong != nil {
-		return c, c.wrong
+	if c.invalid != nil {
+		return c, c.invalid
 	}
 	if c.Durable == "" || c.Stream == "" {
 		return c, errors.New("bus: a consumer needs a name and a stream")
@@ -118,7 +114,7 @@ func (c Consumer) withDefaults() (Consumer, error) {
 	return c, nil
 }
 
-// delay is the wait before the try that follows the given one, counted from 1.
+// delay returns the wait after the given attempt, counted from 1.
 func (c Consumer) delay(delivery int) time.Duration {
 	return c.Backoff[min(delivery, len(c.Backoff))-1]
 }
@@ -130,14 +126,14 @@ func (c Consumer) config() jetstream.ConsumerConfig {
 		DeliverPolicy:  jetstream.DeliverAllPolicy,
 		AckPolicy:      jetstream.AckExplicitPolicy,
 		AckWait:        c.AckWait,
-		// We count ourselves: the broker would leave a message that was delivered
-		// too often where it is, seen by nobody.
+		// The bus counts deliveries itself: the broker would leave a message that was delivered too
+		// often in the stream, and deliver it no more.
 		MaxDeliver:    -1,
 		MaxAckPending: maxAckPending,
 	}
 	if len(c.Subjects) == 1 {
-		// The one is then a part of the subject by which a consumer is made, so that a
-		// server can hold services to what they consume.
+		// A single subject is part of the subject by which a consumer is created. So a server can
+		// restrict services to the events that they consume.
 		cfg.FilterSubjects, cfg.FilterSubject = nil, c.Subjects[0]
 	}
 	return cfg

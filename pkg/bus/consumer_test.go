@@ -71,7 +71,7 @@ func TestDeadLettersAreCountedFromTheBeginning(t *testing.T) {
 	b.run(consumer(func(context.Context, bus.Message) error { return nil }))
 	b.settled("reader")
 	assert.NoError(t, testutil.GatherAndCompare(b.reg, strings.NewReader(`
-		# HELP rotaloom_bus_dead_letters_total Events that were given up. Each needs somebody to look at it and replay it.
+		# HELP rotaloom_bus_dead_letters_total Events that became dead letters. An operator must examine and replay each of them.
 		# TYPE rotaloom_bus_dead_letters_total counter
 		rotaloom_bus_dead_letters_total{consumer="reader"} 0
 	`), "rotaloom_bus_dead_letters_total"))
@@ -104,7 +104,7 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 	assert.Equal(t, 1, seen.count("good"))
 	assert.Equal(t, 1, seen.count("better"))
 	assert.NoError(t, testutil.GatherAndCompare(b.reg, strings.NewReader(`
-		# HELP rotaloom_bus_dead_letters_total Events that were given up. Each needs somebody to look at it and replay it.
+		# HELP rotaloom_bus_dead_letters_total Events that became dead letters. An operator must examine and replay each of them.
 		# TYPE rotaloom_bus_dead_letters_total counter
 		rotaloom_bus_dead_letters_total{consumer="reader"} 1
 	`), "rotaloom_bus_dead_letters_total"))

@@ -1,10 +1,9 @@
 // Package bus connects services by events over NATS JetStream.
 //
-// What is published where is declared in the contracts: a message with the
-// option rotaloom.options.v1.event is an event, its subject names its domain,
-// and the domain names its stream. A domain's stream is written only by that
-// domain's outbox (pkg/outbox), so publishing is not part of this package.
+// The contracts declare which events exist: a message with the option rotaloom.options.v1.event is
+// an event, its subject names its domain, and the domain names its stream. Only a domain's own
+// outbox (pkg/outbox) writes to its stream, so this package does not publish.
 //
-// Delivery is at least once and in no promised order. Handlers must therefore
-// be idempotent and take the newer of two versions, whichever comes first.
+// Delivery is at least once and in no guaranteed order. So handlers must be idempotent, and must
+// apply the newer of two versions, whichever arrives first.
 package bus

@@ -17,12 +17,11 @@ import (
 
 // Headers of a published event.
 const (
-	// HeaderID is the id of the event; the broker drops a second message with
-	// the same one.
+	// HeaderID is the id of the event; the broker drops a second message with the same id.
 	HeaderID = nats.MsgIdHdr
 	// HeaderTenant is the tenant, in decimal.
 	HeaderTenant = "Rotaloom-Tenant"
-	// HeaderEvent is the full name of the message that the payload encodes.
+	// HeaderEvent is the full name of the message type in the payload.
 	HeaderEvent = "Rotaloom-Event"
 	// HeaderRequest is the id of the request that caused the event, if any.
 	HeaderRequest = "Rotaloom-Request"
@@ -30,28 +29,28 @@ const (
 	HeaderTraceparent = "Traceparent"
 )
 
-// Message is an event as it arrives.
+// Message is a received event.
 type Message struct {
 	// ID is the same for every delivery of one event.
 	ID     string
 	Tenant int64
-	// Subject is where it was published, Event the name of what Payload encodes.
+	// Subject is the subject of publication, and Event the message type of Payload.
 	Subject string
 	Event   string
 	Payload []byte
-	// Request is the request that caused the event; it is zero for others.
+	// Request is the request that caused the event, or zero.
 	Request obs.Request
-	// Delivery counts the deliveries of the message to this consumer, from 1.
-	// The deliveries to processes that died count as well.
+	// Delivery counts the deliveries of the message to this consumer, from 1, including deliveries
+	// to processes that died.
 	Delivery int
-	// Attempt counts the tries of the handler, from 1: one more than have failed.
+	// Attempt counts the attempts of the handler, from 1: one more than its failures.
 	Attempt int
-	// Published is when the broker stored it, in UTC.
+	// Published is when the broker stored the event, in UTC.
 	Published time.Time
 }
 
-// Decode returns the event in m as a T, which is a pointer to a generated
-// message. That m holds another event, or cannot be read, is a permanent error.
+// Decode returns the event in m as a T, which is a pointer to a generated message. If m holds
+// another event or cannot be read, the error is permanent.
 func Decode[T proto.Message](m Message) (T, error) {
 	var zero T
 	descriptor := zero.ProtoReflect()
@@ -67,10 +66,9 @@ func Decode[T proto.Message](m Message) (T, error) {
 
 var subjectForm = regexp.MustCompile(`^rotaloom(\.[a-z][a-z0-9_]*){3}$`)
 
-// SubjectOf returns the subject of a kind of event. It fails for messages that
-// are no events, and for a subject that is not of the form
-// "rotaloom.<domain>.<resource>.<verb>".
-func SubjectOf(event protoreflect.MessageDescriptor) (string, error) {
+// EventSubject returns the subject of an event type. It fails for messages that are not events, and
+// for a subject that is not of the form "rotaloom.<domain>.<resource>.<verb>".
+func EventSubject(event protoreflect.MessageDescriptor) (string, error) {
 	option, _ := proto.GetExtension(event.Options(), optionsv1.E_Event).(*optionsv1.Event)
 	subject := option.GetSubject()
 	if subject == "" {
@@ -82,16 +80,15 @@ func SubjectOf(event protoreflect.MessageDescriptor) (string, error) {
 	return subject, nil
 }
 
-// StreamOf returns the name of the stream of a well-formed subject: its domain
-// in capitals.
-func StreamOf(subject string) string {
+// StreamName returns the name of the stream of a well-formed subject: its domain in capitals.
+func StreamName(subject string) string {
 	_, rest, _ := strings.Cut(subject, ".")
 	domain, _, _ := strings.Cut(rest, ".")
 	return strings.ToUpper(domain)
 }
 
-// readHeaders fills in what the headers of a message say. It fails without a
-// tenant, because then nobody may see it.
+// readHeaders fills in the fields from the headers of a message. It fails without a tenant: no
+// tenant could see the message.
 func (m *Message) readHeaders(h nats.Header) error {
 	m.ID, m.Event = h.Get(HeaderID), h.Get(HeaderEvent)
 	m.Request = obs.Request{ID: h.Get(HeaderRequest), Traceparent: h.Get(HeaderTraceparent)}

@@ -48,12 +48,12 @@ func TestSubjectOf(t *testing.T) {
 		require.NoError(t, err)
 		return found.(protoreflect.MessageDescriptor)
 	}
-	subject, err := bus.SubjectOf(find(testevent.Requested))
+	subject, err := bus.EventSubject(find(testevent.Requested))
 	require.NoError(t, err)
 	assert.Equal(t, testevent.RequestedSubject, subject)
-	assert.Equal(t, "TEST_WORK", bus.StreamOf(subject))
+	assert.Equal(t, "TEST_WORK", bus.StreamName(subject))
 
-	_, err = bus.SubjectOf(find(testevent.Plain))
+	_, err = bus.EventSubject(find(testevent.Plain))
 	assert.ErrorContains(t, err, "is not an event")
 }
 

@@ -17,15 +17,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// delivery is a message with what it is acknowledged by.
+// delivery is a message together with the handle for acknowledging it.
 type delivery struct {
 	Message
 	raw jetstream.Msg
 }
 
-// handle works on the messages fetched at once: in batches by tenant, and alone
-// those that came before, because one of them may be what brought down the
-// batch, or the process, in which it came.
+// handle handles a batch of fetched messages: new ones in batches by tenant, redelivered ones
+// alone, because one of them may have failed its batch or killed its process.
 func (w *workers) handle(fetched []jetstream.Msg) {
 	batches := map[int64][]delivery{}
 	for _, raw := range fetched {
@@ -34,7 +33,7 @@ func (w *workers) handle(fetched []jetstream.Msg) {
 		case err != nil:
 			w.deadLetter(d, err)
 		case d.Delivery > 1:
-			w.redelivered(d)
+			w.handleRedelivered(d)
 		default:
 			d.Attempt = 1
 			batches[d.Tenant] = append(batches[d.Tenant], d)
@@ -45,11 +44,10 @@ func (w *workers) handle(fetched []jetstream.Msg) {
 	}
 }
 
-// redelivered handles a message that came before. Most were in the hands of a process
-// that died, or have failed; how often they did is asked of the store. From the
-// delivery on that would be too many, beginnings are counted: a message that ends
-// the process each time never fails.
-func (w *workers) redelivered(d delivery) {
+// handleRedelivered handles a redelivered message. Usually a process died that had it, or its
+// handling failed; the store has the number of failures. After MaxDeliver deliveries, the store
+// counts beginnings too: a message that kills the process each time never counts as failed.
+func (w *workers) handleRedelivered(d delivery) {
 	ctx := tenantContext(w.ctx, d.Message)
 	var failed, begun int
 	err := w.retryTransient(func() (err error) {
@@ -75,7 +73,7 @@ func read(raw jetstream.Msg) (delivery, error) {
 	return d, d.readHeaders(raw.Headers())
 }
 
-// process handles the messages of one tenant and acknowledges them.
+// process handles messages of one tenant and acknowledges them.
 func (w *workers) process(batch []delivery) {
 	err := w.retryTransient(func() error { return w.attempt(batch) })
 	if err == nil {
@@ -98,19 +96,19 @@ func (w *workers) processFailed(d delivery, err error) {
 	log := w.bus.log.With("consumer", w.consumer.Durable, "event", d.Event, "event_id", d.ID, "tenant", d.Tenant, "delivery", d.Delivery)
 	switch {
 	case w.bus.transient(err):
-		// Only a stop ends the patience with these; somebody else goes on with it.
+		// The session stopped while waiting; another process continues.
 		w.acknowledge(d, "returned", d.raw.Nak)
 	case isPermanent(err) || w.fail(d) >= w.consumer.MaxDeliver:
 		w.deadLetter(d, err)
 	default:
 		delay := w.consumer.delay(d.Attempt)
-		log.WarnContext(w.ctx, "event was not handled and will be tried again", "after", delay, "error", err)
+		log.WarnContext(w.ctx, "handling an event failed; trying again", "after", delay, "error", err)
 		w.acknowledge(d, "retried", func() error { return d.raw.NakWithDelay(delay) })
 	}
 }
 
-// fail notes a failure and returns how many there were. What cannot be noted is
-// the next failure of those that are known.
+// fail records a failure and returns the number of failures. If it cannot record the failure, it
+// returns d.Attempt.
 func (w *workers) fail(d delivery) int {
 	failed, ctx := d.Attempt, tenantContext(w.ctx, d.Message)
 	err := w.retryTransient(func() error {
@@ -121,19 +119,19 @@ func (w *workers) fail(d delivery) int {
 		return err
 	})
 	if err != nil {
-		w.bus.log.WarnContext(w.ctx, "a failure could not be noted", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.bus.log.WarnContext(w.ctx, "the failure of an event could not be recorded", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 	}
 	return failed
 }
 
-// clearAttempts removes the failures of a message that had some. What stays behind is
-// removed when the broker has forgotten the message.
+// clearAttempts removes the failure records of a message. Records that stay are purged once the
+// broker no longer has the message.
 func (w *workers) clearAttempts(d delivery) {
 	if d.Delivery <= 1 {
 		return
 	}
 	if err := w.bus.deadLetters.ClearAttempts(tenantContext(w.ctx, d.Message), w.consumer.Durable, d.Message); err != nil {
-		w.bus.log.DebugContext(w.ctx, "failures of an event could not be forgotten", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.bus.log.DebugContext(w.ctx, "the failure records of an event could not be removed", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 	}
 }
 
@@ -141,7 +139,7 @@ func (w *workers) clearAttempts(d delivery) {
 func (w *workers) deadLetter(d delivery, cause error) {
 	err := w.retryTransient(func() error { return w.bus.putDeadLetter(w.ctx, w.consumer.Durable, d.Message, cause) })
 	if err != nil {
-		w.bus.log.ErrorContext(w.ctx, "event could not be put among the dead letters", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.bus.log.ErrorContext(w.ctx, "event could not be stored as a dead letter", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 		w.acknowledge(d, "retried", func() error { return d.raw.NakWithDelay(w.consumer.delay(max(d.Attempt, 1))) })
 		return
 	}
@@ -153,7 +151,7 @@ func (w *workers) acknowledge(d delivery, result string, say func() error) {
 	w.inFlight.remove(d.raw)
 	w.bus.metrics.handled.WithLabelValues(w.consumer.Durable, result).Inc()
 	if err := say(); err != nil {
-		w.bus.log.DebugContext(w.ctx, "broker was not notified; the event comes again", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
+		w.bus.log.DebugContext(w.ctx, "the broker was not notified; it will redeliver the event", "consumer", w.consumer.Durable, "event_id", d.ID, "error", err)
 	}
 }
 
@@ -170,8 +168,7 @@ func (w *workers) attempt(batch []delivery) error {
 	return call(w.ctx, w.consumer, messages)
 }
 
-// call runs the handler in the context of the messages' tenant; a panic is an
-// error like others.
+// call runs the handler in the context of the messages' tenant. It turns a panic into an error.
 func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 	defer panics.ToError(&err)
 	ctx = tenant.With(ctx, messages[0].Tenant)
@@ -184,7 +181,7 @@ func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 	for _, other := range messages[1:] {
 		span.LinkTo(other.Request.Traceparent)
 	}
-	failure := "failed" // Also when it panics.
+	failure := "failed" // Also for a panic.
 	defer func() { span.End(failure) }()
 	if err = c.HandleBatch(ctx, messages); err == nil {
 		failure = ""
@@ -194,9 +191,8 @@ func call(ctx context.Context, c Consumer, messages []Message) (err error) {
 
 type causesKey struct{}
 
-// RequestIDs returns the ids of the requests that caused what is done in a context,
-// each once: of all messages when a handler is given several, else that of the
-// context's request.
+// RequestIDs returns the distinct ids of the requests that caused the work of a context: those of
+// all messages in a handler of several, otherwise the id of the context's request.
 func RequestIDs(ctx context.Context) []string {
 	messages, ok := ctx.Value(causesKey{}).([]Message)
 	if !ok {
@@ -211,14 +207,13 @@ func RequestIDs(ctx context.Context) []string {
 	return ids
 }
 
-// The waits between two tries while something that is needed is away.
+// Waits between two attempts while a dependency is unavailable.
 const (
 	firstTransientWait = 50 * time.Millisecond
 	maxTransientWait   = 5 * time.Second
 )
 
-// retryTransient repeats fn as long as its error is transient, until the session is
-// being stopped.
+// retryTransient repeats fn while its error is transient and the session runs.
 func (w *workers) retryTransient(fn func() error) error {
 	wait := backoff.Backoff{First: firstTransientWait, Max: maxTransientWait}
 	for {
@@ -226,7 +221,7 @@ func (w *workers) retryTransient(fn func() error) error {
 		if err == nil || !w.bus.transient(err) {
 			return err
 		}
-		w.bus.log.WarnContext(w.ctx, "consumer waits for what it needs", "consumer", w.consumer.Durable, "error", err)
+		w.bus.log.WarnContext(w.ctx, "a dependency of the consumer is unavailable; trying again", "consumer", w.consumer.Durable, "error", err)
 		timer := time.NewTimer(wait.Next())
 		select {
 		case <-w.stopping:

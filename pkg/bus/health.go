@@ -14,11 +14,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// interruption is how long a consumer that has worked may be away before that counts:
-// it is set up anew within seconds.
+// interruption is how long a consumer that worked may be interrupted before it counts as unhealthy:
+// setting it up again takes seconds.
 const interruption = 10 * time.Second
 
-// health is how a consumer of this process is.
+// health is the state of a consumer of this process.
 type health struct {
 	err    error
 	since  clock.Stopwatch
@@ -27,7 +27,7 @@ type health struct {
 
 var errStarting = errors.New("it is being set up")
 
-// setHealth remembers how a consumer is: err says why it is not there.
+// setHealth records the state of a consumer; err is the reason why it does not run.
 func (b *Bus) setHealth(durable string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,8 +42,8 @@ func (b *Bus) setHealth(durable string, err error) {
 	b.consumers[durable] = h
 }
 
-// Check says which consumers of this process do not exist at the broker, or nil. That
-// the broker is away is no reason: events wait.
+// Check returns an error that names the consumers of this process that do not run, or nil. An
+// unavailable broker is not an error: events wait.
 func (b *Bus) Check() error {
 	if !b.conn.IsConnected() {
 		return nil
@@ -60,15 +60,14 @@ func (b *Bus) Check() error {
 	return errors.Join(errs...)
 }
 
-// awaitConnection waits for a connection that is away. The handlers of the connection
-// have said so, once.
+// awaitConnection waits for a lost connection. The handlers of the connection log the loss.
 func (b *Bus) awaitConnection(ctx context.Context) {
 	status := b.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer b.conn.RemoveStatusListener(status)
 	switch {
 	case b.conn.IsConnected():
 	case b.conn.IsClosed():
-		_ = backoff.Sleep(ctx, maxRestartWait) // Nothing comes back; whoever closed it ends the context.
+		_ = backoff.Sleep(ctx, maxRestartWait) // The connection does not come back. The code that closed it ends the context.
 	default:
 		select {
 		case <-ctx.Done():

@@ -21,7 +21,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		}, []string{"consumer", "result"}),
 		dead: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rotaloom_bus_dead_letters_total",
-			Help: "Events that were given up. Each needs somebody to look at it and replay it.",
+			Help: "Events that became dead letters. An operator must examine and replay each of them.",
 		}, []string{"consumer"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "rotaloom_bus_handle_seconds",
@@ -30,7 +30,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		}, []string{"consumer"}),
 		pending: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "rotaloom_bus_pending",
-			Help: "Events that the consumer has not been given yet.",
+			Help: "Events that were not delivered to the consumer yet.",
 		}, []string{"consumer"}),
 	}
 	var errs []error

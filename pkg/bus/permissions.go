@@ -12,46 +12,43 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// User is a service as the broker knows it.
+// User is a service as a user of the broker.
 type User struct {
-	// Name is that by which the service connects, and by which contracts call it.
+	// Name is the user name, which is also the service's name in contracts.
 	Name string
-	// Streams are those that it fills and keeps configured.
+	// Streams are the streams that the service fills and configures.
 	Streams []string
-	// Buckets are the key-value buckets that it fills, and Watches those that it
-	// follows.
+	// Buckets are the key-value buckets that the service fills, and Watches those that it watches.
 	Buckets, Watches []string
-	// Verifies names the service whose copies it compares with what their owners have,
-	// without changing them.
+	// Verifies is the service whose copies this user compares with their owners, without changing
+	// them.
 	Verifies string
 }
 
-// Permissions are the subjects to which a user may publish and subscribe, in order.
+// Permissions are the subjects that a user may publish and subscribe to, in order.
 type Permissions struct {
 	Publish, Subscribe []string
-	// AllowResponses says that it may reply to requests, wherever the replies go.
+	// AllowResponses lets the user reply to requests, on any reply subject.
 	AllowResponses bool
 }
 
-// Subjects outside of those that streams keep.
+// Subjects that belong to no stream.
 const (
-	// wakeSubjects are those by which the processes of one database wake each other's
-	// relay (pkg/outbox). They are named after the database and say nothing.
+	// On wakeSubjects, the processes of one database wake each other's relay (pkg/outbox). Each
+	// subject is named after a database; its messages are empty.
 	wakeSubjects = "rotaloom_wake.*"
-	// replicaPrefix begins those by which copies are compared with what their owner has
-	// (pkg/replica).
+	// replicaPrefix begins the subjects of comparisons between copies and owners (pkg/replica).
 	replicaPrefix = "rotaloom_replica."
 )
 
-// readOperations are those by which a copy is compared only (pkg/replica).
+// readOperations are the operations that only compare a copy (pkg/replica).
 var readOperations = []string{"compare", "tenants"}
 
-// Permissions returns the least that a user needs, by the events that are declared in
-// files: who fills their streams, who consumes them, who owns the states that they
-// carry and who keeps copies. Streams are found, and made when they are missing, by
-// every program with events; only the one that fills a stream changes it, and none
-// removes or purges one. A consumer may be made with its own filter only, so nobody
-// reads what they do not consume.
+// Permissions returns the minimal permissions of a user. It derives them from the events in files:
+// the domain that fills the stream, the consumers, the owner of the states, and the services that
+// keep copies. Every program with events may look up streams and create missing ones. Only the
+// service that fills a stream may change it, and no user may delete or purge one. A consumer can be
+// created only with its own filter, so no user reads events that it does not consume.
 func (u User) Permissions(files *protoregistry.Files) (Permissions, error) {
 	p := Permissions{Subscribe: []string{natsconn.InboxPrefix(u.Name) + ".>"}}
 	streams, err := Streams(files, Limits{})
@@ -87,13 +84,14 @@ func (u User) Permissions(files *protoregistry.Files) (Permissions, error) {
 	return p, nil
 }
 
-// event adds what a user needs for a kind of event, and reports whether it consumes it.
+// event adds the permissions that a user needs for an event, and reports whether the user consumes
+// it.
 func (p *Permissions) event(u User, e *optionsv1.Event) bool {
 	subject, states := e.GetSubject(), e.GetReplication()
 	if subject == "" {
 		return false
 	}
-	if slices.Contains(u.Streams, StreamOf(subject)) {
+	if slices.Contains(u.Streams, StreamName(subject)) {
 		p.publish(subject)
 	}
 	if states != nil && states.GetOwner() == u.Name {
@@ -109,7 +107,7 @@ func (p *Permissions) event(u User, e *optionsv1.Event) bool {
 	if !slices.Contains(e.GetConsumers(), u.Name) {
 		return false
 	}
-	consumer := strings.Join([]string{StreamOf(subject), DurableOf(u.Name, subject)}, ".")
+	consumer := strings.Join([]string{StreamName(subject), DurableName(u.Name, subject)}, ".")
 	p.publish("$JS.API.CONSUMER.CREATE."+consumer+"."+subject, "$JS.API.CONSUMER.INFO."+consumer,
 		"$JS.API.CONSUMER.MSG.NEXT."+consumer, "$JS.ACK."+consumer+".>")
 	if states != nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// maxReason bounds the bytes of an error that are kept with a dead letter.
+// maxReason bounds the error text of a dead letter, in bytes.
 const maxReason = 2000
 
-// replayPage is how many dead letters are read at once.
+// replayPage is the number of dead letters that are read at once.
 const replayPage = 100
 
 func (b *Bus) putDeadLetter(ctx context.Context, consumer string, m Message, cause error) error {
-	if err := b.deadLetters.Put(tenantContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reasonOf(cause)}); err != nil {
+	if err := b.deadLetters.Put(tenantContext(ctx, m), DeadLetter{Consumer: consumer, Message: m, Reason: reasonText(cause)}); err != nil {
 		return fmt.Errorf("bus: put dead letter: %w", err)
 	}
 	b.metrics.dead.WithLabelValues(consumer).Inc()
-	b.log.ErrorContext(ctx, "event was given up and is among the dead letters",
+	b.log.ErrorContext(ctx, "event was given up and stored as a dead letter",
 		"consumer", consumer, "event", m.Event, "event_id", m.ID, "tenant", m.Tenant, "error", cause)
 	return nil
 }
 
-// tenantContext is the context of a message's tenant. One without a tenant
-// belongs to nobody, and only work for all may see it.
+// tenantContext returns the context of a message's tenant. A message without a tenant is visible
+// only to work for all tenants.
 func tenantContext(ctx context.Context, m Message) context.Context {
 	if m.Tenant > 0 {
 		return tenant.With(ctx, m.Tenant)
@@ -38,19 +38,17 @@ func tenantContext(ctx context.Context, m Message) context.Context {
 	return tenant.All(ctx)
 }
 
-// replayEvery is the pause between two looks for letters whose replay was asked
-// for.
+// replayEvery is the time between two looks for requested replays.
 const replayEvery = 2 * time.Second
 
-// replayRequested gives dead letters to the handlers of consumers once more when
-// an operator asks for it, until the context ends.
+// replayRequested replays the dead letters that an operator requested, until the context ends.
 func (b *Bus) replayRequested(ctx context.Context, consumers map[string]Consumer) error {
 	names := slices.Sorted(maps.Keys(consumers))
 	for backoff.Sleep(ctx, replayEvery) == nil {
 		letters, err := b.deadLetters.ReplayRequested(tenant.All(ctx), names, replayPage)
 		if err != nil {
 			if ctx.Err() == nil {
-				b.log.DebugContext(ctx, "dead letters could not be looked for", "error", err)
+				b.log.DebugContext(ctx, "requested replays could not be read", "error", err)
 			}
 			continue
 		}
@@ -64,7 +62,7 @@ func (b *Bus) replayRequested(ctx context.Context, consumers map[string]Consumer
 	return nil
 }
 
-// replay tries one letter. An error says that it is not the letter's fault.
+// replay tries one letter. An error means that the letter is not the cause.
 func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	err := errors.New("bus: it has no tenant")
 	if letter.Message.Tenant > 0 {
@@ -77,8 +75,8 @@ func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	case err != nil && b.transient(err):
 		return fmt.Errorf("bus: replay: %w", err)
 	case err != nil:
-		b.log.WarnContext(ctx, "dead letter was refused again", "consumer", c.Durable, "event_id", letter.Message.ID, "error", err)
-		letter.Reason = reasonOf(err)
+		b.log.WarnContext(ctx, "dead letter failed again", "consumer", c.Durable, "event_id", letter.Message.ID, "error", err)
+		letter.Reason = reasonText(err)
 		if err := b.deadLetters.ReplayFailed(tenantContext(ctx, letter.Message), letter); err != nil {
 			return fmt.Errorf("bus: keep dead letter: %w", err)
 		}
@@ -91,9 +89,9 @@ func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	return nil
 }
 
-// reasonOf is the text of an error, cut to a bounded length. The cut may fall
-// inside a character, which a database would refuse.
-func reasonOf(err error) string {
+// reasonText returns the text of an error, truncated to maxReason bytes. The cut removes a partial
+// character, which a database would reject.
+func reasonText(err error) string {
 	text := err.Error()
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// Run runs the consumers until the context ends, then lets their handlers
-// finish and returns nil. A consumer whose broker, stream or durable is missing
-// waits for it, and creates what it may; only a consumer that is declared wrong
-// is an error.
+// Run runs the consumers until the context ends, lets their handlers finish, and returns nil. A
+// consumer waits for a missing broker, stream or durable, and creates it if it may. Run returns an
+// error only for an invalid consumer.
 func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 	group, ctx := errgroup.WithContext(ctx)
 	named := make(map[string]Consumer, len(consumers))
@@ -35,7 +34,7 @@ func (b *Bus) Run(ctx context.Context, consumers ...Consumer) error {
 	return group.Wait()
 }
 
-// The waits between two tries to start a consumer.
+// Waits between two attempts to start a consumer.
 const (
 	firstRestartWait = 50 * time.Millisecond
 	maxRestartWait   = 5 * time.Second
@@ -60,14 +59,14 @@ func (b *Bus) consume(ctx context.Context, c Consumer) error {
 		if session.Elapsed() > maxRestartWait {
 			wait.Reset()
 		}
-		_ = wait.Wait(ctx) // The loop looks whether it has ended.
+		_ = wait.Wait(ctx) // The loop checks the context.
 	}
 	log.InfoContext(ctx, "consumer has drained")
 	return nil
 }
 
-// session consumes until the context ends or the consumer must be set up anew.
-// When it returns, all its handlers have.
+// session consumes until the context ends or the consumer must be set up again. All its handlers
+// have finished when it returns.
 func (b *Bus) session(ctx context.Context, c Consumer) error {
 	stream, err := b.ensureStream(ctx, c.Stream)
 	if err != nil {
@@ -98,18 +97,17 @@ func (b *Bus) session(ctx context.Context, c Consumer) error {
 	}
 	b.setHealth(c.Durable, nil)
 	err = b.supervise(ctx, consumer, w, status, failed)
-	// First no more are asked for, or what is given back would come right again.
+	// Stop fetching first. Otherwise returned messages would be delivered here again.
 	consuming.Drain()
 	w.stop()
 	select {
 	case <-consuming.Closed():
-	case <-time.After(time.Second): // The broker is away; it finds out by itself.
+	case <-time.After(time.Second): // The broker is unavailable, and detects the end itself.
 	}
 	return err
 }
 
-// supervise keeps the broker informed while the session goes on, and returns
-// why it ends.
+// supervise reports progress to the broker until the session must end, and returns the reason.
 func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *workers, status <-chan nats.Status, failed <-chan error) error {
 	tick := time.NewTicker(w.consumer.AckWait / 3)
 	defer tick.Stop()
@@ -120,8 +118,8 @@ func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *wor
 		case err := <-failed:
 			return err
 		case <-status:
-			// A broker that comes back may have lost the consumer, and the client
-			// would wait for it for ever.
+			// A broker that comes back may have lost the consumer. The client would wait for it
+			// forever.
 			if _, err := consumer.Info(ctx); mustRestart(err) {
 				return err
 			}
@@ -134,21 +132,21 @@ func (b *Bus) supervise(ctx context.Context, consumer jetstream.Consumer, w *wor
 	}
 }
 
-// Pending returns how many messages a consumer has before it: those that it was
-// not given yet, and those that it was given and has not acknowledged.
+// Pending returns the number of messages that a consumer has not finished: undelivered and
+// unacknowledged ones.
 func (b *Bus) Pending(ctx context.Context, c Consumer) (uint64, error) {
-	if c.wrong != nil {
-		return 0, c.wrong
+	if c.invalid != nil {
+		return 0, c.invalid
 	}
 	consumer, err := b.js.Consumer(ctx, c.Stream, c.Durable)
 	if err != nil {
-		return 0, fmt.Errorf("bus: look at consumer %s: %w", c.Durable, err)
+		return 0, fmt.Errorf("bus: read the state of consumer %s: %w", c.Durable, err)
 	}
 	info := consumer.CachedInfo()
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
-// mustRestart reports whether an error means that the consumer has to be set up anew.
+// mustRestart reports whether an error means that the consumer must be set up again.
 func mustRestart(err error) bool {
 	for _, target := range []error{
 		jetstream.ErrConsumerDeleted, jetstream.ErrConsumerNotFound, jetstream.ErrConsumerDoesNotExist,
@@ -162,7 +160,7 @@ func mustRestart(err error) bool {
 	return false
 }
 
-// inFlight is the messages that this process has received and not acknowledged.
+// inFlight holds the received and not yet acknowledged messages of this process.
 type inFlight struct {
 	mu       sync.Mutex
 	messages map[jetstream.Msg]struct{}
@@ -180,12 +178,12 @@ func (h *inFlight) remove(m jetstream.Msg) {
 	delete(h.messages, m)
 }
 
-// inProgress asks the broker to go on waiting for what is in flight.
+// inProgress asks the broker to extend the wait for the messages in flight.
 func (h *inFlight) inProgress() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for m := range h.messages {
-		// When it does not arrive, the message comes once more: that is allowed for.
+		// If the request is lost, the message is redelivered. Handlers allow for that.
 		_ = m.InProgress()
 	}
 }

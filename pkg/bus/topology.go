@@ -19,26 +19,24 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// DuplicateWindow is how long the broker recognises an event that it has seen.
-// The outbox forgets what it sent earlier than this, so that a repetition from
-// there is dropped.
+// DuplicateWindow is how long the broker detects a repeated event. The outbox deletes its sent
+// events earlier, so that the broker drops every repetition from there.
 const DuplicateWindow = 4 * time.Minute
 
-// workSuffix marks the domains whose stream is a queue of work: a message is
-// there until one of the consumers has done it.
+// workSuffix marks domains whose stream is a work queue: a message stays in it until one of the
+// consumers has handled it.
 const workSuffix = "_WORK"
 
-// Limits bounds what streams keep.
+// Limits bounds the content of streams.
 type Limits struct {
 	MaxAge   time.Duration `name:"max-age" env:"MAX_AGE" default:"168h" help:"Age at which events are dropped."`
 	MaxBytes int64         `name:"max-bytes" env:"MAX_BYTES" default:"1073741824" help:"Bytes that one stream may hold."`
 	Replicas int           `name:"replicas" env:"REPLICAS" default:"1" help:"Servers that keep a copy: 3 in a cluster."`
 }
 
-// Streams derives the streams from the events that are declared in files: one
-// for each domain, with all subjects of the domain. The subjects are not listed
-// one by one, so programs that know more events and programs that know fewer
-// agree on the same configuration.
+// Streams derives the streams from the events in files: one for each domain, with all subjects of
+// the domain. It does not list single subjects, so programs with different sets of events agree on
+// the same configuration.
 func Streams(files *protoregistry.Files, limits Limits) ([]jetstream.StreamConfig, error) {
 	streams := map[string]jetstream.StreamConfig{}
 	var failure error
@@ -48,12 +46,12 @@ func Streams(files *protoregistry.Files, limits Limits) ([]jetstream.StreamConfi
 			if !isEvent(message) {
 				continue
 			}
-			subject, err := SubjectOf(message)
+			subject, err := EventSubject(message)
 			if err != nil {
 				failure = err
 				return false
 			}
-			name := StreamOf(subject)
+			name := StreamName(subject)
 			streams[name] = stream(name, limits)
 		}
 		return true
@@ -81,14 +79,14 @@ func stream(name string, limits Limits) jetstream.StreamConfig {
 	}
 	if strings.HasSuffix(name, workSuffix) {
 		cfg.Retention = jetstream.WorkQueuePolicy
-		// Work that does not fit waits in the outbox; none is dropped for newer.
+		// Work that does not fit waits in the outbox; no work is dropped for newer work.
 		cfg.Discard = jetstream.DiscardNew
 	}
 	return cfg
 }
 
-// EnsureStreams creates the streams that do not exist and brings the others to
-// their configuration. Any number of processes may do so at once.
+// EnsureStreams creates missing streams and updates the configuration of the others. Any number of
+// processes may call it at once.
 func (b *Bus) EnsureStreams(ctx context.Context) error {
 	for _, cfg := range b.streams {
 		if _, err := b.ensure(ctx, cfg); err != nil {
@@ -98,15 +96,14 @@ func (b *Bus) EnsureStreams(ctx context.Context) error {
 	return nil
 }
 
-// ensure creates a stream, or changes one that is configured otherwise. A stream
-// that is as it should be is left alone: an update costs the server work, and
-// every consumer's session comes here.
+// ensure creates a stream, or updates one with another configuration. It leaves a correct stream
+// alone: an update costs the server work, and every consumer session calls ensure.
 func (b *Bus) ensure(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	stream, err := b.js.Stream(ctx, cfg.Name)
-	if err == nil && configured(stream.CachedInfo().Config, cfg) {
+	if err == nil && hasConfig(stream.CachedInfo().Config, cfg) {
 		return stream, nil
 	}
-	// Who does not fill a stream may make it, and not change it (see Use.Permissions).
+	// Services that do not fill a stream may create it, but not change it (see User.Permissions).
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if stream, err = b.js.CreateStream(ctx, cfg); err == nil {
 			return stream, nil
@@ -118,15 +115,15 @@ func (b *Bus) ensure(ctx context.Context, cfg jetstream.StreamConfig) (jetstream
 	return stream, nil
 }
 
-// configured reports whether a stream has what we set of a configuration. The
-// server fills in the rest.
-func configured(has, want jetstream.StreamConfig) bool {
+// hasConfig reports whether a stream has the fields of a configuration that the bus sets. The
+// server fills in the others.
+func hasConfig(has, want jetstream.StreamConfig) bool {
 	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage &&
 		has.Retention == want.Retention && has.Discard == want.Discard && has.MaxAge == want.MaxAge &&
 		has.MaxBytes == want.MaxBytes && has.Replicas == want.Replicas && has.Duplicates == want.Duplicates
 }
 
-// ensureStream is EnsureStreams for one of them.
+// ensureStream is EnsureStreams for one stream.
 func (b *Bus) ensureStream(ctx context.Context, name string) (jetstream.Stream, error) {
 	at := slices.IndexFunc(b.streams, func(cfg jetstream.StreamConfig) bool { return cfg.Name == name })
 	if at < 0 {

@@ -16,8 +16,8 @@ type workers struct {
 	incoming chan jetstream.Msg
 	wg       sync.WaitGroup
 
-	// stopping is closed when no further message may be begun; the handlers'
-	// context ends DrainTimeout later.
+	// stopping is closed when no further message may be started. The handlers' context ends
+	// DrainTimeout later.
 	stopping chan struct{}
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -30,7 +30,7 @@ func newWorkers(ctx context.Context, b *Bus, c Consumer) *workers {
 		incoming: make(chan jetstream.Msg, c.BatchSize),
 		stopping: make(chan struct{}),
 	}
-	// From the beginning, since a counter that first shows as 1 has not grown.
+	// Register the counter at zero: a counter that first appears as 1 shows no increase.
 	b.metrics.dead.WithLabelValues(c.Durable)
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for range c.Concurrency {
@@ -39,8 +39,8 @@ func newWorkers(ctx context.Context, b *Bus, c Consumer) *workers {
 	return w
 }
 
-// stop lets the handlers finish, for a bounded time, and returns when they
-// have. What was not begun is given back to the broker.
+// stop gives the handlers a bounded time to finish, and waits for them. It returns messages that
+// were not started to the broker.
 func (w *workers) stop() {
 	close(w.stopping)
 	late := time.AfterFunc(w.consumer.DrainTimeout, w.cancel)
@@ -57,8 +57,8 @@ func (w *workers) stop() {
 	}
 }
 
-// receive takes a message from the client library, which waits while the
-// workers are busy and so asks for no more.
+// receive accepts a message from the client library. It blocks while the workers are busy, so that
+// the library fetches no more.
 func (w *workers) receive(m jetstream.Msg) {
 	w.inFlight.add(m)
 	select {
@@ -75,7 +75,7 @@ func (w *workers) receive(m jetstream.Msg) {
 }
 
 func (w *workers) nak(m jetstream.Msg) {
-	// When it does not arrive, the broker finds out after AckWait.
+	// If this is lost, the broker redelivers the message after AckWait.
 	_ = m.Nak()
 	w.inFlight.remove(m)
 }
@@ -91,7 +91,7 @@ func (w *workers) work() {
 	}
 }
 
-// nextBatch returns a message with those that are waiting behind it.
+// nextBatch returns a message together with the messages that wait behind it.
 func (w *workers) nextBatch(first jetstream.Msg) []jetstream.Msg {
 	fetched := []jetstream.Msg{first}
 	for len(fetched) < w.consumer.BatchSize {

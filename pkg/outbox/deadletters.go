@@ -11,14 +11,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// DeadLetters keeps the dead letters of a service's consumers in its database. It
-// is what bus.Options.DeadLetters asks for.
+// DeadLetters stores the dead letters of a service's consumers in its database. It implements
+// bus.DeadLetters.
 type DeadLetters struct{ db pg.Querier }
 
 // NewDeadLetters returns the dead letters in the database of a pool.
 func NewDeadLetters(db pg.Querier) *DeadLetters { return &DeadLetters{db: db} }
 
-// Put keeps a letter, in the place of one for the same consumer and event.
+// Put stores a letter. It replaces a letter for the same consumer and event.
 func (l *DeadLetters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	m := letter.Message
 	_, err := l.db.Exec(ctx, `
@@ -33,7 +33,7 @@ func (l *DeadLetters) Put(ctx context.Context, letter bus.DeadLetter) error {
 	return nil
 }
 
-// deadLetterColumns are those of a letter, in the order of scanDeadLetter.
+// deadLetterColumns are the columns of a letter, in the order of scanDeadLetter.
 const deadLetterColumns = `id, consumer, reason, tenant_id, event_id, subject, event, payload, request_id, traceparent, delivery, published_at`
 
 func scanDeadLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
@@ -43,14 +43,14 @@ func scanDeadLetter(row pgx.CollectableRow) (letter bus.DeadLetter, err error) {
 	return letter, err
 }
 
-// ReplayRequested returns letters of consumers whose replay was asked for, in order, at
-// most limit of them, as far as the context's tenant may see them.
+// ReplayRequested returns letters of the consumers with a requested replay, in order, at most limit
+// of them. It returns only letters that the context's tenant may see.
 func (l *DeadLetters) ReplayRequested(ctx context.Context, consumers []string, limit int) ([]bus.DeadLetter, error) {
 	return l.list(ctx, `WHERE replay_at IS NOT NULL AND consumer = ANY($1) ORDER BY id LIMIT $2`, consumers, limit)
 }
 
-// List returns all letters with an ID above after, in order, at most limit of
-// them, as far as the context's tenant may see them.
+// List returns the letters with an id above after, in order, at most limit of them. It returns only
+// letters that the context's tenant may see.
 func (l *DeadLetters) List(ctx context.Context, after int64, limit int) ([]bus.DeadLetter, error) {
 	return l.list(ctx, `WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
@@ -67,23 +67,22 @@ func (l *DeadLetters) list(ctx context.Context, condition string, args ...any) (
 	return letters, nil
 }
 
-// RequestReplay asks whoever runs the consumers to replay letters: those with the ids,
-// or all that the context's tenant may see when there are none. It returns the ids of
-// those that there are.
+// RequestReplay asks the running service to replay the letters with the ids, or all letters that
+// the context's tenant may see if ids is empty. It returns the ids of the letters that exist.
 func (l *DeadLetters) RequestReplay(ctx context.Context, ids []int64) ([]int64, error) {
 	rows, err := l.db.Query(ctx, `UPDATE dead_letter SET replay_at = clock_timestamp()
 		WHERE cardinality($1::bigint[]) = 0 OR id = ANY($1) RETURNING id`, ids)
 	if err != nil {
-		return nil, fmt.Errorf("outbox: ask for a replay: %w", err)
+		return nil, fmt.Errorf("outbox: request a replay: %w", err)
 	}
 	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		return nil, fmt.Errorf("outbox: ask for a replay: %w", err)
+		return nil, fmt.Errorf("outbox: request a replay: %w", err)
 	}
 	return found, nil
 }
 
-// Tenants returns the tenants that have dead letters, of those that the context may see.
+// Tenants returns the tenants with dead letters that the context may see.
 func (l *DeadLetters) Tenants(ctx context.Context) ([]int64, error) {
 	rows, err := l.db.Query(ctx, `SELECT DISTINCT tenant_id FROM dead_letter ORDER BY tenant_id`)
 	if err != nil {
@@ -92,7 +91,7 @@ func (l *DeadLetters) Tenants(ctx context.Context) ([]int64, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// ReplayFailed keeps a letter that failed once more, with its reason of now.
+// ReplayFailed stores the new reason of a letter whose replay failed.
 func (l *DeadLetters) ReplayFailed(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, `UPDATE dead_letter SET replay_at = NULL, reason = $3 WHERE tenant_id = $1 AND id = $2`,
 		letter.Message.Tenant, letter.ID, letter.Reason)
@@ -102,8 +101,8 @@ func (l *DeadLetters) ReplayFailed(ctx context.Context, letter bus.DeadLetter) e
 	return nil
 }
 
-// BeginAttempt returns how often a message failed and was begun, and counts one more
-// beginning if asked to.
+// BeginAttempt returns how often a message failed and how often handling it began. If count is set,
+// it counts one more beginning.
 func (l *DeadLetters) BeginAttempt(ctx context.Context, consumer string, m bus.Message, count bool) (failed, begun int, err error) {
 	sql := `SELECT failed, begun FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`
 	if count {
@@ -118,27 +117,27 @@ func (l *DeadLetters) BeginAttempt(ctx context.Context, consumer string, m bus.M
 	return failed, begun, nil
 }
 
-// FailAttempt notes that a message has failed, and returns how often it has.
+// FailAttempt records a failure of a message, and returns the number of its failures.
 func (l *DeadLetters) FailAttempt(ctx context.Context, consumer string, m bus.Message) (failed int, err error) {
 	err = l.db.QueryRow(ctx, `INSERT INTO delivery_attempt AS a (tenant_id, consumer, event_id, failed) VALUES ($1, $2, $3, 1)
 		ON CONFLICT (tenant_id, consumer, event_id) DO UPDATE SET failed = a.failed + 1, begun = 0, updated_at = clock_timestamp()
 		RETURNING failed`, m.Tenant, consumer, m.ID).Scan(&failed)
 	if err != nil {
-		return 0, fmt.Errorf("outbox: note failure: %w", err)
+		return 0, fmt.Errorf("outbox: record failure: %w", err)
 	}
 	return failed, nil
 }
 
-// ClearAttempts removes what BeginAttempt and FailAttempt noted of a message.
+// ClearAttempts removes the records of BeginAttempt and FailAttempt.
 func (l *DeadLetters) ClearAttempts(ctx context.Context, consumer string, m bus.Message) error {
 	_, err := l.db.Exec(ctx, `DELETE FROM delivery_attempt WHERE tenant_id = $1 AND consumer = $2 AND event_id = $3`, m.Tenant, consumer, m.ID)
 	if err != nil {
-		return fmt.Errorf("outbox: forget failures: %w", err)
+		return fmt.Errorf("outbox: remove failures: %w", err)
 	}
 	return nil
 }
 
-// Remove deletes a letter. That it is gone already is no error.
+// Remove deletes a letter, if it exists.
 func (l *DeadLetters) Remove(ctx context.Context, letter bus.DeadLetter) error {
 	_, err := l.db.Exec(ctx, "DELETE FROM dead_letter WHERE tenant_id = $1 AND id = $2", letter.Message.Tenant, letter.ID)
 	if err != nil {

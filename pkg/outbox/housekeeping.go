@@ -9,19 +9,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The broker writes to its disk every two minutes, so when its machine stops it
-// loses messages that it has acknowledged. It then comes back with a stream
-// that ends earlier than it did, or with none. Whoever sees that publishes again
-// what was kept; the broker drops what it still has, by the ids.
+// The broker flushes to disk every two minutes, so a crash of its machine loses acknowledged
+// messages. It then comes back with a stream that ends earlier, or with none. The relay detects
+// that, and publishes its stored events again. The broker drops those that it still has, by their
+// ids.
 
-// streamState is what the table remembers of a stream.
+// streamState is the stored state of a stream.
 type streamState struct {
 	created  time.Time
 	sequence uint64
 }
 
-// compare finds the streams that lost messages. As a stream is written only by
-// its domain's relay, nothing else can have filled a gap at its end.
+// compare finds the streams that lost messages. Only its domain's relay writes to a stream, so
+// nothing else can have filled a gap at its end.
 func (s *leaderSession) compare(ctx context.Context) error {
 	remembered, err := s.loadStreamStates(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *leaderSession) compare(ctx context.Context) error {
 	for _, name := range s.opts.Bus.StreamNames() {
 		stream, err := s.js.Stream(ctx, name)
 		if err != nil {
-			return brokerError{fmt.Errorf("outbox: look at stream %s: %w", name, err)}
+			return brokerError{fmt.Errorf("outbox: read the state of stream %s: %w", name, err)}
 		}
 		if err := s.compareStream(ctx, name, stream.CachedInfo(), remembered); err != nil {
 			return err
@@ -40,13 +40,13 @@ func (s *leaderSession) compare(ctx context.Context) error {
 }
 
 func (s *leaderSession) compareStream(ctx context.Context, name string, info *jetstream.StreamInfo, remembered map[string]streamState) error {
-	// The database keeps microseconds.
+	// The database stores microseconds.
 	now := streamState{created: info.Created.UTC().Truncate(time.Microsecond), sequence: info.State.LastSeq}
 	before, met := remembered[name]
 	var err error
 	switch {
 	case met && !before.created.Equal(now.created):
-		err = s.requeue(ctx, name, "it was made anew")
+		err = s.requeue(ctx, name, "it was created again")
 	case met && now.sequence < before.sequence:
 		err = s.requeue(ctx, name, "its end is missing")
 	}
@@ -85,26 +85,26 @@ func (s *leaderSession) loadStreamStates(ctx context.Context) (map[string]stream
 	return remembered, nil
 }
 
-// requeue has everything that was kept for a stream published again.
+// requeue marks all stored events of a stream for publishing again.
 func (s *leaderSession) requeue(ctx context.Context, stream, why string) error {
 	tag, err := s.conn.Exec(ctx, "UPDATE outbox SET sent_at = NULL WHERE stream = $1 AND sent_at IS NOT NULL", stream)
 	if err != nil {
 		return fmt.Errorf("outbox: publish again: %w", err)
 	}
 	s.metrics.repeated.Add(float64(tag.RowsAffected()))
-	s.opts.Log.ErrorContext(ctx, "broker lost events, publishing again what was kept",
+	s.opts.Log.ErrorContext(ctx, "the broker lost events; publishing the stored events again",
 		"stream", stream, "reason", why, "events", tag.RowsAffected())
 	return nil
 }
 
-// What one round of deleting does at most, so that publishing goes on.
+// Limits of one round of deleting, so that publishing continues.
 const (
 	purgeBatch      = 5000
 	maxPurgeBatches = 40
 )
 
-// purge deletes what was kept long enough. It follows a comparison with the
-// broker, so it never deletes what turns out to be lost in the same moment.
+// purge deletes sent events after their retention. It runs after a comparison with the broker, so
+// it never deletes events that the broker has just lost.
 func (s *leaderSession) purge(ctx context.Context) error {
 	for range maxPurgeBatches {
 		tag, err := s.conn.Exec(ctx, `
@@ -122,8 +122,8 @@ func (s *leaderSession) purge(ctx context.Context) error {
 	return nil
 }
 
-// purgeAttempts removes what is known of messages that came again and were never
-// settled, when the broker has forgotten them.
+// purgeAttempts removes the attempts of messages that were never settled, once the broker no longer
+// has them.
 func (s *leaderSession) purgeAttempts(ctx context.Context) error {
 	if _, err := s.conn.Exec(ctx, `DELETE FROM delivery_attempt WHERE updated_at < clock_timestamp() - interval '30 days'`); err != nil {
 		return fmt.Errorf("outbox: purge attempts: %w", err)
@@ -131,7 +131,7 @@ func (s *leaderSession) purgeAttempts(ctx context.Context) error {
 	return nil
 }
 
-// maxCounted bounds the work of measuring while the broker is away for long.
+// maxCounted bounds the work of counting during a long outage of the broker.
 const maxCounted = 100_000
 
 func (s *leaderSession) measure(ctx context.Context) error {

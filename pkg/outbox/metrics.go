@@ -14,14 +14,14 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		published: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rotaloom_outbox_published_total", Help: "Events that the broker has taken, repetitions included.",
+			Name: "rotaloom_outbox_published_total", Help: "Events that the broker has accepted, including repetitions.",
 		}),
 		repeated: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rotaloom_outbox_repeated_total",
 			Help: "Events that are published again because the broker lost them, or may have.",
 		}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "rotaloom_outbox_failures_total", Help: "Attempts that ended because the broker was away or refused.",
+			Name: "rotaloom_outbox_failures_total", Help: "Attempts that failed because the broker was unavailable or returned an error.",
 		}),
 		unsent: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "rotaloom_outbox_unsent", Help: "Events that wait, up to 100000; 0 at a replica that does not relay.",
@@ -38,7 +38,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	return m, errors.Join(errs...)
 }
 
-// standby takes back what a replica said while it was the one that relays.
+// standby resets the gauges of a replica that no longer relays.
 func (m *metrics) standby() {
 	m.unsent.Set(0)
 	m.oldest.Set(0)

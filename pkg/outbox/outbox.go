@@ -1,9 +1,9 @@
-// Package outbox publishes events exactly when the transaction that caused them
-// commits: they are rows of the service's own database first, and a relay
-// carries them to the broker from there. While the broker is away they wait.
+// Package outbox publishes events exactly when the transaction that caused them commits. Events are
+// first rows in the service's own database; a relay carries them to the broker. While the broker is
+// unavailable, they wait.
 //
-// The package also keeps the dead letters of the service's consumers, which
-// live in the same database.
+// The package also stores the dead letters of the service's consumers, which are in the same
+// database.
 package outbox
 
 import (
@@ -23,8 +23,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the tables of this package. Every service that publishes or
-// consumes events applies them beside its own.
+// Migrations returns the tables of this package. Every service that publishes or consumes events
+// applies them next to its own.
 func Migrations() (pg.Migrations, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -33,8 +33,8 @@ func Migrations() (pg.Migrations, error) {
 	return pg.Migrations{Table: "outbox_version", FS: files}, nil
 }
 
-// MaxEvent is the most bytes that one event may have, well below what brokers
-// accept. A larger one could never leave the outbox.
+// MaxEvent is the largest event in bytes, well below the limit of brokers. A larger one could never
+// leave the outbox.
 const MaxEvent = 512 << 10
 
 const insert = `INSERT INTO outbox (tenant_id, stream, subject, event, payload, request_id, traceparent)
@@ -42,16 +42,15 @@ SELECT $1, e.stream, e.subject, e.event, e.payload, $6, $7
 FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[]) AS e (stream, subject, event, payload)`
 
 // Appended is the signal of transactions that appended events. The relay listens for it on its
-// pool, and publishes the events as soon as they are committed.
+// pool, and publishes the events once they are committed.
 const Appended pg.Signal = "outbox: events appended"
 
-// Append writes events of one tenant, in one statement however many they are.
-// Given the transaction that writes what the events hold, they are published if
-// and only if that commits, and without delay. The request in the context becomes
-// the cause of the events.
+// Append writes events of one tenant in one statement. Pass the transaction that writes the data of
+// the events: they are published if and only if it commits, and without delay. The request in the
+// context becomes the cause of the events.
 //
-// The tenant must be the one that the connection works for. Messages that are
-// no events, or larger than MaxEvent, are errors.
+// The tenant must be the tenant of the connection. Messages that are not events, or larger than
+// MaxEvent, are errors.
 func Append(ctx context.Context, tx pgx.Tx, tenantID int64, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
@@ -66,8 +65,8 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, events ...proto.Mess
 	return raise(tx)
 }
 
-// Queue is Append as part of a batch, which the caller sends to the transaction. The statement
-// has no result.
+// Queue is Append as part of a batch, which the caller sends to the transaction. The statement has
+// no result.
 func Queue(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, tenantID int64, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func Queue(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, tenantID int64, eve
 	return raise(tx)
 }
 
-// raise has the relay woken when the transaction commits.
+// raise wakes the relay when the transaction commits.
 func raise(tx pgx.Tx) error {
 	if err := pg.RaiseOnCommit(tx, Appended); err != nil {
 		return fmt.Errorf("outbox: append: %w", err)
@@ -93,7 +92,7 @@ func arguments(ctx context.Context, tenantID int64, events []proto.Message) ([]a
 	names, payloads := make([]string, len(events)), make([][]byte, len(events))
 	for i, event := range events {
 		descriptor := event.ProtoReflect().Descriptor()
-		subject, err := bus.SubjectOf(descriptor)
+		subject, err := bus.EventSubject(descriptor)
 		if err != nil {
 			return nil, fmt.Errorf("outbox: %w", err)
 		}
@@ -105,9 +104,9 @@ func arguments(ctx context.Context, tenantID int64, events []proto.Message) ([]a
 			return nil, fmt.Errorf("outbox: event %s has %d bytes, at most %d are possible", descriptor.FullName(), len(payload), MaxEvent)
 		}
 		if payload == nil {
-			payload = []byte{} // An event without fields is not NULL.
+			payload = []byte{} // An event without fields must not be NULL.
 		}
-		streams[i], subjects[i] = bus.StreamOf(subject), subject
+		streams[i], subjects[i] = bus.StreamName(subject), subject
 		names[i], payloads[i] = string(descriptor.FullName()), payload
 	}
 	request := obs.RequestFrom(ctx)

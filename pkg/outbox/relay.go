@@ -20,28 +20,27 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Options is what a relay is made of. The first four are required; the rest
-// works at its zero value.
+// Options holds the dependencies and settings of a relay. The first four are required; the zero
+// values of the others mean the defaults.
 type Options struct {
 	Pool     *pg.Pool
 	Bus      *bus.Bus
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 
-	// Batch is how many events are published before their responses are awaited;
+	// Batch is the number of events that are published before the relay waits for acknowledgements;
 	// 0 means 1,000.
 	Batch int
-	// Poll and IdlePoll are the shortest and the longest wait between two looks
-	// at the table; 0 means 50 ms and 1 s. A wake-up ends any wait.
+	// Poll and IdlePoll are the shortest and the longest wait between two reads of the table; 0
+	// means 50 ms and 1 s. A wake-up ends any wait.
 	Poll, IdlePoll time.Duration
-	// Retention is how long events stay after they were sent; 0 means 3 minutes. It
-	// should be longer than the broker takes to flush what it stored (2 minutes),
-	// and shorter than bus.DuplicateWindow.
+	// Retention is how long sent events stay; 0 means 3 minutes. It must be longer than the
+	// broker's flush interval (2 minutes), and shorter than bus.DuplicateWindow.
 	Retention time.Duration
-	// Housekeeping is the interval of comparing with the broker, deleting what was kept
-	// long enough, and measuring; 0 means 10 s.
+	// Housekeeping is the interval of comparing with the broker, purging and measuring; 0 means 10
+	// s.
 	Housekeeping time.Duration
-	// AckTimeout is how long the broker may take to respond; 0 means 5 s.
+	// AckTimeout is the time limit for the broker's acknowledgement; 0 means 5 s.
 	AckTimeout time.Duration
 }
 
@@ -55,21 +54,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Relay publishes the events of one service's database. Every replica of the
-// service runs one; a lock in the database lets one of them work, and hands
-// over when that one dies. Should two ever work at once, the broker drops what
-// comes twice.
+// Relay publishes the events of one service's database. Every replica of the service runs one. A
+// lock in the database lets one of them work, and passes on when it dies. If two ever work at once,
+// the broker drops the repetitions.
 type Relay struct {
 	opts    Options
 	metrics *metrics
 	wake    chan struct{}
-	// wakeSubject is where a replica that has no work to do passes wake-ups on to
-	// the one that works.
+	// wakeSubject is where an idle replica forwards wake-ups to the active one.
 	wakeSubject string
 }
 
-// NewRelay returns a relay, which works while Run runs. Transactions of its pool that append
-// events wake it.
+// NewRelay returns a relay, which works while Run runs. Transactions of its pool that append events
+// wake it.
 func NewRelay(opts Options) (*Relay, error) {
 	metrics, err := newMetrics(opts.Registry)
 	if err != nil {
@@ -84,15 +81,15 @@ func NewRelay(opts Options) (*Relay, error) {
 	return r, nil
 }
 
-// notify tells the relay that events were committed. It never waits.
+// notify tells the relay that events were committed. It does not block.
 func (r *Relay) notify() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // It will look soon anyway.
+	default: // A look is due already.
 	}
 }
 
-// The waits before a relay that had to stop tries again.
+// Waits before an interrupted relay tries again.
 const (
 	standbyWait   = time.Second
 	firstRetry    = 50 * time.Millisecond
@@ -100,13 +97,13 @@ const (
 	closeDeadline = time.Second
 )
 
-// relayLock has the replica that relays.
+// relayLock is held by the active replica.
 const relayLock advisory.Lock = "outbox relay"
 
 var errStandby = errors.New("another replica relays")
 
-// Run relays until the context ends and returns nil then. It survives the
-// database and the broker.
+// Run relays until the context ends, and then returns nil. It survives outages of the database and
+// the broker.
 func (r *Relay) Run(ctx context.Context) error {
 	retry := backoff.Backoff{First: firstRetry, Max: maxRetry}
 	for ctx.Err() == nil {
@@ -126,8 +123,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	return nil
 }
 
-// standBy waits before the next try to become the one that works, and passes
-// wake-ups on meanwhile.
+// standBy waits for the next attempt to become active, and forwards wake-ups until then.
 func (r *Relay) standBy(ctx context.Context) {
 	timer := time.NewTimer(standbyWait)
 	defer timer.Stop()
@@ -138,18 +134,17 @@ func (r *Relay) standBy(ctx context.Context) {
 		case <-timer.C:
 			return
 		case <-r.wake:
-			// When it does not arrive, the other one looks within IdlePoll.
+			// If this is lost, the active replica looks within IdlePoll.
 			_ = r.opts.Bus.Conn().Publish(r.wakeSubject, nil)
 		}
 	}
 }
 
-// byIndex makes the statements of this one connection go by their indexes. What
-// the planner knows of a queue is always out of date, and the plans that it then
-// prefers read everything that waits for each batch.
+// byIndex makes the statements of this connection use indexes. The planner's statistics of a queue
+// are always out of date, and its plans would read all waiting rows for each batch.
 const byIndex = "SET enable_sort = off; SET enable_seqscan = off; SET enable_bitmapscan = off"
 
-// lead takes the lock and relays until something is wrong with the database.
+// lead acquires the lock and relays until the database fails.
 func (r *Relay) lead(ctx context.Context) error {
 	conn, err := r.connect(ctx)
 	if err != nil {
@@ -158,7 +153,7 @@ func (r *Relay) lead(ctx context.Context) error {
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeDeadline)
 		defer cancel()
-		_ = conn.Close(ctx) // With or without a farewell, the lock is given back.
+		_ = conn.Close(ctx) // The server releases the lock even if the connection breaks.
 	}()
 	got, err := relayLock.TrySession(ctx, conn, "")
 	if err != nil {
@@ -179,9 +174,9 @@ func (r *Relay) lead(ctx context.Context) error {
 	return s.run(ctx)
 }
 
-// connect takes a connection out of the pool for good: the lock belongs to it,
-// and everything is done on it, so that a relay that lost its lock, with its
-// connection, can change nothing any more.
+// connect takes a connection out of the pool permanently. The lock belongs to it, and all
+// statements run on it. So a relay that loses its lock, together with its connection, can no longer
+// change anything.
 func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := r.opts.Pool.Session(tenant.All(ctx))
 	if err != nil {
@@ -190,7 +185,7 @@ func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// newSession prepares the work of a relay that has the lock.
+// newSession prepares the session of a relay that holds the lock.
 func (r *Relay) newSession(conn *pgx.Conn) (*leaderSession, error) {
 	broker := r.opts.Bus.Conn()
 	js, err := jetstream.New(broker,
@@ -210,7 +205,7 @@ func (r *Relay) newSession(conn *pgx.Conn) (*leaderSession, error) {
 	}, nil
 }
 
-// pause waits; a wake-up ends it, and so does the context.
+// pause waits until d has passed, a wake-up arrives or the context ends.
 func (r *Relay) pause(ctx context.Context, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

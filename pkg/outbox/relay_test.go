@@ -200,7 +200,7 @@ func TestOneRelayWorksAndAnotherTakesOver(t *testing.T) {
 	b.append(1, "b")
 	b.allSent()
 	assert.NoError(t, testutil.GatherAndCompare(second.metrics, strings.NewReader(`
-		# HELP rotaloom_outbox_published_total Events that the broker has taken, repetitions included.
+		# HELP rotaloom_outbox_published_total Events that the broker has accepted, including repetitions.
 		# TYPE rotaloom_outbox_published_total counter
 		rotaloom_outbox_published_total 0
 	`), "rotaloom_outbox_published_total"), "the first one has the lock")

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// leaderSession is the work of one relay while it holds the lock.
+// leaderSession is the state of a relay while it holds the lock.
 type leaderSession struct {
 	*Relay
 	conn        *pgx.Conn
@@ -24,22 +24,22 @@ type leaderSession struct {
 	wakeups     *nats.Subscription
 	reconnected chan nats.Status
 
-	// highest is the last sequence that each stream is known to have reached. It
-	// is empty while nothing was compared since the broker came (back).
+	// highest is the last known sequence of each stream. It is empty until the first comparison
+	// after the broker connects.
 	highest map[string]uint64
-	// compared reports whether the broker was compared with the table since then.
+	// compared reports whether the table was compared with the broker since then.
 	compared          bool
 	sinceHousekeeping clock.Stopwatch
 }
 
 func (s *leaderSession) end() {
-	_ = s.wakeups.Unsubscribe() // It fails only when the connection is closed.
+	_ = s.wakeups.Unsubscribe() // It fails only if the connection is closed.
 	s.opts.Bus.Conn().RemoveStatusListener(s.reconnected)
 	s.js.CleanupPublisher()
 }
 
-// brokerError is a failure of the broker's side, after which the relay goes on
-// trying. Others end the session.
+// brokerError is a failure of the broker, after which the relay tries again. Other errors end the
+// session.
 type brokerError struct{ error }
 
 func (e brokerError) Unwrap() error { return e.error }
@@ -50,11 +50,11 @@ func (s *leaderSession) run(ctx context.Context) error {
 		sent, err := s.step(ctx)
 		var broker brokerError
 		switch {
-		case ctx.Err() != nil: // Whatever failed, failed because this ends.
+		case ctx.Err() != nil: // The error is a consequence of the shutdown.
 			return ctx.Err()
 		case errors.As(err, &broker):
 			s.metrics.failures.Inc()
-			if away.Attempts() == 0 { // Once for each time that it is away.
+			if away.Attempts() == 0 { // Log once for each outage.
 				s.opts.Log.WarnContext(ctx, "events wait in the outbox for the broker", "error", err)
 			}
 			s.compared = false
@@ -63,7 +63,7 @@ func (s *leaderSession) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case sent == s.opts.Batch:
-			idle = s.opts.Poll // There is more.
+			idle = s.opts.Poll // More events wait.
 		case sent > 0:
 			idle = s.opts.Poll
 			s.pause(ctx, idle)
@@ -77,7 +77,7 @@ func (s *leaderSession) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// await waits for the broker to come back, or for the time to be over.
+// await waits until the broker reconnects or d has passed.
 func (s *leaderSession) await(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -88,7 +88,7 @@ func (s *leaderSession) await(ctx context.Context, d time.Duration) {
 	}
 }
 
-// step does what is due and publishes one batch, of which it returns the size.
+// step runs the due housekeeping and publishes one batch. It returns the size of the batch.
 func (s *leaderSession) step(ctx context.Context) (int, error) {
 	select {
 	case <-s.reconnected:
@@ -108,7 +108,7 @@ func (s *leaderSession) step(ctx context.Context) (int, error) {
 		}
 	}
 	if due || !s.compared {
-		// Before anything else is published, which might hide a loss.
+		// Compare before publishing, which might hide a loss.
 		if err := s.compare(ctx); err != nil {
 			return 0, err
 		}
@@ -125,14 +125,14 @@ func (s *leaderSession) step(ctx context.Context) (int, error) {
 	return s.publish(ctx)
 }
 
-// row is one event on its way.
+// row is an event to publish.
 type row struct {
 	id      int64
 	stream  string
 	message *nats.Msg
 }
 
-func (s *leaderSession) unsent(ctx context.Context) ([]row, error) {
+func (s *leaderSession) readUnsent(ctx context.Context) ([]row, error) {
 	rows, err := s.conn.Query(ctx, `
 		SELECT id, tenant_id, event_id::text, stream, subject, event, payload, request_id, traceparent
 		FROM outbox WHERE sent_at IS NULL ORDER BY id LIMIT $1`, s.opts.Batch)
@@ -165,11 +165,11 @@ func (s *leaderSession) unsent(ctx context.Context) ([]row, error) {
 	return found, nil
 }
 
-// publish sends the next batch and marks what the broker has taken. The order
-// of rows is that of their ids, which is not always that of their commits; a
-// row that appears late is unsent and found all the same.
+// publish sends the next batch and marks the events that the broker accepted. Rows are in the order
+// of their ids, which may differ from the order of their commits; a row that appears late is
+// unsent, and is found too.
 func (s *leaderSession) publish(ctx context.Context) (int, error) {
-	rows, err := s.unsent(ctx)
+	rows, err := s.readUnsent(ctx)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
@@ -183,18 +183,18 @@ func (s *leaderSession) publish(ctx context.Context) (int, error) {
 		}
 		responses = append(responses, response)
 	}
-	taken := batch{highest: map[string]uint64{}, lost: map[string]bool{}}
+	accepted := batch{highest: map[string]uint64{}, lost: map[string]bool{}}
 	for i, response := range responses {
 		select {
 		case ack := <-response.Ok():
-			taken.add(rows[i], ack, s.highest)
+			accepted.add(rows[i], ack, s.highest)
 		case err := <-response.Err():
 			failure = err
-		case <-ctx.Done(): // What is not marked is sent once more, and dropped by the broker.
+		case <-ctx.Done(): // Unmarked events are sent again, and dropped by the broker.
 			return 0, ctx.Err()
 		}
 	}
-	if err := s.mark(ctx, taken); err != nil {
+	if err := s.mark(ctx, accepted); err != nil {
 		return 0, err
 	}
 	if failure != nil {
@@ -203,15 +203,15 @@ func (s *leaderSession) publish(ctx context.Context) (int, error) {
 	return len(rows), nil
 }
 
-// batch is what the broker returned.
+// batch collects the acknowledgements of the broker.
 type batch struct {
 	ids     []int64
 	highest map[string]uint64
 	lost    map[string]bool
 }
 
-// add takes a response. A stream that gives a new message a number it has given
-// before has forgotten what had that number.
+// add records an acknowledgement. A stream that gives a new message a used sequence number has lost
+// the old message.
 func (b *batch) add(r row, ack *jetstream.PubAck, highest map[string]uint64) {
 	b.ids = append(b.ids, r.id)
 	b.highest[r.stream] = max(b.highest[r.stream], ack.Sequence)
@@ -220,25 +220,25 @@ func (b *batch) add(r row, ack *jetstream.PubAck, highest map[string]uint64) {
 	}
 }
 
-func (s *leaderSession) mark(ctx context.Context, taken batch) error {
-	if len(taken.ids) == 0 {
+func (s *leaderSession) mark(ctx context.Context, accepted batch) error {
+	if len(accepted.ids) == 0 {
 		return nil
 	}
-	for stream := range taken.lost {
+	for stream := range accepted.lost {
 		if err := s.requeue(ctx, stream, "its sequence went back"); err != nil {
 			return err
 		}
 		s.highest[stream] = 0
 	}
 	var statements pgx.Batch
-	statements.Queue("UPDATE outbox SET sent_at = clock_timestamp() WHERE sent_at IS NULL AND id = any($1)", taken.ids)
-	for stream, sequence := range taken.highest {
+	statements.Queue("UPDATE outbox SET sent_at = clock_timestamp() WHERE sent_at IS NULL AND id = any($1)", accepted.ids)
+	for stream, sequence := range accepted.highest {
 		s.highest[stream] = max(s.highest[stream], sequence)
 		statements.Queue("UPDATE outbox_stream SET last_sequence = $2 WHERE stream = $1", stream, s.highest[stream])
 	}
 	if err := s.conn.SendBatch(ctx, &statements).Close(); err != nil {
 		return fmt.Errorf("outbox: mark as sent: %w", err)
 	}
-	s.metrics.published.Add(float64(len(taken.ids)))
+	s.metrics.published.Add(float64(len(accepted.ids)))
 	return nil
 }

@@ -45,7 +45,7 @@ func ReadContract(event protoreflect.MessageDescriptor) (*Contract, error) {
 }
 
 func readContract(event protoreflect.MessageDescriptor) (*Contract, error) {
-	subject, err := bus.SubjectOf(event)
+	subject, err := bus.EventSubject(event)
 	if err != nil {
 		return nil, err
 	}

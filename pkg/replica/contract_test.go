@@ -56,7 +56,7 @@ func with(r *optionsv1.Replication) *optionsv1.Event {
 
 func TestConsumersAreNamedByTheContract(t *testing.T) {
 	t.Parallel()
-	c := bus.ConsumerOf("reader", dynamicpb.NewMessage(things))
+	c := bus.NewConsumer("reader", dynamicpb.NewMessage(things))
 	assert.Equal(t, "reader-thing-changed", c.Durable)
 	assert.Equal(t, "TEST", c.Stream)
 	assert.Equal(t, []string{"rotaloom.test.thing.changed"}, c.Subjects)
@@ -66,6 +66,6 @@ func TestConsumersAreNamedByTheContract(t *testing.T) {
 		things:                          "does not name stranger as a consumer",
 		file.Messages().ByName("Thing"): "is not an event",
 	} {
-		assert.ErrorContains(t, w.bus.Run(t.Context(), bus.ConsumerOf("stranger", dynamicpb.NewMessage(of))), want)
+		assert.ErrorContains(t, w.bus.Run(t.Context(), bus.NewConsumer("stranger", dynamicpb.NewMessage(of))), want)
 	}
 }

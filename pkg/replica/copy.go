@@ -103,7 +103,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 		}
 		return c.Apply(ctx, tx, tenantID, changes)
 	}
-	r.consumer = bus.ConsumerOf(c.Service, c.Event)
+	r.consumer = bus.NewConsumer(c.Service, c.Event)
 	r.consumer.BatchSize = c.BatchSize
 	r.consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
 		if err := waitUntilAged(ctx, c.Delay, messages); err != nil {

@@ -1,5 +1,5 @@
-// Package natsconn connects to NATS: safely, to a server that is new enough, and
-// with a log of how long it was away.
+// Package natsconn connects to NATS: securely, to a server that is new enough, and with a log of
+// its outages.
 package natsconn
 
 import (
@@ -17,26 +17,23 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
-// Config says how to reach NATS. Every field but the URL works at its zero
-// value.
+// Config is the address and the credentials of NATS. Only the URL is required.
 type Config struct {
 	URL         obs.Secret `name:"url" env:"URL" help:"NATS servers, separated by commas: tls://host:4222."`
 	Credentials string     `name:"credentials" env:"CREDENTIALS" type:"path" help:"File with NATS user credentials."`
-	CA          string     `name:"ca" env:"CA" type:"path" help:"File with the certificates that the server's is verified against."`
+	CA          string     `name:"ca" env:"CA" type:"path" help:"File with the certificates of the authorities that may sign the server's certificate."`
 	Cert        string     `name:"cert" env:"CERT" type:"path" help:"File with the client certificate."`
 	Key         string     `name:"key" env:"KEY" type:"path" help:"File with the key of the client certificate."`
-	// AllowInsecure lets servers on other machines be used without TLS or a user.
+	// AllowInsecure allows servers on other machines without TLS or a user.
 	AllowInsecure bool `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use NATS on another machine without TLS or a user."`
 }
 
-// Connect returns a connection that is made in the background and made again
-// whenever it is lost, for ever: a service works without NATS, and its events
-// wait in the outbox. What cannot be right at any time (an unreadable
-// certificate, a URL that is none) is an error, and so is a server that is there and
-// older than [MinServerVersion]. [Watch] finds one that comes later.
+// Connect returns a connection that is established in the background, and re-established without
+// limit whenever it is lost: a service works without NATS, and its events wait in the outbox.
+// Errors that time cannot fix (an unreadable certificate, an invalid URL) fail at once, and so does
+// a running server that is older than [MinServerVersion]. [Watch] detects an old server later.
 //
-// The caller ends the connection by [Drain]. More options, such as an in-process server,
-// may be added.
+// Close the connection with [Drain]. more may add options, such as an in-process server.
 func Connect(cfg Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	return NewReporter(log).Connect(cfg, name, log, more...)
 }
@@ -48,18 +45,18 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 	}
 	opts := []nats.Option{
 		nats.Name(name),
-		// Nobody else's permissions cover what a service gets.
+		// A separate prefix: no other service's permissions cover it.
 		nats.CustomInboxPrefix(InboxPrefix(name)),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(500 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
 		nats.PingInterval(20 * time.Second),
-		// Nothing is kept for later by the client: the outbox does that, durably.
+		// The client buffers nothing: the outbox does that, durably.
 		nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if connectionBroke(err) {
-				return // The Reporter says so, unless we are about to close it.
+				return // The Reporter logs it, unless this process is closing the connection.
 			}
 			subject := ""
 			if sub != nil {
@@ -79,20 +76,20 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		return nil, err
 	}
 	if !conn.IsConnected() {
-		r.disconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
+		r.onDisconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
 }
 
-// Drain ends a connection when what it has begun is done, and waits for that, so that a
-// server of the same process may be stopped next. When ctx ends first the connection is
-// closed, and that is an error.
+// Drain closes a connection once its pending work is done, and waits for that, so that a server in
+// the same process can be stopped next. If ctx ends first, Drain closes the connection and returns
+// an error.
 func Drain(ctx context.Context, conn *nats.Conn) error {
 	closed := conn.StatusChanged(nats.CLOSED)
 	defer conn.RemoveStatusListener(closed)
 	switch err := conn.Drain(); {
 	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionReconnecting):
-		return nil // Closed before, or because nobody is there to whom it could finish anything.
+		return nil // Already closed, or no server to finish with.
 	case err != nil:
 		return fmt.Errorf("bus: drain: %w", err)
 	}
@@ -105,15 +102,15 @@ func Drain(ctx context.Context, conn *nats.Conn) error {
 	}
 }
 
-// connectionBroke reports whether a write failed because there is nobody at the other end
-// of the socket, or of the pipe of a server in this process.
+// connectionBroke reports whether a write failed because the other end of the socket, or of the
+// pipe to a server in this process, is closed.
 func connectionBroke(err error) bool {
 	var socket *net.OpError
 	return errors.Is(err, io.ErrClosedPipe) || errors.As(err, &socket)
 }
 
-// InboxPrefix is the prefix of the subjects on which the connection of a service gets
-// its responses.
+// InboxPrefix returns the prefix of the subjects on which a service's connection receives
+// responses.
 func InboxPrefix(name string) string { return "_INBOX." + name }
 
 func (c Config) security() []nats.Option {

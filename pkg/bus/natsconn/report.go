@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Reporter says in the log when NATS is away and when it is back, once for all
-// connections of a process that it reports on. It is safe for concurrent use.
+// Reporter logs when NATS becomes unavailable and available, once for all connections of a process
+// that it observes. It is safe for concurrent use.
 type Reporter struct {
 	log *slog.Logger
 
@@ -16,41 +16,41 @@ type Reporter struct {
 	lost map[*nats.Conn]bool
 }
 
-// NewReporter makes a Reporter.
+// NewReporter returns a Reporter.
 func NewReporter(log *slog.Logger) *Reporter {
 	return &Reporter{log: log, lost: map[*nats.Conn]bool{}}
 }
 
-// options are those with which a connection notifies the Reporter.
+// options returns the options by which a connection notifies the Reporter.
 func (r *Reporter) options() []nats.Option {
 	return []nats.Option{
-		nats.ConnectHandler(r.connected),
-		nats.ReconnectHandler(r.connected),
+		nats.ConnectHandler(r.onConnected),
+		nats.ReconnectHandler(r.onConnected),
 		nats.DisconnectErrHandler(func(conn *nats.Conn, err error) {
-			if err != nil { // Without one, we closed it ourselves.
-				r.disconnected(conn, err)
+			if err != nil { // Without an error, this process closed the connection.
+				r.onDisconnected(conn, err)
 			}
 		}),
-		nats.ClosedHandler(r.closed),
+		nats.ClosedHandler(r.onClosed),
 	}
 }
 
-// disconnected says that a connection was lost, or never made.
-func (r *Reporter) disconnected(conn *nats.Conn, err error) {
+// onDisconnected records that a connection was lost, or never established.
+func (r *Reporter) onDisconnected(conn *nats.Conn, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lost) == 0 {
-		r.log.Warn("NATS is away; events wait, and changes reach no copies, until it is back", "error", err)
+		r.log.Warn("NATS is unavailable; until it is back, events wait and copies are not updated", "error", err)
 	}
 	r.lost[conn] = true
 	if conn.IsConnected() {
-		// It was made while this was said.
+		// The connection was established in the meantime.
 		r.markConnected(conn)
 	}
 }
 
-// connected says that NATS is there, when the last connection that was away is back.
-func (r *Reporter) connected(conn *nats.Conn) {
+// onConnected logs that NATS is available once the last lost connection is back.
+func (r *Reporter) onConnected(conn *nats.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.markConnected(conn)
@@ -66,8 +66,8 @@ func (r *Reporter) markConnected(conn *nats.Conn) {
 	}
 }
 
-// closed forgets a connection.
-func (r *Reporter) closed(conn *nats.Conn) {
+// onClosed removes a connection.
+func (r *Reporter) onClosed(conn *nats.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.lost, conn)

@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 )
 
-// However many connections a process has, its log says once that NATS is away, and once
+// However many connections a process has, its log says once that NATS is unavailable, and once
 // that it is back: when it was there, and when it never was.
 func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 	t.Parallel()
@@ -35,10 +35,10 @@ func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 		defer conn.Close()
 	}
 	for round := 1; round <= 2; round++ {
-		require.Eventually(t, func() bool { return logged("NATS is away") == round }, waitTimeout, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return logged("NATS is unavailable") == round }, waitTimeout, 10*time.Millisecond)
 		server.Start()
 		require.Eventually(t, func() bool { return logged("NATS is back") == round }, waitTimeout, 10*time.Millisecond)
-		assert.Equal(t, round, logged("NATS is away"), log.String())
+		assert.Equal(t, round, logged("NATS is unavailable"), log.String())
 		server.Stop()
 	}
 }
@@ -65,7 +65,7 @@ func (d brokenDialer) Dial(network, address string) (net.Conn, error) {
 }
 
 // A server of the same process may close its end before the connection is closed. That is
-// no warning beside what says that NATS is away.
+// no warning beside what says that NATS is unavailable.
 func TestAFailedWriteIsNotReportedByItself(t *testing.T) {
 	t.Parallel()
 	server, log, is := natstest.New(t), &syncbuffer.Buffer{}, &atomic.Bool{}

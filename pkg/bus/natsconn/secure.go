@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// errURL never holds the URL, in which there may be a password.
+// errURL does not contain the URL, which may hold a password.
 var errURL = errors.New("bus: the NATS URL cannot be read: it must be tls://user:password@host:4222, or several of them, separated by commas")
 
-// checkSecure refuses servers on other machines that are reached without TLS, where
-// anybody on the way could read and forge events, or without a user, since a server
-// that lets everybody in lets everybody publish.
+// checkSecure rejects servers on other machines without TLS, where anyone on the network could read
+// and forge events, or without a user: a server that accepts connections without a user lets anyone
+// publish.
 func (c Config) checkSecure() error {
 	if c.AllowInsecure || c.URL == "" {
 		return nil
@@ -31,10 +31,10 @@ func (c Config) checkSecure() error {
 			continue
 		}
 		if u.Scheme != "tls" && u.Scheme != "wss" {
-			return fmt.Errorf("bus: NATS at %s is reached without TLS: write tls:// instead of %s://, or say --nats-allow-insecure", u.Host, u.Scheme)
+			return fmt.Errorf("bus: the connection to NATS at %s has no TLS: write tls:// instead of %s://, or set --nats-allow-insecure", u.Host, u.Scheme)
 		}
 		if u.User == nil && c.Credentials == "" && c.Cert == "" {
-			return fmt.Errorf("bus: NATS at %s is reached without a user: put one in the URL, or give --nats-credentials or --nats-cert, or say --nats-allow-insecure", u.Host)
+			return fmt.Errorf("bus: the connection to NATS at %s has no user: put one in the URL, or set --nats-credentials, --nats-cert or --nats-allow-insecure", u.Host)
 		}
 	}
 	return nil

@@ -22,12 +22,12 @@ func TestServersElsewhereNeedTLSAndAUser(t *testing.T) {
 		"this machine by name":      {natsconn.Config{URL: "localhost:1"}, ""},
 		"this machine, IPv6":        {natsconn.Config{URL: "nats://[::1]:1"}, ""},
 		"TLS and a user":            {natsconn.Config{URL: "tls://commons:secret@192.0.2.1:4222"}, ""},
-		"plain":                     {natsconn.Config{URL: "nats://commons:secret@192.0.2.1:4222"}, "without TLS"},
-		"no scheme":                 {natsconn.Config{URL: "192.0.2.1:4222"}, "without TLS"},
-		"one of several is plain":   {natsconn.Config{URL: "tls://a:b@192.0.2.1:4222,nats://a:b@192.0.2.2:4222"}, "without TLS"},
-		"a name that looks local":   {natsconn.Config{URL: "nats://localhost.example.org:4222"}, "without TLS"},
-		"plain websocket":           {natsconn.Config{URL: "ws://a:b@192.0.2.1:4222"}, "without TLS"},
-		"no user":                   {natsconn.Config{URL: "tls://192.0.2.1:4222"}, "without a user"},
+		"plain":                     {natsconn.Config{URL: "nats://commons:secret@192.0.2.1:4222"}, "has no TLS"},
+		"no scheme":                 {natsconn.Config{URL: "192.0.2.1:4222"}, "has no TLS"},
+		"one of several is plain":   {natsconn.Config{URL: "tls://a:b@192.0.2.1:4222,nats://a:b@192.0.2.2:4222"}, "has no TLS"},
+		"a name that looks local":   {natsconn.Config{URL: "nats://localhost.example.org:4222"}, "has no TLS"},
+		"plain websocket":           {natsconn.Config{URL: "ws://a:b@192.0.2.1:4222"}, "has no TLS"},
+		"no user":                   {natsconn.Config{URL: "tls://192.0.2.1:4222"}, "has no user"},
 		"an operator who says so":   {natsconn.Config{URL: "nats://192.0.2.1:4222", AllowInsecure: true}, ""},
 		"an address that cannot be": {natsconn.Config{URL: "tls://a:secret@%zz"}, "cannot be read"},
 	} {
@@ -44,5 +44,5 @@ func TestServersElsewhereNeedTLSAndAUser(t *testing.T) {
 		})
 	}
 	_, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("tls://192.0.2.1"), Credentials: "/nowhere"}, "test", log)
-	assert.NotContains(t, err.Error(), "without a user")
+	assert.NotContains(t, err.Error(), "has no user")
 }

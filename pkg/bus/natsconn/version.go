@@ -10,13 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// MinServerVersion is the oldest release of nats-server that has what consumers need:
-// several subjects for one consumer. An older one takes them without a word, and
-// delivers nothing.
+// MinServerVersion is the oldest release of nats-server that supports several subjects for one
+// consumer. An older one accepts them silently, and delivers nothing.
 const MinServerVersion = "2.10.0"
 
-// checkServer says why the server of a connection will not do, or nil. It is nil without
-// a connection too.
+// checkServer returns an error if the server of a connection is too old. Without a connection it
+// returns nil.
 func checkServer(conn *nats.Conn) error {
 	version := conn.ConnectedServerVersion()
 	if version == "" || !older(version, MinServerVersion) {
@@ -26,9 +25,9 @@ func checkServer(conn *nats.Conn) error {
 		conn.ConnectedUrlRedacted(), version, MinServerVersion)
 }
 
-// older compares the numbers of two versions. Of a pre-release, the numbers count.
+// older compares the numbers of two versions, ignoring pre-release suffixes.
 func older(version, than string) bool {
-	a, b := numbers(version), numbers(than)
+	a, b := versionNumbers(version), versionNumbers(than)
 	for i := range a {
 		if a[i] != b[i] {
 			return a[i] < b[i]
@@ -37,16 +36,16 @@ func older(version, than string) bool {
 	return false
 }
 
-func numbers(version string) (n [3]int) {
+func versionNumbers(version string) (n [3]int) {
 	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
 	for i, part := range strings.SplitN(release, ".", len(n)) {
-		n[i], _ = strconv.Atoi(part) // What is no number is as old as can be.
+		n[i], _ = strconv.Atoi(part) // A part that is not a number counts as 0.
 	}
 	return n
 }
 
-// Probe says why a server that is there will not do, before anything is begun that needs
-// it. It returns nil when none is there.
+// Probe returns an error if a running server is too old, before the program starts anything that
+// needs it. It returns nil if no server responds.
 func Probe(cfg Config) error {
 	conn, err := Connect(cfg, "probe", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -56,9 +55,9 @@ func Probe(cfg Config) error {
 	return nil
 }
 
-// Watch returns an error when the connection comes to a server that will not do, and nil
-// when the context ends. A connection is made in the background, and made again to
-// whatever server is there then.
+// Watch returns an error when the connection reaches a server that is too old, and nil when the
+// context ends. A connection is established in the background, and may reach another server each
+// time.
 func Watch(ctx context.Context, conn *nats.Conn) error {
 	status := conn.StatusChanged(nats.CONNECTED)
 	defer conn.RemoveStatusListener(status)

@@ -22,7 +22,7 @@ func Publish(t testing.TB, conn *nats.Conn, event proto.Message) {
 	js, err := jetstream.New(conn)
 	require.NoError(t, err)
 	descriptor := event.ProtoReflect().Descriptor()
-	subject, err := bus.SubjectOf(descriptor)
+	subject, err := bus.EventSubject(descriptor)
 	require.NoError(t, err)
 	payload, err := proto.Marshal(event)
 	require.NoError(t, err)

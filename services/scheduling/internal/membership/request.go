@@ -18,7 +18,7 @@ import (
 // event is only a hint: the consumer reads the requests from commons, in order, so that repeated,
 // reordered and late events are harmless.
 func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bus.Consumer {
-	consumer := bus.ConsumerOf("scheduling", &commonsv1.TermRequestsMade{})
+	consumer := bus.NewConsumer("scheduling", &commonsv1.TermRequestsMade{})
 	consumer.HandleBatch = func(ctx context.Context, messages []bus.Message) error {
 		var persons []int64
 		for _, m := range messages {

@@ -75,7 +75,7 @@ func TestEventsHaveTheConsumersOfTheirContracts(t *testing.T) {
 	for _, option := range eventsOf(t) {
 		for _, service := range option.GetConsumers() {
 			assert.Contains(t, consumers, service, option.GetSubject())
-			declared = append(declared, bus.DurableOf(service, option.GetSubject()))
+			declared = append(declared, bus.DurableName(service, option.GetSubject()))
 		}
 	}
 	for name, part := range consumers {

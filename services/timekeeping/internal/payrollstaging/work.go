@@ -47,7 +47,7 @@ func NewWorker(deps Deps, registry prometheus.Registerer) (*Worker, error) {
 
 // Consumer stages the batches that are asked for.
 func (w *Worker) Consumer() bus.Consumer {
-	consumer := bus.ConsumerOf("timekeeping", &timekeepingv1.PayrollStagingBatchRequested{})
+	consumer := bus.NewConsumer("timekeeping", &timekeepingv1.PayrollStagingBatchRequested{})
 	consumer.Concurrency, consumer.Prefetch = concurrency, concurrency
 	consumer.Handle = func(ctx context.Context, m bus.Message) error {
 		event, err := bus.Decode[*timekeepingv1.PayrollStagingBatchRequested](m)

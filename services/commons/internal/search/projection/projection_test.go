@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // deliver hands events of one kind to the consumer of their subject.
 func deliver(ctx context.Context, t require.TestingT, pool *pg.Pool, events ...proto.Message) {
-	subject, err := bus.SubjectOf(events[0].ProtoReflect().Descriptor())
+	subject, err := bus.EventSubject(events[0].ProtoReflect().Descriptor())
 	require.NoError(t, err)
 	messages := make([]bus.Message, len(events))
 	for i, e := range events {

@@ -104,7 +104,7 @@ const service = "propagator"
 
 // Planner returns the consumer that divides propagations into batches.
 func (p *Propagator) Planner() bus.Consumer {
-	c := bus.ConsumerOf(service, &schedulingv1.PropagationRequested{})
+	c := bus.NewConsumer(service, &schedulingv1.PropagationRequested{})
 	c.Concurrency, c.Prefetch = p.cfg.Planners, p.cfg.Planners
 	c.AckWait, c.MaxDeliver, c.Backoff = redeliverAfter, p.cfg.MaxDeliver, p.backoff
 	c.Handle = func(ctx context.Context, m bus.Message) error {
@@ -134,7 +134,7 @@ func (p *Propagator) SmallWorker() bus.Consumer {
 }
 
 func (p *Propagator) worker(event proto.Message, decode func(bus.Message) (batchKey, error)) bus.Consumer {
-	c := bus.ConsumerOf(service, event)
+	c := bus.NewConsumer(service, event)
 	// A batch takes long, and no other replica can process a prefetched message.
 	c.Concurrency, c.Prefetch = p.cfg.Concurrency, p.cfg.Concurrency
 	c.AckWait, c.MaxDeliver, c.Backoff = redeliverAfter, p.cfg.MaxDeliver, p.backoff
