@@ -17,21 +17,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// oldest is the first major version that our SQL is written for.
+// oldest is the first major version that supports our SQL.
 const oldest = pg.MinServerMajor
 
 // NotFound is the error of a machine without a usable PostgreSQL server.
 type NotFound struct {
-	// Named says that only the folder in Config.BinDir was looked at.
+	// Named means that only the folder in Config.BinDir was searched.
 	Named bool
-	// Tried says for each folder that was looked at why it would not do.
+	// Tried holds, for each searched folder, the reason why it is not usable.
 	Tried []string
 }
 
 func (e *NotFound) Error() string {
 	if e.Named {
-		return fmt.Sprintf("the folder that is named for PostgreSQL's programs holds no usable ones (version %d or newer): %s. "+
-			"Name the folder of initdb and postgres, or none to have them looked for", oldest, strings.Join(e.Tried, "; "))
+		return fmt.Sprintf("the configured folder has no usable programs of PostgreSQL (version %d or newer): %s. "+
+			"Set the folder of initdb and postgres, or leave it empty to search for them", oldest, strings.Join(e.Tried, "; "))
 	}
 	tried := "no folder with its programs"
 	if len(e.Tried) > 0 {
@@ -39,17 +39,17 @@ func (e *NotFound) Error() string {
 	}
 	return fmt.Sprintf("no PostgreSQL server (version %d or newer) was found on this machine: %s. "+
 		"Install one (Debian, Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; "+
-		"macOS: brew install postgresql), name the folder of initdb and postgres, or use a running server by its URL",
+		"macOS: brew install postgresql), set the folder of initdb and postgres, or use a running server by its URL",
 		oldest, tried)
 }
 
-// OtherVersion is the error of a machine whose PostgreSQL servers cannot run the data
-// that is there, because another major version made it.
+// OtherVersion is the error of a machine whose PostgreSQL servers cannot run the existing data,
+// because another major version created it.
 type OtherVersion struct {
-	// Data is the folder of the data, and Major the version that made it.
+	// Data is the folder of the data, and Major the version that created it.
 	Data  string
 	Major int
-	// Found are the versions that are there.
+	// Found lists the installed versions.
 	Found []int
 }
 
@@ -62,8 +62,8 @@ func (e *OtherVersion) Error() string {
 	if e.Major >= oldest {
 		install = fmt.Sprintf("install PostgreSQL %d (Debian, Ubuntu: apt-get install postgresql-%d), ", e.Major, e.Major)
 	}
-	return fmt.Sprintf("the data in %s was made by PostgreSQL %d, and this machine has version %s, which cannot run it: "+
-		"%sbring the data to the version that is there with pg_upgrade, or begin with another state folder",
+	return fmt.Sprintf("the data in %s was created by PostgreSQL %d, and this machine has version %s, which cannot run it: "+
+		"%supgrade the data to the installed version with pg_upgrade, or use another state folder",
 		e.Data, e.Major, strings.Join(found, " and "), install)
 }
 
@@ -75,9 +75,9 @@ type binaries struct {
 
 func (b binaries) path(program string) string { return filepath.Join(b.dir, program) }
 
-// find returns the first installation that works: the given folder only, or
-// else PATH and the usual places, newest first. A cluster can be run only by
-// the major version that made it, so that of the data, unless 0, is insisted on.
+// find returns the first installation that works: in the given folder only, or else in PATH and the
+// usual places, newest first. Only the major version that created a cluster can run it, so find
+// requires that version unless major is 0.
 func find(ctx context.Context, dir, data string, major int, as owner) (binaries, error) {
 	candidates := []string{dir}
 	if dir == "" {
@@ -101,8 +101,8 @@ func find(ctx context.Context, dir, data string, major int, as owner) (binaries,
 	return binaries{}, &missing
 }
 
-// initdbDirs lists the folders that hold an initdb, links resolved: packages
-// put a single program on PATH as a link to where its siblings are.
+// initdbDirs returns the folders that contain an initdb, with links resolved: packages put a single
+// program on PATH as a link to its real folder.
 func initdbDirs() []string {
 	var dirs []string
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -116,8 +116,8 @@ func initdbDirs() []string {
 		"/usr/local/opt/postgresql*/bin",    // macOS on Intel
 		"/usr/local/pgsql/bin",              // built from source
 	} {
-		found, _ := filepath.Glob(pattern) // Its only error is a malformed pattern.
-		slices.SortFunc(found, func(a, b string) int { return number(b) - number(a) })
+		found, _ := filepath.Glob(pattern) // It fails only for a malformed pattern.
+		slices.SortFunc(found, func(a, b string) int { return firstNumber(b) - firstNumber(a) })
 		dirs = append(dirs, found...)
 	}
 	var real []string
@@ -132,14 +132,14 @@ func initdbDirs() []string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// number returns the first number in a text, or 0.
-func number(text string) int {
+// firstNumber returns the first number in a text, or 0.
+func firstNumber(text string) int {
 	n, _ := strconv.Atoi(digits.FindString(text))
 	return n
 }
 
-// inspect checks that the programs of a folder are there, are of one version
-// and have the files that a new cluster is made from.
+// inspect checks that a folder has the programs, in one version, together with the files for
+// creating a cluster.
 func inspect(ctx context.Context, dir string, as owner) (binaries, error) {
 	b := binaries{dir: dir}
 	versions := make([]string, 2)
@@ -153,10 +153,10 @@ func inspect(ctx context.Context, dir string, as owner) (binaries, error) {
 	if versions[0] != versions[1] {
 		return b, fmt.Errorf("initdb is %q but postgres is %q", versions[0], versions[1])
 	}
-	if b.major = number(versions[0]); b.major < oldest {
+	if b.major = firstNumber(versions[0]); b.major < oldest {
 		return b, fmt.Errorf("is version %d", b.major)
 	}
-	// initdb -s prints what it would use and touches nothing.
+	// initdb -s prints its settings and changes nothing.
 	out, err := as.command(ctx, "/", b.path("initdb"), "-s", "-D", "/nonexistent").CombinedOutput()
 	if err != nil {
 		return b, fmt.Errorf("initdb does not run (%w: %s)", err, firstLine(out))

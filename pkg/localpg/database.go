@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// EnsureDatabases makes the role that owns the databases and those of the named
-// databases that do not exist. It may be called at every start.
+// EnsureDatabases creates the role that owns the databases and the missing databases. It may be
+// called at every start.
 func (s *Server) EnsureDatabases(ctx context.Context, names ...string) error {
 	conn, err := pgx.Connect(ctx, s.AdminURL("postgres"))
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Server) EnsureDatabases(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// ensure runs a statement if a query for its result finds nothing.
+// ensure executes create, unless query finds a row.
 func ensure(ctx context.Context, conn *pgx.Conn, query, name, create string) error {
 	rows, err := conn.Query(ctx, query, name)
 	if err != nil {

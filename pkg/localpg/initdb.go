@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// initialize makes the cluster if there is none. It is made beside its place
-// and moved there when complete, so one that is there is whole.
+// initialize creates the cluster if it does not exist. It creates the cluster under another name
+// and renames it when it is complete, so an existing cluster is complete.
 func (l layout) initialize(ctx context.Context, bin binaries, as owner, disposable bool) error {
 	if _, err := os.Stat(l.data); err == nil {
 		return nil
 	}
-	// The locale gives the meaning of upper and lower case; not every system has
-	// this one. The order of text is that of its code points in both.
+	// The locale defines upper and lower case; not every system has C.UTF-8. Both locales order
+	// text by code points.
 	err := l.initdb(ctx, bin, as, "C.UTF-8", disposable)
 	if err != nil && strings.Contains(err.Error(), "invalid locale") {
 		err = l.initdb(ctx, bin, as, "C", disposable)
@@ -41,11 +41,11 @@ func (l layout) initdb(ctx context.Context, bin binaries, as owner, locale strin
 	return os.Rename(unfinished, l.data)
 }
 
-// maxErrorOutput is how much is reported of what a program printed before it failed.
+// maxErrorOutput bounds the output of a failed program in an error.
 const maxErrorOutput = 300
 
-// errorOutput is what a program of PostgreSQL printed about its failure, which stands
-// among lines about what it did before.
+// errorOutput returns the error lines in the output of a PostgreSQL program, or its last line if it
+// has none.
 func errorOutput(out []byte) string {
 	var said []string
 	last := ""

@@ -17,24 +17,24 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
-// layout is where the files of one server are.
+// layout holds the paths of one server.
 type layout struct {
-	root    string   // all of it, absolute and free of links
+	root    string   // the root folder, absolute, with links resolved
 	data    string   // the cluster
-	socket  string   // the folder of the unix socket
-	rootDir *rootDir // how the server's user gets to root
+	socket  string   // the folder of the Unix socket
+	rootDir *rootDir // the server user's way to root
 }
 
-// maxSocketPath is the longest path of a unix socket on all systems.
+// maxSocketPath is the longest path of a Unix socket that all systems support.
 const maxSocketPath = 103
 
-// port names the socket; there is no TCP port.
+// port is part of the name of the socket; there is no TCP port.
 const port = "5432"
 
-// newLayout makes the folders of a server.
+// newLayout creates the folders of a server.
 func newLayout(dir string, as owner) (layout, error) {
 	if dir == "" {
-		return layout{}, errors.New("no folder is given")
+		return layout{}, errors.New("no folder is set")
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return layout{}, err
@@ -49,16 +49,16 @@ func newLayout(dir string, as owner) (layout, error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return layout{}, err
 	}
-	l := layout{root: root, data: filepath.Join(root, "data"), socket: socketOf(root)}
+	l := layout{root: root, data: filepath.Join(root, "data"), socket: socketDir(root)}
 	if strings.HasPrefix(l.socket, root) {
 		return l, as.makeDir(l.socket)
 	}
 	return l, as.makeSharedDir(l.socket)
 }
 
-// socketOf is the folder of the unix socket: in root, unless its path would be too
-// long, or has what separates paths in the settings of servers and clients.
-func socketOf(root string) string {
+// socketDir returns the folder of the Unix socket: inside root, unless its path is too long, or
+// contains a separator of the settings of servers and clients.
+func socketDir(root string) string {
 	inside := filepath.Join(root, "run")
 	if len(inside)+len("/.s.PGSQL."+port) <= maxSocketPath && !strings.ContainsAny(inside, `,"\'`) {
 		return inside
@@ -67,8 +67,8 @@ func socketOf(root string) string {
 	return filepath.Join(os.TempDir(), "rotaloom-"+hex.EncodeToString(sum[:8]))
 }
 
-// makeSharedDir is makeDir in a folder where others may write too: it takes
-// nothing that somebody else prepared.
+// makeSharedDir is makeDir in a folder where others may write too: it rejects a folder that another
+// user prepared.
 func (o owner) makeSharedDir(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if err == nil {
@@ -88,8 +88,7 @@ func (o owner) makeSharedDir(dir string) error {
 	return nil
 }
 
-// lock makes this process the only one that uses the folder, until the
-// returned lock is closed or the process ends.
+// lock reserves the folder for this process, until the returned lock is closed or the process ends.
 func (l layout) lock() (*filelock.Lock, error) {
 	lock, err := filelock.Try(filepath.Join(l.root, "lock"))
 	if errors.Is(err, filelock.ErrLocked) {
@@ -98,8 +97,7 @@ func (l layout) lock() (*filelock.Lock, error) {
 	return lock, err
 }
 
-// major returns the PostgreSQL version that made the cluster, or 0 when there
-// is no cluster yet.
+// major returns the PostgreSQL version that created the cluster, or 0 if there is no cluster yet.
 func (l layout) major() (int, error) {
 	text, err := os.ReadFile(filepath.Join(l.data, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {

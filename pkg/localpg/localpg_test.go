@@ -209,7 +209,7 @@ func TestMissingServerIsExplained(t *testing.T) {
 	_, err := localpg.Start(t.Context(), localpg.Config{Dir: folder(t), BinDir: lone})
 	var missing *localpg.NotFound
 	require.ErrorAs(t, err, &missing)
-	assert.ErrorContains(t, err, "Name the folder of initdb and postgres")
+	assert.ErrorContains(t, err, "Set the folder of initdb and postgres")
 	assert.ErrorContains(t, err, lone)
 }
 
@@ -222,7 +222,7 @@ func TestDataOfAnotherVersionIsRefused(t *testing.T) {
 	_, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
 	var other *localpg.OtherVersion
 	require.ErrorAs(t, err, &other)
-	assert.ErrorContains(t, err, filepath.Join(dir, "data")+" was made by PostgreSQL 13, and this machine has version")
+	assert.ErrorContains(t, err, filepath.Join(dir, "data")+" was created by PostgreSQL 13, and this machine has version")
 	assert.NotContains(t, err.Error(), "was found on this machine")
 }
 

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// endOrphan ends the server of a parent that died without stopping it, and
-// removes what it left. The caller holds the lock of the folder, so no living
-// parent is concerned.
+// endOrphan stops the server of a parent that died without stopping it, and removes its files. The
+// caller holds the lock of the folder, so no running parent owns the server.
 func (l layout) endOrphan(ctx context.Context) error {
 	pidFile := filepath.Join(l.data, "postmaster.pid")
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
@@ -25,7 +24,7 @@ func (l layout) endOrphan(ctx context.Context) error {
 		if err != nil || pid == 0 {
 			return err
 		}
-		// The number may belong to any process by now, all the more in a container.
+		// Another process may have the number by now, particularly in a container.
 		if !runsIn(pid, l.data) {
 			return ignoreMissing(os.Remove(pidFile))
 		}
@@ -36,11 +35,11 @@ func (l layout) endOrphan(ctx context.Context) error {
 			return ignoreMissing(os.Remove(pidFile))
 		}
 	}
-	return fmt.Errorf("the server that another process left in %s does not stop", l.data)
+	return fmt.Errorf("the server in %s that another process left running does not stop", l.data)
 }
 
-// awaitExit waits for a server that is not our child to end. Where nobody asks for
-// the exit codes of orphans, as in many containers, its number stays.
+// awaitExit waits for the end of a server that is not our child. Its number stays if no process
+// collects the exit codes of orphans, as in many containers.
 func (l layout) awaitExit(ctx context.Context, pid int, atMost time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
@@ -58,7 +57,7 @@ func (l layout) awaitExit(ctx context.Context, pid int, atMost time.Duration) bo
 	}
 }
 
-// readPID returns the process in a postmaster.pid, or 0 when there is none.
+// readPID returns the process id in a postmaster.pid, or 0 if there is none.
 func readPID(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -67,7 +66,7 @@ func readPID(path string) (int, error) {
 	line, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(line))
 	if err != nil || pid <= 1 {
-		return 0, ignoreMissing(os.Remove(path)) // Cut off while it was written.
+		return 0, ignoreMissing(os.Remove(path)) // The file was truncated while it was written.
 	}
 	return pid, nil
 }

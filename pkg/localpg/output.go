@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// maxLines is how much of what the server said is kept to explain a failure.
+// maxLines is the number of output lines that are stored to explain a failure.
 const maxLines = 20
 
-// maxLine bounds a line; longer ones are cut into several.
+// maxLine bounds a line; longer ones are split.
 const maxLine = 8 << 10
 
-// output turns what the server prints into log records.
+// output turns the server's output into log records.
 type output struct {
 	log *slog.Logger
 
@@ -25,7 +25,7 @@ type output struct {
 	last []string
 }
 
-// Write takes the next piece of output, which may end anywhere in a line.
+// Write accepts the next piece of output, which may end anywhere in a line.
 func (o *output) Write(piece []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,8 +48,8 @@ func (o *output) line(line string) {
 	o.log.Log(context.Background(), level(line), "postgres", "said", line)
 }
 
-// level maps the server's severities. An ERROR was sent to the client that
-// caused it, who knows better what it means.
+// level maps the server's severities to log levels. An ERROR is logged at debug level: the client
+// that caused it got it too, and can judge it better.
 func level(line string) slog.Level {
 	severity, _, _ := strings.Cut(line, ":")
 	switch severity {

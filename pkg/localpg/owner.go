@@ -13,17 +13,17 @@ import (
 	"syscall"
 )
 
-// owner is the user under whom the server runs and who owns its files.
-// PostgreSQL refuses to run as root, so for root it is another user.
+// owner is the user that runs the server and owns its files. PostgreSQL refuses to run as root, so
+// for root it is another user.
 type owner struct {
 	uid, gid int
 	name     string
-	// switched reports whether the user differs from that of this process.
+	// switched reports whether the user differs from the user of this process.
 	switched bool
 }
 
-// pickOwner returns this user, or for root the user of PostgreSQL packages or,
-// without one, nobody.
+// pickOwner returns the current user. For root, it returns the user of PostgreSQL packages or, if
+// that does not exist, the user nobody.
 func pickOwner() (owner, error) {
 	if os.Geteuid() != 0 {
 		return owner{uid: os.Geteuid(), gid: os.Getegid()}, nil
@@ -42,8 +42,8 @@ func pickOwner() (owner, error) {
 	return owner{}, fmt.Errorf("PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody")
 }
 
-// command prepares a program to be run by the owner in a folder, untouched by
-// the settings that a user keeps for PostgreSQL's clients.
+// command prepares a program that the owner runs in a folder, without the user's settings for
+// PostgreSQL clients.
 func (o owner) command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
@@ -60,8 +60,8 @@ func (o owner) command(ctx context.Context, dir, program string, args ...string)
 	return cmd
 }
 
-// makeDir makes a folder that only the owner can enter. A folder that exists
-// is taken only if it is the owner's, or can be given to the owner.
+// makeDir creates a folder that only the owner can enter. It uses an existing folder only if it
+// belongs to the owner, or can be given to the owner.
 func (o owner) makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// tieToParent keeps the terminal's Ctrl-C from reaching the server before this
-// program has finished with it. These systems cannot tie a process to its
-// parent; a server that was left behind is ended by the next start.
+// tieToParent keeps the terminal's Ctrl-C away from the server, so that this program can stop it in
+// order. These systems cannot tie a process to its parent; the next start ends an orphaned server.
 func tieToParent(attr *syscall.SysProcAttr, _ syscall.Signal) { attr.Setpgid = true }
 
 // runsIn reports whether a process was started for the cluster in the folder.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// RunningURL is how the owner of the databases connects to one of them on a server
-// that another process runs in dir. Whether it does shows when connecting.
+// RunningURL returns the URL of a database for the role that owns the databases, on a server that
+// another process runs in dir. It does not check that the server runs.
 func RunningURL(dir, database string) (string, error) {
 	root, err := filepath.Abs(dir)
 	if err == nil {
@@ -27,11 +27,10 @@ func RunningURL(dir, database string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("localpg: %w", err)
 	}
-	return (&Server{layout: layout{socket: socketOf(root)}}).URL(database), nil
+	return (&Server{layout: layout{socket: socketDir(root)}}).URL(database), nil
 }
 
-// RunningAdminURL is RunningURL for the superuser of the server, who reads past row-level
-// security.
+// RunningAdminURL is RunningURL for the superuser of the server, who bypasses row-level security.
 func RunningAdminURL(dir, database string) (string, error) {
 	if _, err := RunningURL(dir, database); err != nil {
 		return "", err
@@ -43,11 +42,11 @@ func RunningAdminURL(dir, database string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("localpg: %w", err)
 	}
-	return (&Server{layout: layout{socket: socketOf(root)}}).AdminURL(database), nil
+	return (&Server{layout: layout{socket: socketDir(root)}}).AdminURL(database), nil
 }
 
-// Program returns the path of one of PostgreSQL's programs, such as pg_dump: in dir, or
-// else on PATH or in the usual places, of the newest version that is there.
+// Program returns the path of one of PostgreSQL's programs, such as pg_dump: in dir, or else the
+// newest version on PATH or in the usual places.
 func Program(dir, name string) (string, error) {
 	if dir != "" {
 		path, err := exec.LookPath(filepath.Join(dir, name))
@@ -63,7 +62,7 @@ func Program(dir, name string) (string, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%s of PostgreSQL was not found on this machine; install PostgreSQL, or name the folder of its programs: %w", name, err)
+		return "", fmt.Errorf("%s of PostgreSQL was not found on this machine; install PostgreSQL, or set the folder of its programs: %w", name, err)
 	}
 	return path, nil
 }

@@ -34,15 +34,14 @@ type Server struct {
 	exit error
 }
 
-// Start makes the cluster if there is none, starts its server and returns when
-// it responds. A server left by a parent that was killed is ended first. The
-// context bounds the start only; the server runs until Stop, or until this
-// process ends.
+// Start creates the cluster if it does not exist, starts its server and returns when the server
+// responds. First it ends the orphaned server of a killed parent. ctx bounds only the start; the
+// server runs until Stop, or until this process ends.
 func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithTimeout(ctx, positive(cfg.StartTimeout, time.Minute))
+	ctx, cancel := context.WithTimeout(ctx, positiveOr(cfg.StartTimeout, time.Minute))
 	defer cancel()
 	defer func() {
 		if err != nil {
@@ -64,7 +63,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 	}
 	s := &Server{
 		layout: where, lock: lock, done: make(chan struct{}),
-		output: &output{log: cfg.Log}, stop: positive(cfg.StopTimeout, 20*time.Second),
+		output: &output{log: cfg.Log}, stop: positiveOr(cfg.StopTimeout, 20*time.Second),
 	}
 	if err := s.start(ctx, cfg, as); err != nil {
 		return nil, errors.Join(err, s.cleanUp(), lock.Close())
@@ -93,7 +92,7 @@ func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
 	}
 	s.cmd = s.layout.rootDir.command(context.WithoutCancel(ctx), as, s.layout.data, bin.path("postgres"), cfg.arguments(s.layout)...)
 	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
-	// A child of the server that outlives it must not keep us waiting.
+	// A child of the server that outlives it must not block Wait.
 	s.cmd.WaitDelay = 5 * time.Second
 	lastWill := syscall.SIGINT
 	if cfg.Disposable {
@@ -109,9 +108,8 @@ func (s *Server) start(ctx context.Context, cfg Config, as owner) (err error) {
 	return nil
 }
 
-// launch starts the process on a thread of its own that lives as long as the
-// process: the kernel ties a child to the thread that started it, and Go ends
-// and reuses threads as it likes.
+// launch starts the process on its own thread, which lives as long as the process: the kernel ties
+// a child to the thread that started it, and Go may end or reuse other threads at any time.
 func (s *Server) launch() error {
 	started := make(chan error, 1)
 	go func() {
@@ -137,7 +135,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		}
 		var unreadable *pgconn.ParseConfigError
 		if errors.As(err, &unreadable) {
-			return err // No wait mends that.
+			return err // Waiting does not fix that.
 		}
 		select {
 		case <-s.done:
@@ -149,11 +147,10 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// Done is closed when the server has ended, by Stop or by itself.
+// Done is closed when the server has ended, whether by Stop or not.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Exit says how the server ended; it is empty before Done is closed, and when the
-// server ended as it was asked to.
+// Exit returns how the server ended; it is empty before Done is closed, and after an orderly end.
 func (s *Server) Exit() string {
 	select {
 	case <-s.done:
@@ -166,18 +163,18 @@ func (s *Server) Exit() string {
 	return s.exit.Error()
 }
 
-// Stop ends the server: open transactions are rolled back and everything is
-// written out. When that takes longer than Config.StopTimeout, or the context
-// ends, it is stopped as in a crash, from which it recovers at the next start.
+// Stop ends the server: it rolls back open transactions and flushes all data. If that takes longer
+// than Config.StopTimeout, or ctx ends, Stop ends the server as in a crash, from which it recovers
+// at the next start.
 func (s *Server) Stop(ctx context.Context) error {
 	if err := s.end(ctx); err != nil {
 		return fmt.Errorf("localpg: stop: %w", err)
 	}
-	_ = s.lock.Close() // Closed already when Stop is repeated.
+	_ = s.lock.Close() // It is already closed if Stop is called again.
 	return s.cleanUp()
 }
 
-// end asks the process to end, less and less politely.
+// end signals the process to end, with increasing force.
 func (s *Server) end(ctx context.Context) error {
 	for _, step := range []struct {
 		signal syscall.Signal
@@ -190,15 +187,15 @@ func (s *Server) end(ctx context.Context) error {
 		if err := s.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
-		if s.ended(ctx, step.wait) {
+		if s.awaitEnd(ctx, step.wait) {
 			return nil
 		}
-		ctx = context.WithoutCancel(ctx) // The ways down from here are quick.
+		ctx = context.WithoutCancel(ctx) // The remaining steps are short.
 	}
 	return errors.New("the server does not stop")
 }
 
-func (s *Server) ended(ctx context.Context, atMost time.Duration) bool {
+func (s *Server) awaitEnd(ctx context.Context, atMost time.Duration) bool {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
 	select {
@@ -210,7 +207,7 @@ func (s *Server) ended(ctx context.Context, atMost time.Duration) bool {
 	return false
 }
 
-// cleanUp removes the socket's folder if it lies outside the server's own.
+// cleanUp removes the socket's folder if it is outside the root folder.
 func (s *Server) cleanUp() error {
 	if strings.HasPrefix(s.layout.socket, s.layout.root) {
 		return nil
@@ -218,11 +215,10 @@ func (s *Server) cleanUp() error {
 	return os.RemoveAll(s.layout.socket)
 }
 
-// URL is how the owner of the databases connects to one of them.
+// URL returns the URL of a database for the role that owns the databases.
 func (s *Server) URL(database string) string { return s.url(database, Role) }
 
-// AdminURL is how the superuser connects to a database; "postgres" always
-// exists.
+// AdminURL returns the URL of a database for the superuser; "postgres" always exists.
 func (s *Server) AdminURL(database string) string { return s.url(database, adminRole) }
 
 func (s *Server) url(database, role string) string {
@@ -230,7 +226,7 @@ func (s *Server) url(database, role string) string {
 	return "postgres:///" + url.PathEscape(database) + "?" + pg.EncodeQuery(query)
 }
 
-func positive(d, otherwise time.Duration) time.Duration {
+func positiveOr(d, otherwise time.Duration) time.Duration {
 	if d > 0 {
 		return d
 	}

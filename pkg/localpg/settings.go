@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// arguments is the command line of the server. Settings are given here rather
-// than in the cluster's file, so that a newer program brings its own.
+// arguments returns the command line of the server. It contains the settings, so that a newer
+// program brings its own; the cluster's file keeps its defaults.
 func (c Config) arguments(l layout) []string {
 	connections := c.MaxConnections
 	if connections <= 0 {
@@ -26,17 +26,17 @@ func (c Config) arguments(l layout) []string {
 		"shared_buffers":          strconv.FormatInt(c.sharedBuffers()>>20, 10) + "MB",
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",
-		// Our statements are short; compiling them costs more than running them.
+		// Our statements are short; JIT-compiling them costs more than running them.
 		"jit": "off",
 		// Containers often have little room in /dev/shm, which parallel plans need.
 		"max_parallel_workers_per_gather": "0",
 		"logging_collector":               "off",
 		"log_line_prefix":                 "",
-		// What people store does not go to the log.
+		// Keep user data out of the log.
 		"log_min_error_statement": "panic",
 		"log_error_verbosity":     "terse",
 		"max_wal_size":            "2GB",
-		// Until a table that grows has statistics, some of its searches read all of a tenant.
+		// Until a growing table has statistics, some of its searches read all rows of a tenant.
 		"autovacuum_naptime": "10s",
 	}
 	if c.Disposable {
@@ -52,8 +52,8 @@ func (c Config) arguments(l layout) []string {
 	return args
 }
 
-// sharedBuffers returns the size of the server's cache in bytes: an eighth of
-// the memory that this process may use, from 64 MB to 1 GB.
+// sharedBuffers returns the size of the server's cache in bytes: an eighth of the memory that this
+// process may use, from 64 MB to 1 GB.
 func (c Config) sharedBuffers() int64 {
 	const mb = 1 << 20
 	switch {
@@ -65,8 +65,7 @@ func (c Config) sharedBuffers() int64 {
 	return min(max(memory()/8, 64*mb), 1024*mb)
 }
 
-// memory returns the bytes that the machine, or the container, has; 1 GB where
-// that cannot be read.
+// memory returns the memory of the machine or the container in bytes; 1 GB if that cannot be read.
 func memory() int64 {
 	total := int64(1 << 30)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -76,7 +75,7 @@ func memory() int64 {
 		}
 	}
 	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		// "max" stands for no limit, and is no number.
+		// "max" means no limit, and does not parse as a number.
 		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 			total = min(total, limit)
 		}

@@ -10,32 +10,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// setLocal sets for the rest of a transaction what a session would have. A statement
-// that follows it in the same round trip, and has no transaction, is of the same
-// transaction: PostgreSQL ends it at the end of the round trip, and a pooler gives the
-// session to others then.
+// setLocal sets, for the rest of a transaction, the values that a session would have. The next
+// statement of the same round trip, if it starts no transaction, belongs to the same transaction:
+// PostgreSQL ends that at the end of the round trip, and the pooler then gives the session to
+// another client.
 const setLocal = "SELECT set_config('" + tenantSetting + "', $1, true), set_config('statement_timeout', $2, true), " +
 	"set_config('idle_in_transaction_session_timeout', $2, true)"
 
-// queueTenant adds what sets the tenant of ctx to a batch, behind a pooler.
+// queueTenant adds the statement that sets the tenant of ctx to a batch, behind a pooler.
 func (p *Pool) queueTenant(ctx context.Context, batch *pgx.Batch) {
-	if p.cfg.pooled() {
+	if p.cfg.behindPooler() {
 		batch.Queue(setLocal, tenantValue(ctx), p.cfg.statementTimeout())
 	}
 }
 
-// withTenant returns the options of a transaction that, behind a pooler, begins with
-// setting its tenant.
+// withTenant returns transaction options that set the tenant at the start of the transaction,
+// behind a pooler.
 func (p *Pool) withTenant(ctx context.Context, opts pgx.TxOptions) pgx.TxOptions {
-	if p.cfg.pooled() {
-		// Neither value has a character that means anything to SQL.
+	if p.cfg.behindPooler() {
+		// Neither value contains a character with a meaning in SQL.
 		opts.BeginQuery = fmt.Sprintf("%s; SELECT set_config('"+tenantSetting+"', '%s', true), set_config('statement_timeout', '%[3]s', true), "+
 			"set_config('idle_in_transaction_session_timeout', '%[3]s', true)", beginText(opts), tenantValue(ctx), p.cfg.statementTimeout())
 	}
 	return opts
 }
 
-// beginText is the statement with which a transaction of these options begins.
+// beginText returns the BEGIN statement for the options.
 func beginText(opts pgx.TxOptions) string {
 	text := "BEGIN"
 	if opts.IsoLevel != "" {
@@ -50,8 +50,8 @@ func beginText(opts pgx.TxOptions) string {
 	return text
 }
 
-// execWithTenant executes a statement with its tenant before it, in one round trip. The rows
-// that it returns have the error, if there is one.
+// execWithTenant sets the tenant and executes a statement, in one round trip. The returned rows
+// carry the error, if any.
 func (p *Pool) execWithTenant(ctx context.Context, sql string, args []any) (pgx.Rows, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(sql, args...)
@@ -65,7 +65,7 @@ func (p *Pool) execWithTenant(ctx context.Context, sql string, args []any) (pgx.
 	return alone, nil
 }
 
-// sendBatchWithTenant is execWithTenant for the statements of a batch.
+// sendBatchWithTenant sets the tenant and executes the statements of a batch.
 func (p *Pool) sendBatchWithTenant(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	conn, err := p.conns.Acquire(ctx)
 	if err != nil {
@@ -75,12 +75,12 @@ func (p *Pool) sendBatchWithTenant(ctx context.Context, batch *pgx.Batch) pgx.Ba
 	p.queueTenant(ctx, with)
 	with.QueuedQueries = append(with.QueuedQueries, batch.QueuedQueries...)
 	results := &releasingResults{BatchResults: conn.SendBatch(ctx, with), conn: conn}
-	// When this fails, so does whatever is asked for next.
+	// If this fails, reading the next result fails too.
 	_, _ = results.Exec()
 	return results
 }
 
-// releasingResults give the connection back when they are closed.
+// releasingResults returns its connection to the pool when it is closed.
 type releasingResults struct {
 	pgx.BatchResults
 	conn *pgxpool.Conn
@@ -95,7 +95,7 @@ func (r *releasingResults) Close() error {
 	return err
 }
 
-// closingRows close the results that they are of.
+// closingRows closes the results that it belongs to.
 type closingRows struct {
 	pgx.Rows
 	results pgx.BatchResults
@@ -104,7 +104,7 @@ type closingRows struct {
 
 func (r *closingRows) Close() {
 	r.Rows.Close()
-	// What is checked at the end of a transaction fails here.
+	// Deferred constraints, which are checked at the end of a transaction, fail here.
 	r.err = r.results.Close()
 }
 
@@ -123,7 +123,7 @@ func (r *closingRows) Err() error {
 	return r.err
 }
 
-// closingRow is the first of some rows.
+// closingRow is the first row of rows.
 type closingRow struct{ rows pgx.Rows }
 
 func (r closingRow) Scan(dest ...any) error {
@@ -141,7 +141,7 @@ func (r closingRow) Scan(dest ...any) error {
 	return r.rows.Err()
 }
 
-// failedResults are those of statements that were not sent.
+// failedResults are the results of a batch that was not sent.
 type failedResults struct{ err error }
 
 func (f failedResults) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, f.err }
@@ -150,7 +150,7 @@ func (f failedResults) QueryRow() pgx.Row                { return closingRow{fai
 func (f failedResults) Close() error                     { return f.err }
 func (f failedResults) Tx() pgx.Tx                       { return nil }
 
-// failedRows are those of a statement that was not sent.
+// failedRows are the rows of a statement that was not sent.
 type failedRows struct{ err error }
 
 func (f failedRows) Close()                                       {}

@@ -1,6 +1,6 @@
-// Package pg is how services reach PostgreSQL: one place that builds every
-// connection, transactions that are retried when the database asks for it, reads
-// of one moment, and migrations. Errors are in pgerr, advisory locks in advisory.
+// Package pg connects services to PostgreSQL: it builds every connection in one place, retries
+// transactions on request of the database, reads consistent snapshots, and applies migrations.
+// Errors are in pgerr, advisory locks in advisory.
 package pg
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// Config says which database a service uses and how hard it may lean on it.
-// Every field but the URL works at its zero value.
+// Config is the database of a service, with the limits of its connections. Only the URL is
+// required.
 //
-// The tenant of a connection is a setting of its session, so without DirectURL a proxy
-// between the service and PostgreSQL must keep sessions whole. With DirectURL, URL leads
-// to a pooler that gives each transaction any session, as PgBouncer in transaction mode
-// does; what needs a session for longer goes past it.
+// The tenant of a connection is a setting of its session. So without DirectURL, a proxy between the
+// service and PostgreSQL must not share sessions. With DirectURL, URL leads to a pooler that
+// assigns a session to each transaction, such as PgBouncer in transaction mode; work that needs a
+// longer session goes past the pooler.
 type Config struct {
 	URL              obs.Secret    `name:"url" env:"URL" help:"PostgreSQL URL of the service's own database, postgres://user@host/name."`
-	DirectURL        obs.Secret    `name:"direct-url" env:"DIRECT_URL" help:"URL of the same database past a pooler. Says that the other URL leads to a pooler in transaction mode, such as PgBouncer; migrations and long locks go past it."`
-	MaxConns         int32         `name:"max-conns" env:"MAX_CONNS" default:"16" help:"Most connections of one process."`
+	DirectURL        obs.Secret    `name:"direct-url" env:"DIRECT_URL" help:"URL of the same database past a pooler. Set it if the other URL leads to a pooler in transaction mode, such as PgBouncer; migrations and long locks use this URL."`
+	MaxConns         int32         `name:"max-conns" env:"MAX_CONNS" default:"16" help:"Largest number of connections of one process."`
 	MinConns         int32         `name:"min-conns" env:"MIN_CONNS" default:"0" help:"Connections kept open when idle."`
 	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
 	ConnectTimeout   time.Duration `name:"connect-timeout" env:"CONNECT_TIMEOUT" default:"5s" help:"Time that one attempt to connect may take."`
 	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" default:"30s" help:"How long a starting service waits for the database."`
-	AllowInsecure    bool          `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Connect to a database on another machine without verifying who it is."`
-	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database gives up a statement."`
+	AllowInsecure    bool          `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Connect to a database on another machine without verifying its identity."`
+	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database cancels a statement."`
 }
 
-// poolConfig is the one place where a pool's configuration is built.
+// poolConfig builds the configuration of every pool.
 func (c Config) poolConfig() (*pgxpool.Config, error) {
 	if c.URL == "" {
 		return nil, fmt.Errorf("pg: no database URL is set")
@@ -56,7 +56,7 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	pc.MaxConns = c.MaxConns
 	pc.MinConns = c.MinConns
 	pc.MaxConnLifetime = c.ConnLifetime
-	// Without jitter, connections opened together are replaced together.
+	// Without jitter, connections that were opened together would be replaced together.
 	pc.MaxConnLifetimeJitter = pc.MaxConnLifetime / 10
 	pc.PingTimeout = c.ConnectTimeout
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
@@ -64,7 +64,7 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 		return nil
 	}
 	c.connSettings(pc.ConnConfig)
-	if c.pooled() {
+	if c.behindPooler() {
 		c.poolerSettings(pc.ConnConfig)
 	} else {
 		pc.PrepareConn = setTenant
@@ -72,13 +72,13 @@ func (c Config) poolConfig() (*pgxpool.Config, error) {
 	return pc, nil
 }
 
-// pooled reports whether each transaction may get another session.
-func (c Config) pooled() bool { return c.DirectURL != "" }
+// behindPooler reports whether each transaction may get another session.
+func (c Config) behindPooler() bool { return c.DirectURL != "" }
 
-// sessionConfig is the configuration of a single connection outside any pool, which is
-// a session.
+// sessionConfig returns the configuration of a single connection outside any pool, which keeps its
+// session.
 func (c Config) sessionConfig() (*pgx.ConnConfig, error) {
-	if c.pooled() {
+	if c.behindPooler() {
 		c.URL, c.DirectURL = c.DirectURL, ""
 	}
 	pc, err := c.poolConfig()
@@ -88,8 +88,8 @@ func (c Config) sessionConfig() (*pgx.ConnConfig, error) {
 	return pc.ConnConfig, nil
 }
 
-// connConfig is the configuration of a single connection outside any pool,
-// whose statements may take as long as they need.
+// connConfig returns the configuration of a single connection outside any pool, without statement
+// timeouts.
 func (c Config) connConfig() (*pgx.ConnConfig, error) {
 	cc, err := c.sessionConfig()
 	if err != nil {
@@ -102,8 +102,8 @@ func (c Config) connConfig() (*pgx.ConnConfig, error) {
 
 func (c Config) connSettings(cc *pgx.ConnConfig) {
 	cc.ConnectTimeout = c.ConnectTimeout
-	// Of several servers in the URL it is the one that takes writes, and never a standby
-	// that a name leads to while the other one is away.
+	// Of several servers in the URL, use the one that accepts writes, and never a standby that its
+	// name temporarily resolves to.
 	if cc.ValidateConnect == nil {
 		cc.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
@@ -117,8 +117,8 @@ func (c Config) connSettings(cc *pgx.ConnConfig) {
 	}
 }
 
-// poolerSettings leaves out what belongs to a session: a pooler refuses to set it, and
-// a statement that was prepared in one session is not known to the next.
+// poolerSettings removes settings of a session: a pooler rejects them, and a statement prepared in
+// one session does not exist in the next.
 func (c Config) poolerSettings(cc *pgx.ConnConfig) {
 	delete(cc.RuntimeParams, "statement_timeout")
 	delete(cc.RuntimeParams, "idle_in_transaction_session_timeout")
@@ -126,8 +126,8 @@ func (c Config) poolerSettings(cc *pgx.ConnConfig) {
 	cc.StatementCacheCapacity = 0
 }
 
-// statementTimeout is what the setting of that name is set to. The defaults are filled in
-// when the pool is made.
+// statementTimeout returns the value of the setting statement_timeout. The defaults are filled in
+// when the pool is created.
 func (c Config) statementTimeout() string {
 	return milliseconds(c.StatementTimeout)
 }

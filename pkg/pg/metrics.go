@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Collector reports how busy a pool is. Register one for each pool.
+// Collector reports the load of a pool. Register one for each pool.
 func Collector(pool *Pool) prometheus.Collector {
 	return &poolCollector{
 		pool: pool,

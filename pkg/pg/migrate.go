@@ -18,25 +18,22 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
-// Migrations is one ordered set of schema changes. A service has its own and
-// includes those of the building blocks that keep tables in its database; each
-// set counts its versions in a table of its own, so the numbers of one never
-// meet those of another.
+// Migrations is an ordered set of schema changes. A service has its own set, and includes those of
+// the packages with tables in its database. Each set counts its versions in its own table, so the
+// numbers of different sets do not collide.
 type Migrations struct {
 	// Table is the name of the version table.
 	Table string
-	// FS holds files named "<version>_<what>.sql", in its root.
+	// FS holds files named "<version>_<topic>.sql", in its root.
 	FS fs.FS
 }
 
-// migrateLockWait bounds how long a schema change waits for a table lock. It
-// fails rather than queue behind a long query, because everything else would
-// queue behind it.
+// migrateLockWait bounds the wait of a schema change for a table lock. It fails rather than queue
+// behind a long query, because all other statements would queue behind it.
 const migrateLockWait = 10 * time.Second
 
-// Migrate brings the database to the newest version of every set, in order.
-// Any number of processes may call it at once: a lock that belongs to the
-// session lets one of them work, and vanishes with it if it dies.
+// Migrate brings the database to the newest version of every set, in order. Any number of processes
+// may call it at once: a session lock lets one of them work, and is released if it dies.
 func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migrations) error {
 	cc, err := cfg.connConfig()
 	if err != nil {
@@ -85,9 +82,8 @@ type migrateLock struct{}
 
 const lockMigrations advisory.Lock = "migrations"
 
-// SessionLock waits for the lock by asking for it again and again. A session
-// that waits inside the database would hold a snapshot, and CREATE INDEX
-// CONCURRENTLY of the migrator that has the lock waits for all snapshots.
+// SessionLock polls for the lock. A session that waited inside the database would hold a snapshot,
+// and the migrator with the lock may run CREATE INDEX CONCURRENTLY, which waits for all snapshots.
 func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	taken := backoff.Backoff{First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
 	for {
@@ -104,13 +100,13 @@ func (migrateLock) SessionLock(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// SessionUnlock gives the lock back.
+// SessionUnlock releases the lock.
 func (migrateLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	return lockMigrations.UnlockSQL(ctx, conn)
 }
 
-// SchemaBehind is the error of CheckSchema: the database lacks migrations that
-// this program needs.
+// SchemaBehind is the error of CheckSchema for a database without all migrations that this program
+// needs.
 type SchemaBehind struct {
 	Table        string
 	Have, Needed int64
@@ -120,16 +116,15 @@ func (e *SchemaBehind) Error() string {
 	return fmt.Sprintf("schema %s is at version %d, this program needs %d: run its migrations", e.Table, e.Have, e.Needed)
 }
 
-// CheckSchema returns a *SchemaBehind unless the database has at least the
-// newest version of every set, and says so while the disk of the server is full. A
-// database that is ahead is fine, so programs of
-// the release before keep running, and can restart, while a new one rolls out.
+// CheckSchema returns a *SchemaBehind unless the database has at least the newest version of every
+// set. It also returns an error while the server's disk is full. A newer database is fine, so
+// programs of the previous release keep running, and can restart, while a new release rolls out.
 func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
 	if err := pgerr.CheckFreeSpace(time.Now()); err != nil {
 		return err
 	}
 	for _, set := range sets {
-		needed, err := newest(set.FS)
+		needed, err := newestVersion(set.FS)
 		if err != nil {
 			return fmt.Errorf("pg: read migrations %s: %w", set.Table, err)
 		}
@@ -145,7 +140,7 @@ func CheckSchema(ctx context.Context, db Querier, sets ...Migrations) error {
 	return nil
 }
 
-func newest(fsys fs.FS) (int64, error) {
+func newestVersion(fsys fs.FS) (int64, error) {
 	names, err := fs.Glob(fsys, "*.sql")
 	if err != nil {
 		return 0, err
@@ -159,7 +154,7 @@ func newest(fsys fs.FS) (int64, error) {
 		version = max(version, v)
 	}
 	if version == 0 {
-		return 0, errors.New("there are none")
+		return 0, errors.New("there are no migrations")
 	}
 	return version, nil
 }

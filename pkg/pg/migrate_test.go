@@ -59,7 +59,7 @@ func TestCheckSchemaWantsAtLeastWhatIsNeeded(t *testing.T) {
 	assert.Equal(t, pg.SchemaBehind{Table: "counter_version", Have: 0, Needed: 1}, *behind, "a set that was never applied")
 
 	err := pg.CheckSchema(t.Context(), pool, pg.Migrations{Table: "empty_version", FS: files(nil)})
-	assert.ErrorContains(t, err, "there are none")
+	assert.ErrorContains(t, err, "there are no migrations")
 }
 
 func TestFailedMigrationLeavesNothingHalfDone(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Querier is what a store needs of the database: a pool, one of its
-// connections, or a transaction.
+// Querier is the database access that a store needs: a pool, one of its connections, or a
+// transaction.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -26,12 +26,12 @@ type Querier interface {
 	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
 }
 
-// Open returns a pool on the configured database once it responds. It waits for
-// a database that is away or still starting, at most Config.StartupWait; any
-// other refusal (a wrong password, no such database) is returned at once.
+// Open returns a pool on the configured database once it responds. It waits up to
+// Config.StartupWait for a database that is unavailable or still starting. Other errors (a wrong
+// password, a missing database) fail at once.
 //
-// Each connection that the pool hands out sees the rows of the tenant in the
-// context it was acquired with, or begun with in the case of a transaction.
+// Each connection of the pool sees the rows of one tenant: that of the context that acquired it, or
+// that began the transaction.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	pool, err := NewPool(ctx, cfg)
 	if err != nil {
@@ -50,8 +50,8 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	return pool, nil
 }
 
-// await calls try until it succeeds, fails for a reason that waiting does not
-// mend, or the time is over.
+// await calls try until it succeeds, fails for a reason that waiting cannot fix, or atMost has
+// passed.
 func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
@@ -61,27 +61,27 @@ func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func
 		if err == nil || !pgerr.Unavailable(err) {
 			return err
 		}
-		log.WarnContext(ctx, "database is away, trying again", "attempt", attempt, "error", err)
+		log.WarnContext(ctx, "the database is unavailable; trying again", "attempt", attempt, "error", err)
 		if away.Wait(ctx) != nil {
 			return err
 		}
 	}
 }
 
-// tenantSetting is what row-level security policies read, and the key under
-// which a connection remembers what it was last set to.
+// tenantSetting is the setting that row-level security policies read, and the key under which a
+// connection remembers its last value.
 const tenantSetting = "rotaloom.tenant_id"
 
-// setTenant sets on a connection whose rows it may see before it is handed out.
-// The setting belongs to the session and is repeated only when it changes, so
-// that a service that works for one tenant pays nothing.
+// setTenant sets the tenant of a connection before the pool hands it out. The setting belongs to
+// the session and is repeated only if it changes, so a service that works for one tenant pays
+// nothing.
 func setTenant(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	want := tenantValue(ctx)
 	remembered := conn.PgConn().CustomData()
 	if last, known := remembered[tenantSetting]; known && last == want {
 		return true, nil
 	}
-	// Until the response is here, what the session is set to is not known.
+	// Until the response arrives, the value in the session is unknown.
 	delete(remembered, tenantSetting)
 	_, err := conn.Exec(ctx, "SELECT set_config('"+tenantSetting+"', $1, false)", want)
 	switch {
@@ -89,14 +89,14 @@ func setTenant(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		remembered[tenantSetting] = want
 		return true, nil
 	case ctx.Err() == nil && conn.IsClosed():
-		return false, nil // It was dead already: the pool takes another.
+		return false, nil // The connection was already dead: the pool takes another one.
 	default:
 		return false, fmt.Errorf("pg: set tenant: %w", err)
 	}
 }
 
-// tenantValue is the setting for a context: one tenant, "*" for all of them,
-// and for a context without a tenant the empty text, which shows no rows.
+// tenantValue returns the setting for a context: one tenant, "*" for all tenants, or "", which
+// shows no rows, without a tenant.
 func tenantValue(ctx context.Context) string {
 	if id, ok := tenant.From(ctx); ok {
 		return strconv.FormatInt(id, 10)

@@ -14,31 +14,31 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 )
 
-// Pool is the connections of a process to one database. Each statement and each
-// transaction on it sees the rows of the tenant in its context.
+// Pool holds the connections of a process to one database. Each statement and each transaction sees
+// the rows of the tenant in its context.
 //
-// A connection is a session, and remembers its tenant until it is handed out for
-// another one. With [Config.DirectURL] it leads to a pooler, and each transaction may
-// get another session: then the tenant goes with the transaction, in the same round
-// trip, and a statement by itself is a transaction with its tenant before it.
+// A connection is a session, and keeps its tenant until it is handed out for another one. With
+// [Config.DirectURL] it leads to a pooler, where each transaction may get another session. Then
+// each transaction sets its tenant, in the same round trip, and a single statement runs in a
+// transaction that sets the tenant first.
 type Pool struct {
 	conns *pgxpool.Pool
 	cfg   Config
-	// check looks at each new connection, once there is one.
+	// check checks each new connection, if it is set.
 	check *atomic.Pointer[ConnCheck]
 
 	listening sync.RWMutex
 	listeners []listener
 }
 
-// ConnCheck looks at a new connection before anybody else uses it. When it returns an error
-// the connection is closed, and whoever waits for it gets the error. It must not use the pool.
+// ConnCheck checks a new connection before its first use. If it returns an error, the pool closes
+// the connection, and the caller that waits for it gets the error. It must not use the pool.
 type ConnCheck func(ctx context.Context, conn *pgx.Conn) error
 
-// CheckConns has a check look at each connection that is made from now on.
+// CheckConns sets the check for each connection that the pool opens from now on.
 func (p *Pool) CheckConns(check ConnCheck) { p.check.Store(&check) }
 
-// NewPool returns a pool that has not connected yet. It does so when it is used.
+// NewPool returns a pool that connects on first use.
 func NewPool(ctx context.Context, cfg Config) (*Pool, error) {
 	return newPool(ctx, cfg, nil)
 }
@@ -69,31 +69,30 @@ func newPool(ctx context.Context, cfg Config, tracer pgx.QueryTracer) (*Pool, er
 	return &Pool{conns: conns, cfg: cfg, check: check}, nil
 }
 
-// Traced returns another pool on the same database, whose statements tracer sees.
+// Traced returns another pool on the same database; its statements go through tracer.
 func (p *Pool) Traced(ctx context.Context, tracer pgx.QueryTracer) (*Pool, error) {
 	return newPool(ctx, p.cfg, tracer)
 }
 
-// Config returns what the pool was made of.
+// Config returns the configuration of the pool.
 func (p *Pool) Config() Config { return p.cfg }
 
 // Database returns the name of the database.
 func (p *Pool) Database() string { return p.conns.Config().ConnConfig.Database }
 
-// Stat says how busy the pool is.
+// Stat returns the load of the pool.
 func (p *Pool) Stat() *pgxpool.Stat { return p.conns.Stat() }
 
-// Ping returns nil when the database responds.
+// Ping returns nil if the database responds.
 func (p *Pool) Ping(ctx context.Context) error { return p.conns.Ping(ctx) }
 
-// closeTimeout is for how long Close waits. The driver waits for fifteen seconds until the
-// server has closed a connection whose statement was cancelled, which it does not when only
-// a part of the statement came, or when nobody reaches it any more.
+// closeTimeout is how long Close waits. The driver waits fifteen seconds for the server to close a
+// connection with a cancelled statement. The server does not close it if it received only a part of
+// the statement, or if it is unreachable.
 const closeTimeout = 3 * time.Second
 
-// Close closes the connections, once those that are in use have been given back. It returns
-// after some seconds also when the server does not close its side: the rest of the work
-// goes on without the caller.
+// Close closes the connections once their users return them. It returns after some seconds even if
+// the server does not close its side: closing continues in the background.
 func (p *Pool) Close() {
 	closed := make(chan struct{})
 	go func() {
@@ -106,11 +105,10 @@ func (p *Pool) Close() {
 	}
 }
 
-// Session takes a connection out of the pool for good. It is the caller's, who closes
-// it, and belongs to the tenant of ctx. It is for what lasts longer than a transaction,
-// such as a lock, and leads past a pooler.
+// Session takes a connection out of the pool permanently, past a pooler. It has the tenant of ctx,
+// and the caller must close it. Use it for anything that outlives a transaction, such as a lock.
 func (p *Pool) Session(ctx context.Context) (*pgx.Conn, error) {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		conn, err := p.conns.Acquire(ctx)
 		if err != nil {
 			return nil, err
@@ -126,7 +124,7 @@ func (p *Pool) Session(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	if _, err := setTenant(ctx, conn); err != nil {
-		_ = conn.Close(ctx) // The error that matters is the first.
+		_ = conn.Close(ctx) // The first error is the one that matters.
 		return nil, err
 	}
 	return conn, nil
@@ -144,9 +142,9 @@ func (p *Pool) BeginTx(ctx context.Context, opts pgx.TxOptions) (pgx.Tx, error) 
 	return &poolTx{Tx: tx, pool: p}, nil
 }
 
-// Exec executes a statement in a transaction of its own.
+// Exec executes a statement in its own transaction.
 func (p *Pool) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		return p.conns.Exec(ctx, sql, args...)
 	}
 	rows, err := p.execWithTenant(ctx, sql, args)
@@ -157,27 +155,27 @@ func (p *Pool) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 	return rows.CommandTag(), rows.Err()
 }
 
-// Query executes a statement in a transaction of its own and returns its rows, which
-// the caller closes.
+// Query executes a statement in its own transaction and returns its rows, which the caller must
+// close.
 func (p *Pool) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		return p.conns.Query(ctx, sql, args...)
 	}
 	return p.execWithTenant(ctx, sql, args)
 }
 
-// QueryRow executes a statement in a transaction of its own and returns its first row.
+// QueryRow executes a statement in its own transaction and returns its first row.
 func (p *Pool) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		return p.conns.QueryRow(ctx, sql, args...)
 	}
-	rows, _ := p.execWithTenant(ctx, sql, args) // The rows have the error, too.
+	rows, _ := p.execWithTenant(ctx, sql, args) // The rows carry the error too.
 	return closingRow{rows}
 }
 
 // SendBatch executes the statements of a batch, all or none, in one round trip.
 func (p *Pool) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		return p.conns.SendBatch(ctx, batch)
 	}
 	return p.sendBatchWithTenant(ctx, batch)
@@ -185,7 +183,7 @@ func (p *Pool) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 
 // CopyFrom copies rows into a table, all or none.
 func (p *Pool) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (n int64, err error) {
-	if !p.cfg.pooled() {
+	if !p.cfg.behindPooler() {
 		return p.conns.CopyFrom(ctx, table, columns, rows)
 	}
 	err = pgx.BeginFunc(ctx, p, func(tx pgx.Tx) error {
@@ -195,8 +193,8 @@ func (p *Pool) CopyFrom(ctx context.Context, table pgx.Identifier, columns []str
 	return n, err
 }
 
-// Collect executes a query and returns what scan makes of its rows; an empty list when there
-// are none.
+// Collect executes a query and returns its rows, converted by scan; an empty list if there are no
+// rows.
 func Collect[T any](ctx context.Context, db Querier, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
@@ -205,19 +203,18 @@ func Collect[T any](ctx context.Context, db Querier, scan pgx.RowToFunc[T], sql 
 	return pgx.CollectRows(rows, scan)
 }
 
-// CollectOne executes a query and returns what scan makes of its only row. When there is none,
-// the error is pgx.ErrNoRows; when there are several, pgx.ErrTooManyRows.
+// CollectOne executes a query and returns its only row, converted by scan. The error is
+// pgx.ErrNoRows for no rows, and pgx.ErrTooManyRows for several.
 func CollectOne[T any](ctx context.Context, db Querier, scan pgx.RowToFunc[T], sql string, args ...any) (T, error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
-		var none T
-		return none, err
+		var zero T
+		return zero, err
 	}
 	return pgx.CollectExactlyOneRow(rows, scan)
 }
 
-// ForEach executes a query, and calls fn for each row after it has been read into the places. An
-// error of fn ends it.
+// ForEach executes a query, reads each row into places and calls fn. An error of fn ends it.
 func ForEach(ctx context.Context, db Querier, places []any, fn func() error, sql string, args ...any) error {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {

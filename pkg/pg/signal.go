@@ -8,18 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Signal is a message that a transaction leaves for its own process: the functions that listen
-// on the pool for it are called once the transaction has been committed.
+// Signal is a message of a transaction to its own process: after the commit, the functions that
+// listen for it on the pool are called.
 type Signal string
 
-// listener is a function that is called for a signal.
+// listener is a function that listens for a signal.
 type listener struct {
 	signal Signal
 	call   func()
 }
 
-// Listen has fn called after each commit of a transaction of the pool that raised the signal.
-// fn runs in the goroutine that committed, so it must not wait for anything.
+// Listen calls fn after each commit of a transaction of the pool that raised the signal. fn runs in
+// the goroutine that committed, so it must not block.
 func (p *Pool) Listen(signal Signal, fn func()) {
 	p.listening.Lock()
 	defer p.listening.Unlock()
@@ -44,8 +44,8 @@ func (p *Pool) announce(signals []Signal) {
 var errForeignTx = errors.New("pg: the transaction was not begun on a pool, and cannot raise a signal")
 
 // RaiseOnCommit raises a signal when the transaction commits, once however often it is called. A
-// signal that was raised inside a savepoint is lost with the savepoint. The transaction must
-// be one of a [Pool], or a savepoint inside one.
+// signal that was raised inside a rolled-back savepoint is lost. The transaction must belong to a
+// [Pool], or be a savepoint inside such a transaction.
 func RaiseOnCommit(tx pgx.Tx, signal Signal) error {
 	ours, ok := tx.(*poolTx)
 	if !ok {
@@ -55,12 +55,12 @@ func RaiseOnCommit(tx pgx.Tx, signal Signal) error {
 	return nil
 }
 
-// poolTx is a transaction of a pool, or a savepoint inside one. It keeps the signals that it
-// announces when it commits.
+// poolTx is a transaction of a pool, or a savepoint inside one. It collects the signals to announce
+// after its commit.
 type poolTx struct {
 	pgx.Tx
 	pool *Pool
-	// parent is the transaction of a savepoint, or nil.
+	// parent is the transaction around a savepoint, or nil.
 	parent *poolTx
 	raised []Signal
 }
@@ -82,7 +82,7 @@ func (t *poolTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	return &poolTx{Tx: savepoint, pool: t.pool, parent: t}, nil
 }
 
-// Commit commits the transaction and announces its signals. A savepoint hands them over to the
+// Commit commits the transaction and announces its signals. A savepoint passes them to the
 // transaction around it.
 func (t *poolTx) Commit(ctx context.Context) error {
 	if err := t.Tx.Commit(ctx); err != nil {

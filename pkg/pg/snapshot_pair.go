@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// secondConnTimeout is how long a pair waits for its second connection. Whoever waited
-// longer while holding the first could wait for others who do the same.
+// secondConnTimeout is how long ReadPair waits for its second connection. Longer waits while
+// holding the first one could end in a deadlock with other pairs.
 const secondConnTimeout = 5 * time.Millisecond
 
-// ReadPair reads two snapshots at the same time, over a connection each. Both see
-// the same moment. It is for reads of so much that what this costs, two round
-// trips, does not matter. With no second connection to be had, one reads both.
+// ReadPair reads two snapshots of the same moment at the same time, each over its own connection.
+// It costs two extra round trips, so it is for large reads. If no second connection is available,
+// it reads both over one.
 func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
-	// Who holds one session of a pooler must not wait for another: all could do so.
-	if first.Len() == 0 || second.Len() == 0 || pool.cfg.pooled() {
-		return first.and(second).Read(ctx, pool)
+	// Holding one session of a pooler while waiting for another could deadlock.
+	if first.Len() == 0 || second.Len() == 0 || pool.cfg.behindPooler() {
+		return first.concat(second).Read(ctx, pool)
 	}
 	one, err := pool.conns.Acquire(ctx)
 	if err != nil {
@@ -30,11 +30,11 @@ func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
 	defer one.Release()
 	other := acquireSoon(ctx, pool)
 	if other == nil {
-		return first.and(second).readOn(ctx, pool, one)
+		return first.concat(second).readOn(ctx, pool, one)
 	}
 	defer other.Release()
-	// A transaction that is left open closes its connection on release.
-	name, err := export(ctx, one)
+	// Releasing a connection with an open transaction closes it.
+	name, err := exportSnapshot(ctx, one)
 	if err != nil {
 		return fmt.Errorf("pg: export snapshot: %w", err)
 	}
@@ -54,8 +54,8 @@ func ReadPair(ctx context.Context, pool *Pool, first, second *Snapshot) error {
 	return err
 }
 
-// and returns a snapshot with the statements of both.
-func (s *Snapshot) and(other *Snapshot) *Snapshot {
+// concat returns a snapshot with the statements of both.
+func (s *Snapshot) concat(other *Snapshot) *Snapshot {
 	return &Snapshot{statements: append(s.statements[:len(s.statements):len(s.statements)], other.statements...)}
 }
 
@@ -64,13 +64,13 @@ func acquireSoon(ctx context.Context, pool *Pool) *pgxpool.Conn {
 	defer cancel()
 	conn, err := pool.conns.Acquire(ctx)
 	if err != nil {
-		return nil // Whatever is wrong, the first connection will say so.
+		return nil // If the database has a problem, the first connection reports it.
 	}
 	return conn
 }
 
-// export begins a snapshot and returns the name under which others may join it.
-func export(ctx context.Context, conn *pgxpool.Conn) (name string, err error) {
+// exportSnapshot begins a snapshot and returns the name by which other transactions can join it.
+func exportSnapshot(ctx context.Context, conn *pgxpool.Conn) (name string, err error) {
 	batch := &pgx.Batch{}
 	batch.Queue(beginSnapshot)
 	batch.Queue("SELECT pg_export_snapshot()").QueryRow(func(row pgx.Row) error { return row.Scan(&name) })

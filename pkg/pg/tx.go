@@ -11,30 +11,27 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
-// txAttempts bounds how often a transaction is run before its conflict is
-// given back to the caller.
+// txAttempts bounds the attempts of a transaction before its conflict is returned to the caller.
 const txAttempts = 5
 
-// InTx runs fn in a transaction of the default isolation level (read
-// committed) and commits when fn returns nil.
+// InTx runs fn in a transaction of the default isolation level (read committed), and commits if fn
+// returns nil.
 //
-// When the database reports a serialization failure or a deadlock, the
-// transaction is rolled back and run again, a bounded number of times. So fn
-// must be safe to run more than once: it sets, and does not add to, what it
-// captured, and does nothing that a rollback would not undo. It makes no calls
-// to other services, publishes nothing and does not sleep; a call that may be repeated, and
-// of which a claim was committed before, is the one exception
-// (docs/decisions/0133-time-off-belongs-to-timekeeping.md). A TxHook in the context is taken
-// along.
+// If the database reports a serialization failure or a deadlock, InTx rolls the transaction back
+// and runs it again, a bounded number of times. So fn must be safe to run more than once. It must
+// set captured variables, not add to them, and have no effects that a rollback does not undo: no
+// calls of other services, no publishing, no sleeping. The only exception is a repeatable call
+// whose claim was committed before (docs/decisions/0133-time-off-belongs-to-timekeeping.md). The
+// transaction includes the TxHook of the context.
 func InTx(ctx context.Context, pool *Pool, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	return InTxWith(ctx, pool, pgx.TxOptions{}, fn)
 }
 
-// InTxWith is InTx with a chosen isolation level or access mode.
+// InTxWith is InTx with another isolation level or access mode.
 func InTxWith(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(ctx context.Context, tx pgx.Tx) error) error {
 	conflicts := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
 	for attempt := 1; ; attempt++ {
-		err := once(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })
+		err := runTx(ctx, pool, opts, func(tx pgx.Tx) error { return fn(ctx, tx) })
 		if err == nil || !pgerr.Conflicted(err) {
 			return err
 		}
@@ -47,9 +44,8 @@ func InTxWith(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(ctx c
 	}
 }
 
-// ExecOne executes a statement that writes, in a transaction of its own. When no
-// row was concerned, nothing is committed and the error is pgx.ErrNoRows. A
-// statement that is executed past a transaction leaves the TxHook behind.
+// ExecOne executes a writing statement in its own transaction. If it affects no row, nothing is
+// committed and the error is pgx.ErrNoRows. Use it instead of Exec, which does not run the TxHook.
 func ExecOne(ctx context.Context, pool *Pool, sql string, args ...any) error {
 	return InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, sql, args...)
@@ -60,9 +56,8 @@ func ExecOne(ctx context.Context, pool *Pool, sql string, args ...any) error {
 	})
 }
 
-// WriteRow executes a statement that writes and returns one row, in a
-// transaction of its own. When there is no row, nothing is committed and the
-// error is pgx.ErrNoRows.
+// WriteRow executes a statement that writes and returns one row, in its own transaction. If there
+// is no row, nothing is committed and the error is pgx.ErrNoRows.
 func WriteRow[T any](ctx context.Context, pool *Pool, scan pgx.RowToFunc[T], sql string, args ...any) (T, error) {
 	var out T
 	err := InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {

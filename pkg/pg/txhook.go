@@ -8,28 +8,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TxHook is a statement that goes along with what a request writes: the first
-// transaction that is committed under its context takes it along. A hook may be
-// asked by several transactions at a time, and then more than one may take it.
+// TxHook is a statement that accompanies the writes of a request: the first transaction that
+// commits under its context executes it. Concurrent transactions may each execute it.
 type TxHook interface {
-	// Statement returns what is to be executed, or "" when that was done. It is
-	// asked once what the transaction is for has been done.
+	// Statement returns the statement, or "" if it was already committed. It is called at the end
+	// of the transaction.
 	Statement() (sql string, args []any)
-	// Check returns why the transaction must not be committed, or nil.
+	// Check returns an error if the transaction must not be committed.
 	Check() error
-	// Committed says that the statement was committed.
+	// Committed is called after the statement was committed.
 	Committed()
 }
 
 type txHookKey struct{}
 
-// WithTxHook returns a context whose first committed transaction takes hook along.
+// WithTxHook returns a context whose first committed transaction executes the statement of hook.
 func WithTxHook(ctx context.Context, hook TxHook) context.Context {
 	return context.WithValue(ctx, txHookKey{}, hook)
 }
 
-// txHookOf returns the hook that a transaction has to take along, or nil.
-func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
+// pendingTxHook returns the hook that a transaction must execute, or nil.
+func pendingTxHook(ctx context.Context, opts pgx.TxOptions) TxHook {
 	hook, _ := ctx.Value(txHookKey{}).(TxHook)
 	if hook == nil || opts.AccessMode == pgx.ReadOnly {
 		return nil
@@ -40,9 +39,9 @@ func txHookOf(ctx context.Context, opts pgx.TxOptions) TxHook {
 	return hook
 }
 
-// once runs fn in one transaction.
-func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) error) error {
-	hook := txHookOf(ctx, opts)
+// runTx runs fn in one transaction.
+func runTx(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) error) error {
+	hook := pendingTxHook(ctx, opts)
 	if hook == nil {
 		return pgx.BeginTxFunc(ctx, pool, opts, fn)
 	}
@@ -59,7 +58,7 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 	committed := false
 	defer func() {
 		if !committed {
-			// When it fails, the connection is not taken again.
+			// If this fails, the pool discards the connection.
 			_ = tx.Rollback(ctx)
 		}
 	}()
@@ -75,9 +74,8 @@ func once(ctx context.Context, pool *Pool, opts pgx.TxOptions, fn func(pgx.Tx) e
 	return nil
 }
 
-// commitWith commits a transaction, and before that executes the statement of a
-// hook, both in one round trip. It goes past the Tx, which has no such thing:
-// nothing uses that any more.
+// commitWith executes the statement of a hook and commits, in one round trip. It bypasses the Tx,
+// which cannot do that, and which is not used afterwards.
 func commitWith(ctx context.Context, tx pgx.Tx, hook TxHook) error {
 	if err := hook.Check(); err != nil {
 		return fmt.Errorf("pg: %w", err)
@@ -92,7 +90,7 @@ func commitWith(ctx context.Context, tx pgx.Tx, hook TxHook) error {
 	results := tx.Conn().SendBatch(ctx, batch)
 	_, err := results.Exec()
 	if err != nil {
-		_ = results.Close() // It would only say the same again.
+		_ = results.Close() // Closing returns the same error.
 		return fmt.Errorf("pg: %w", err)
 	}
 	done, err := results.Exec()

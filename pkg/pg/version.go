@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// MinServerMajor is the oldest major version of PostgreSQL that is supported: the oldest
-// that tests run on.
+// MinServerMajor is the oldest supported major version of PostgreSQL: the oldest one in the tests.
 const MinServerMajor = 15
 
-// checkServer says why a server of a version will not do, or nil. The version is the
+// checkServer returns an error if the version of the server is too old. The version is the
 // parameter server_version, such as "15.4 (Debian 15.4-1)".
 func checkServer(version string) error {
 	text, _, _ := strings.Cut(version, " ")

@@ -1,5 +1,5 @@
-// Package advisory is the advisory locks of PostgreSQL: locks by name, of a
-// transaction or of a session.
+// Package advisory uses the advisory locks of PostgreSQL: locks by name, held by a transaction or a
+// session.
 package advisory
 
 import (
@@ -10,67 +10,65 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Lock is the name of an advisory lock. Locks are declared as constants, and no two
-// have the same name (tests/architecture). A lock is of one database: services do not
-// meet.
+// Lock is the name of an advisory lock. Locks are declared as constants with unique names
+// (tests/architecture). A lock belongs to one database, so locks of different services are
+// independent.
 //
-// What is locked is a key of 64 bits, made of the name, the tenant and the member.
+// The database locks a 64-bit key that is derived from the name, the tenant and the member.
 type Lock string
 
-// keyOf is the key of a lock of a tenant; tenant 0 stands for all of them.
-const keyOf = "hashint8extended($2::bigint, hashtextextended($1::text, 0))"
+// lockKey is the key of a tenant's lock; tenant 0 means all tenants.
+const lockKey = "hashint8extended($2::bigint, hashtextextended($1::text, 0))"
 
 const (
-	lockOne       = "SELECT pg_advisory_xact_lock(" + keyOf + ")"
-	tryOne        = "SELECT pg_try_advisory_xact_lock(" + keyOf + ")"
+	lockOne       = "SELECT pg_advisory_xact_lock(" + lockKey + ")"
+	tryOne        = "SELECT pg_try_advisory_xact_lock(" + lockKey + ")"
 	trySession    = "SELECT pg_try_advisory_lock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
 	unlockSession = "SELECT pg_advisory_unlock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
 	lockText      = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, hashtextextended($2::text, 0)))"
 
-	// The keys are taken in ascending order: two transactions that want the same ones
-	// meet at the first of them, and cannot wait for each other in a circle.
+	// The keys are locked in ascending order: two transactions that need the same keys meet at the
+	// first one, and cannot wait for each other in a circle.
 	lockEach = `SELECT pg_advisory_xact_lock(key) FROM (
-    SELECT DISTINCT hashint8extended(member, ` + keyOf + `) AS key FROM unnest($3::bigint[]) AS member ORDER BY key OFFSET 0) AS keys`
+    SELECT DISTINCT hashint8extended(member, ` + lockKey + `) AS key FROM unnest($3::bigint[]) AS member ORDER BY key OFFSET 0) AS keys`
 )
 
-// OfDatabase is the tenant of a lock that all tenants share.
-const OfDatabase int64 = 0
+// AllTenants is the tenant of a lock that all tenants share.
+const AllTenants int64 = 0
 
-// Wait waits until no other transaction holds the lock of the tenant, and holds it
-// until tx ends.
+// Wait waits until no other transaction holds the tenant's lock, and holds it until tx ends.
 func (l Lock) Wait(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return l.exec(ctx, tx, lockOne, string(l), tenantID)
 }
 
-// Queue is Wait as the next statement of a batch.
+// Queue adds Wait as the next statement of a batch.
 func (l Lock) Queue(batch *pgx.Batch, tenantID int64) *pgx.QueuedQuery {
 	return batch.Queue(lockOne, string(l), tenantID)
 }
 
-// WaitEach is Wait for each of some members of the lock, all in one statement.
+// WaitEach is Wait for several members of the lock, in one statement.
 func (l Lock) WaitEach(ctx context.Context, tx pgx.Tx, tenantID int64, members []int64) error {
 	return l.exec(ctx, tx, lockEach, string(l), tenantID, members)
 }
 
-// QueueEach is WaitEach as the next statement of a batch.
+// QueueEach adds WaitEach as the next statement of a batch.
 func (l Lock) QueueEach(batch *pgx.Batch, tenantID int64, members []int64) *pgx.QueuedQuery {
 	return batch.Queue(lockEach, string(l), tenantID, members)
 }
 
-// WaitText is Wait for a member with a name, of the whole database.
+// WaitText is Wait for a member with a name, across the whole database.
 func (l Lock) WaitText(ctx context.Context, tx pgx.Tx, member string) error {
 	return l.exec(ctx, tx, lockText, member, string(l))
 }
 
-// Try takes the lock of the tenant until tx ends, and returns false when another
-// transaction holds it.
+// Try acquires the tenant's lock until tx ends, or returns false if another transaction holds it.
 func (l Lock) Try(ctx context.Context, tx pgx.Tx, tenantID int64) (bool, error) {
 	return l.try(ctx, tx, tryOne, string(l), tenantID)
 }
 
-// TrySession takes a member of the lock ("" for the lock itself) for the session of
-// conn, and returns false when another session has it. It lasts until the connection
-// is closed: a holder that dies, however it dies, has given its lock back.
+// TrySession acquires a member of the lock ("" for the lock itself) for the session of conn, or
+// returns false if another session holds it. The server releases it when the connection ends, even
+// if the process dies.
 func (l Lock) TrySession(ctx context.Context, conn *pgx.Conn, member string) (bool, error) {
 	return l.try(ctx, conn, trySession, member, string(l))
 }
@@ -78,12 +76,12 @@ func (l Lock) TrySession(ctx context.Context, conn *pgx.Conn, member string) (bo
 // TrySQL is TrySession for the lock itself, on a connection of database/sql.
 func (l Lock) TrySQL(ctx context.Context, conn *sql.Conn) (got bool, err error) {
 	if err := conn.QueryRowContext(ctx, trySession, "", string(l)).Scan(&got); err != nil {
-		return false, fmt.Errorf("pg: take lock %q: %w", string(l), err)
+		return false, fmt.Errorf("pg: acquire lock %q: %w", string(l), err)
 	}
 	return got, nil
 }
 
-// UnlockSQL gives back what TrySQL took.
+// UnlockSQL releases a lock of TrySQL.
 func (l Lock) UnlockSQL(ctx context.Context, conn *sql.Conn) error {
 	_, err := conn.ExecContext(ctx, unlockSession, "", string(l))
 	return err
@@ -101,7 +99,7 @@ func (l Lock) try(ctx context.Context, db interface {
 }, sql string, args ...any,
 ) (got bool, err error) {
 	if err := db.QueryRow(ctx, sql, args...).Scan(&got); err != nil {
-		return false, fmt.Errorf("pg: take lock %q: %w", string(l), err)
+		return false, fmt.Errorf("pg: acquire lock %q: %w", string(l), err)
 	}
 	return got, nil
 }

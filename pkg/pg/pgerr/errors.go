@@ -1,5 +1,5 @@
-// Package pgerr recognises the errors of PostgreSQL, by SQLSTATE and constraint
-// name, and says which of them are a bad moment rather than a failure.
+// Package pgerr recognises the errors of PostgreSQL by SQLSTATE and constraint name, and tells
+// temporary conditions from failures.
 package pgerr
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQLSTATEs that the code of services and of this package distinguishes.
+// The SQLSTATEs that services and this package distinguish.
 const (
 	notNullViolation     = "23502"
 	foreignKeyViolation  = "23503"
@@ -36,27 +36,27 @@ const (
 	systemError           = "58" // a class
 )
 
-// IsUnique reports whether err is the violation of the named unique constraint
-// or index; of any, when the name is empty.
+// IsUnique reports whether err is a violation of the named unique constraint or index, or of any
+// one if the name is empty.
 func IsUnique(err error, constraint string) bool { return violates(err, uniqueViolation, constraint) }
 
-// IsForeignKey reports whether err is the violation of the named foreign key; of
-// any, when the name is empty.
+// IsForeignKey reports whether err is a violation of the named foreign key, or of any one if the
+// name is empty.
 func IsForeignKey(err error, constraint string) bool {
 	return violates(err, foreignKeyViolation, constraint)
 }
 
-// IsCheck reports whether err is the violation of the named check; of any, when
-// the name is empty.
+// IsCheck reports whether err is a violation of the named check constraint, or of any one if the
+// name is empty.
 func IsCheck(err error, constraint string) bool { return violates(err, checkViolation, constraint) }
 
-// IsExclusion reports whether err is the violation of the named exclusion
-// constraint; of any, when the name is empty.
+// IsExclusion reports whether err is a violation of the named exclusion constraint, or of any one
+// if the name is empty.
 func IsExclusion(err error, constraint string) bool {
 	return violates(err, exclusionViolation, constraint)
 }
 
-// IsNull reports whether err says that the named column would have no value.
+// IsNull reports whether err means that the named column would be NULL.
 func IsNull(err error, column string) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.Code == notNullViolation && pgErr.ColumnName == column
@@ -68,15 +68,15 @@ func violates(err error, state, constraint string) bool {
 		(constraint == "" || pgErr.ConstraintName == constraint)
 }
 
-// TimedOut reports whether the database gave a statement up: it ran longer than
-// the statement timeout, or waited longer for a lock than the lock timeout.
+// TimedOut reports whether the database cancelled a statement: it exceeded the statement timeout,
+// or the lock timeout while it waited for a lock.
 func TimedOut(err error) bool {
 	return hasState(err, queryCanceled, lockNotAvailable)
 }
 
-// Unavailable reports whether err means that the database cannot be reached or
-// is going down or coming up, so that the same request may succeed a little
-// later. What became of a transaction whose commit ended so is unknown.
+// Unavailable reports whether err means that the database is unreachable, shutting down or
+// starting, so that the same request may succeed a little later. If a commit failed this way, its
+// outcome is unknown.
 func Unavailable(err error) bool {
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) {
@@ -91,27 +91,27 @@ func Unavailable(err error) bool {
 		return true
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return false // The caller's time is over; it says nothing of the database.
+		return false // The caller's deadline has passed; that says nothing about the database.
 	}
 	var netErr net.Error
 	return errors.As(err, &netErr) || errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// Conflicted reports whether a statement or transaction was given up because of
-// another one, so that running it again may succeed.
+// Conflicted reports whether the database ended a statement or transaction because of a concurrent
+// one, so that running it again may succeed.
 func Conflicted(err error) bool {
 	return hasState(err, serializationFailure, deadlockDetected)
 }
 
-// Exhausted reports whether the server lacks memory or room on its disk, or its disk fails:
-// the statement is not the cause.
+// Exhausted reports whether the server is out of memory or disk space, or its disk fails. The
+// statement is not the cause.
 func Exhausted(err error) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && (strings.HasPrefix(pgErr.Code, insufficientResources) || strings.HasPrefix(pgErr.Code, systemError))
 }
 
-// IsUndefinedTable reports whether err says that a table does not exist.
+// IsUndefinedTable reports whether err means that a table does not exist.
 func IsUndefinedTable(err error) bool { return hasState(err, undefinedTable) }
 
 func hasState(err error, states ...string) bool {

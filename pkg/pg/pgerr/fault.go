@@ -10,18 +10,17 @@ const (
 	messageUnavailable = "The service cannot reach its data at the moment. Try again in a moment."
 	messageFull        = "The service cannot store anything at the moment. Try again later."
 	messageSlow        = "The request took too long. Try again later, or ask for less."
-	messageConflict    = "Others changed the same data at the same time. Try again in a moment."
+	messageConflict    = "Other requests changed the same data at the same time. Try again in a moment."
 
-	// unavailableRetry is about what a database needs to restart.
+	// unavailableRetry is about the time that a database needs to restart.
 	unavailableRetry = 5 * time.Second
 	conflictRetry    = time.Second
-	// fullRetry is about what somebody needs to make room.
+	// fullRetry is about the time that an operator needs to free disk space.
 	fullRetry = 30 * time.Second
 )
 
-// Fault returns what a caller learns of an error that says nothing about the
-// request but that it came at a bad moment: the database is away, gave the
-// statement up, or met too many competitors. It returns nil for all others.
+// Fault returns the fault for an error that the request did not cause: the database is unavailable,
+// cancelled the statement, or met too many concurrent changes. It returns nil for all other errors.
 func Fault(err error) *fault.Error {
 	switch {
 	case Full(err):

@@ -316,7 +316,7 @@ const makesKeys pg.Unaudited = "keys are created on demand, for any caller"
 // inLock runs fn in a transaction under a lock that all replicas share.
 func (k *Keys) inLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return makesKeys.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockKeys.Wait(ctx, tx, advisory.OfDatabase); err != nil {
+		if err := lockKeys.Wait(ctx, tx, advisory.AllTenants); err != nil {
 			return err
 		}
 		return fn(ctx, tx)

@@ -182,7 +182,7 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	// While another process sweeps, this one does not.
 	other, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
-	require.NoError(t, lockSweep.Wait(w.ctx, other, advisory.OfDatabase))
+	require.NoError(t, lockSweep.Wait(w.ctx, other, advisory.AllTenants))
 	reminded, err = proc.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, reminded)

@@ -74,7 +74,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 	// The transaction holds the lock while other transactions work. It writes nothing.
 	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
 		reminded = 0
-		if mine, err := lockSweep.Try(all, tx, advisory.OfDatabase); err != nil || !mine {
+		if mine, err := lockSweep.Try(all, tx, advisory.AllTenants); err != nil || !mine {
 			return err
 		}
 		if err := p.countOpen(all, tx); err != nil {

@@ -232,7 +232,7 @@ func TestOneProcessAppliesTheRetention(t *testing.T) {
 	w.assignment(testTenant, 1, 1, "2000-01-01T00:00:00Z")
 	w.assignment(testTenant, 1, 2, "infinity")
 	require.NoError(t, pg.InTx(tenant.All(w.ctx), w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		mine, err := lockRetention.Try(ctx, tx, advisory.OfDatabase)
+		mine, err := lockRetention.Try(ctx, tx, advisory.AllTenants)
 		require.True(t, mine)
 		w.apply(48*time.Hour, time.Now())
 		return err
