@@ -19,38 +19,38 @@ import (
 const (
 	adminHeaderTimeout = 5 * time.Second
 	adminReadTimeout   = 10 * time.Second
-	// adminWriteTimeout leaves room for a profile of a minute.
+	// adminWriteTimeout allows a profile of a minute.
 	adminWriteTimeout = 90 * time.Second
 	adminIdleTimeout  = time.Minute
 	adminHeaderBytes  = 16 << 10
-	// maxScrapes is how many readings of the metrics run at a time.
+	// maxScrapes bounds the concurrent reads of the metrics.
 	maxScrapes       = 8
 	adminStopTimeout = 2 * time.Second
 )
 
-// AdminConfig says what operators may ask, and by which names.
+// AdminConfig configures the admin listener.
 type AdminConfig struct {
-	// Profiles serves /debug/pprof/. Whoever reaches the listener can then look into the
-	// process, and slow it down; on the loopback that is every user of the machine.
-	Profiles bool `name:"admin-profiles" help:"Serve profiles of the process under /debug/pprof/ of the admin listener, to everybody who reaches it."`
-	// Hosts are the names by which the listener may be asked, beside addresses and
+	// Profiles serves /debug/pprof/. All clients that reach the listener can then inspect the
+	// process and slow it down; on the loopback, that is every user of the machine.
+	Profiles bool `name:"admin-profiles" help:"Serve profiles of the process under /debug/pprof/ of the admin listener, to all clients that reach it."`
+	// Hosts are the host names that requests to the listener may use, in addition to addresses and
 	// localhost.
-	Hosts []string `name:"admin-hosts" help:"Names by which the admin listener may be asked, beside addresses and localhost."`
+	Hosts []string `name:"admin-hosts" help:"Host names that requests to the admin listener may use, in addition to addresses and localhost."`
 }
 
-// AdminHandler serves what operators ask: /livez (the process runs), /readyz
-// (it can work; says what fails), /metrics, and profiles when they are switched on.
-// It belongs on a listener of its own that the outside does not reach.
+// AdminHandler serves operators: /livez (the process runs), /readyz (it can work, or lists
+// failures), /metrics, and profiles if they are enabled. Use it on a separate listener that is not
+// reachable from outside.
 func AdminHandler(cfg AdminConfig, ready *Checks, metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		// A prober that goes away does not matter.
+		// A probe that disconnects does not matter.
 		_, _ = w.Write([]byte("ok\n"))
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { writeReadiness(w, r, ready) })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{
 		MaxRequestsInFlight: maxScrapes,
-		EnableOpenMetrics:   true, // The form that has exemplars.
+		EnableOpenMetrics:   true, // The format with exemplars.
 	}))
 	if cfg.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -62,9 +62,9 @@ func AdminHandler(cfg AdminConfig, ready *Checks, metrics prometheus.Gatherer) h
 	return byName(cfg.Hosts, mux)
 }
 
-// byName refuses requests for other names than those of the listener: a page in an
-// operator's browser whose name was made to lead here would otherwise read the responses
-// (DNS rebinding). An address is no such name.
+// byName rejects requests with other host names than the listener's. Otherwise, a page in an
+// operator's browser could read the responses after its name was pointed here (DNS rebinding). An
+// address cannot be pointed elsewhere.
 func byName(names []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -75,7 +75,7 @@ func byName(names []string, next http.Handler) http.Handler {
 		known := host == "localhost" || net.ParseIP(host) != nil ||
 			slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, host) })
 		if !known {
-			http.Error(w, "This listener is not known by that name. Use its address, or see --admin-hosts.", http.StatusMisdirectedRequest)
+			http.Error(w, "This listener does not have that name. Use its address, or see --admin-hosts.", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -98,7 +98,7 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 	}{state, failing, ready.Notices(), build.Version, build.TimeZones})
 }
 
-// serveAdmin serves until stop is called, and returns where.
+// serveAdmin serves until stop is called, and returns the address.
 func serveAdmin(address string, handler http.Handler) (at net.Addr, stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -111,7 +111,7 @@ func serveAdmin(address string, handler http.Handler) (at net.Addr, stop func(),
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		// It ends when it is stopped; the listener works until then.
+		// Serve returns when the server is stopped.
 		_ = server.Serve(listener)
 	}()
 	return listener.Addr(), func() {

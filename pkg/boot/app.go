@@ -15,37 +15,37 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// Stage is when a part of a program stops. The parts of a stage stop together,
-// and the next stage begins when they have.
+// Stage determines when a part of a program stops. The parts of a stage stop together, and the next
+// stage begins when they have stopped.
 type Stage int
 
 // The stages in the order in which they stop.
 const (
-	// StageEdge takes requests from outside.
+	// StageEdge accepts requests from outside.
 	StageEdge Stage = iota
-	// StageConsumers take messages.
+	// StageConsumers handles messages.
 	StageConsumers
-	// StageServers take calls from the parts above.
+	// StageServers accepts calls from the parts above.
 	StageServers
-	// StageRelay publishes what the parts above left behind.
+	// StageRelay publishes the events of the parts above.
 	StageRelay
 
 	stages = int(StageRelay) + 1
 )
 
-// App holds the running parts of a program. Parts are added before Run.
+// App holds the running parts of a program. Add parts before Run.
 type App struct {
-	// Log is what parts write to.
+	// Log is the log of all parts.
 	Log *slog.Logger
-	// Clock gives the present to all parts.
+	// Clock is the clock of all parts.
 	Clock clock.Clock
 	// Registry holds the metrics of the process.
 	Registry *prometheus.Registry
 	// Ready reports whether the program can do its work.
 	Ready *Checks
-	// Out is where the program prints what people wait for, and what they can do.
+	// Out is where the program prints messages for its user.
 	Out io.Writer
-	// AdminURL is where probes and metrics are; empty without an admin listener.
+	// AdminURL is the URL of probes and metrics; empty without an admin listener.
 	AdminURL string
 
 	drainDelay  time.Duration
@@ -65,7 +65,7 @@ type closer struct {
 	close func(ctx context.Context) error
 }
 
-// NewApp makes an App without parts. It is not ready before Run.
+// NewApp returns an App without parts. It is not ready before Run.
 func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	return &App{
 		Log: log, Clock: clock.System{}, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
@@ -73,19 +73,19 @@ func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	}
 }
 
-// Go adds a part that runs until its context ends and then comes to its end
-// within the stop timeout. One that ends before that stops the program.
+// Go adds a part that runs until its context ends, and then has the stop timeout to finish. A part
+// that ends earlier stops the program.
 func (a *App) Go(stage Stage, name string, run func(ctx context.Context) error) {
 	a.runners[stage] = append(a.runners[stage], runner{name, run})
 }
 
-// OnClose adds something to close when all parts have stopped, or when the
-// program fails to start. What was added last is closed first.
+// OnClose adds a function to call when all parts have stopped, or when the program fails to start.
+// The functions run in reverse order.
 func (a *App) OnClose(name string, close func(ctx context.Context) error) {
 	a.closers = append(a.closers, closer{name, close})
 }
 
-// Close closes what OnClose added, once.
+// Close calls the functions of OnClose, once.
 func (a *App) Close() error {
 	var errs []error
 	for len(a.closers) > 0 {
@@ -105,19 +105,18 @@ func (a *App) closeOne(c closer) error {
 	return c.close(ctx)
 }
 
-// ended is a part that came to its end.
-type ended struct {
+// endedPart is the result of a part that ended.
+type endedPart struct {
 	name string
 	err  error
 }
 
-// Run starts the parts and waits until ctx ends or a part does. It then stops
-// in order: not ready, the drain delay, the stages one after the other, and
-// at last what OnClose added. The error says which part failed first, and
-// what went wrong while stopping.
+// Run starts the parts and waits until ctx ends or a part ends. It then stops in order: it clears
+// readiness, waits for the drain delay, stops the stages one after the other, and calls the
+// functions of OnClose. The error names the part that failed first, and the errors while stopping.
 func (a *App) Run(ctx context.Context) error {
-	done := make(chan ended, a.parts())
-	// From the inside outwards: nothing is called before it runs.
+	done := make(chan endedPart, a.parts())
+	// From the inside outwards: each part runs before it is called.
 	running := make([]*group, stages)
 	for stage := stages - 1; stage >= 0; stage-- {
 		running[stage] = startGroup(a.runners[stage], done)
@@ -135,7 +134,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.Ready.SetState(StateStopping)
 	a.Log.Info("stopping", "drain_delay", a.drainDelay.String())
 	if cause == nil {
-		// Load balancers need a moment to see that we are not ready.
+		// Load balancers need a moment to notice that the program is not ready.
 		<-time.After(a.drainDelay)
 	}
 	errs := []error{cause}
@@ -155,7 +154,7 @@ func (a *App) parts() int {
 	return n
 }
 
-var errEnded = errors.New("nothing asked it to")
+var errEnded = errors.New("it was not asked to end")
 
 func errOrEnded(err error) error {
 	if err == nil {
@@ -164,7 +163,7 @@ func errOrEnded(err error) error {
 	return err
 }
 
-// group is the running parts of one stage.
+// group holds the running parts of one stage.
 type group struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
@@ -174,7 +173,7 @@ type group struct {
 	errs    []error
 }
 
-func startGroup(runners []runner, done chan<- ended) *group {
+func startGroup(runners []runner, done chan<- endedPart) *group {
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &group{cancel: cancel, running: map[string]bool{}}
 	for _, r := range runners {
@@ -182,14 +181,13 @@ func startGroup(runners []runner, done chan<- ended) *group {
 		g.ended.Go(func() {
 			err := r.run(ctx)
 			g.end(r.name, err, ctx.Err() != nil)
-			done <- ended{r.name, err}
+			done <- endedPart{r.name, err}
 		})
 	}
 	return g
 }
 
-// end keeps the error of a part that ended badly although it was asked to
-// end. That it ended because it was asked is none.
+// end records the error of a part that was asked to end. An end on request is not an error.
 func (g *group) end(name string, err error, asked bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -199,7 +197,7 @@ func (g *group) end(name string, err error, asked bool) {
 	}
 }
 
-// stop asks the parts to end and waits for them, but not for ever.
+// stop asks the parts to end and waits up to timeout.
 func (g *group) stop(timeout time.Duration, log *slog.Logger) error {
 	g.cancel()
 	all := make(chan struct{})

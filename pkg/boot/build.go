@@ -10,16 +10,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 )
 
-// Build says what a program was built from.
+// Build identifies the build of a program.
 type Build struct {
-	// Version is the release, or what the version control system makes of a tree
-	// between two releases.
+	// Version is the release, or between releases the version from the version control system.
 	Version string `json:"version"`
-	// Revision is the commit; "unknown" when the tree was not under version control.
+	// Revision is the commit; "unknown" if the tree was not under version control.
 	Revision string `json:"revision"`
 	// Go is the version of the toolchain.
 	Go string `json:"go"`
-	// TimeZones is the release of the time zone database that the program carries.
+	// TimeZones is the release of the embedded time zone database.
 	TimeZones string `json:"timeZones"`
 }
 
@@ -44,16 +43,16 @@ func CurrentBuild() Build {
 	return b
 }
 
-// String is the build in one line.
+// String returns the build in one line.
 func (b Build) String() string {
 	return fmt.Sprintf("Rotaloom %s (revision %s, %s, time zones %s)", b.Version, b.Revision, b.Go, b.TimeZones)
 }
 
-// buildInfo is the metric that names the build.
+// buildInfo returns the metric that identifies the build.
 func buildInfo() prometheus.Collector {
 	b := CurrentBuild()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "rotaloom_build_info", Help: "Always 1; the labels say what the program was built from.",
+		Name: "rotaloom_build_info", Help: "Always 1; the labels identify the build.",
 		ConstLabels: prometheus.Labels{
 			"version": b.Version, "revision": b.Revision, "go_version": b.Go, "time_zones": b.TimeZones,
 		},

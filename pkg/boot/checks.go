@@ -9,21 +9,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// State is where a program is in its life.
+// State is the state of a program.
 type State string
 
 // The states of a program.
 const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
-	// StateFailing is that of a program which runs, but cannot work.
+	// StateFailing means that the program runs, but cannot work.
 	StateFailing  State = "failing"
 	StateStopping State = "stopping"
 )
 
 const (
-	// checkLife is how long the outcome of the checks is kept, so that probes
-	// cost the same however many come.
+	// checkLife is how long the results of the checks are cached, so that the number of probes does
+	// not matter.
 	checkLife    = 2 * time.Second
 	checkTimeout = 2 * time.Second
 )
@@ -51,11 +51,10 @@ type namedNotice struct {
 	notice func() string
 }
 
-// NewChecks makes Checks of a program that is starting.
+// NewChecks returns the Checks of a starting program.
 func NewChecks() *Checks { return &Checks{state: StateStarting} }
 
-// Add adds a check of something that the program cannot work without. A check
-// has two seconds.
+// Add adds a check of a dependency that the program cannot work without. A check has two seconds.
 func (c *Checks) Add(name string, check func(ctx context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,15 +62,15 @@ func (c *Checks) Add(name string, check func(ctx context.Context) error) {
 	c.checked = clock.Stopwatch{}
 }
 
-// AddNotice adds something that operators should see, and that does not keep the program
-// from working. The notice is empty when there is nothing to say; it must not wait.
+// AddNotice adds a notice for operators that does not affect readiness. notice returns "" if there
+// is nothing to report; it must not block.
 func (c *Checks) AddNotice(name string, notice func() string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.notices = append(c.notices, namedNotice{name, notice})
 }
 
-// Notices returns what operators should see, by name.
+// Notices returns the notices for operators, by name.
 func (c *Checks) Notices() map[string]string {
 	c.mu.Lock()
 	notices := c.notices
@@ -85,7 +84,7 @@ func (c *Checks) Notices() map[string]string {
 	return said
 }
 
-// SetState sets where the program is in its life.
+// SetState sets the state of the program.
 func (c *Checks) SetState(state State) {
 	c.stopping.Store(state == StateStopping)
 	c.mu.Lock()
@@ -93,11 +92,11 @@ func (c *Checks) SetState(state State) {
 	c.state = state
 }
 
-// Stopping reports whether the program is about to end. It never waits.
+// Stopping reports whether the program is about to end. It does not block.
 func (c *Checks) Stopping() bool { return c.stopping.Load() }
 
-// Failing returns the state, and what fails by name. When something fails, a
-// program that is otherwise ready has StateFailing.
+// Failing returns the state, and the failures by name. If a check fails, a program that would be
+// ready has StateFailing.
 func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,9 +110,9 @@ func (c *Checks) Failing(ctx context.Context) (State, map[string]string) {
 	return c.state, c.failing
 }
 
-// run asks all checks at the same time.
+// run runs all checks at the same time.
 func (c *Checks) run(ctx context.Context) map[string]string {
-	// One who goes away must not make the checks of the others fail.
+	// A client that disconnects must not make the checks of others fail.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
 	errs := make([]error, len(c.checks))

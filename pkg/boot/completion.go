@@ -10,13 +10,13 @@ import (
 
 // CompletionCommand prints a script that completes the command line in a shell.
 type CompletionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh" help:"The shell: ${enum}. Use it as source <(rotaloom completion bash), in ~/.bashrc say."`
+	Shell string `arg:"" enum:"bash,zsh" help:"The shell: ${enum}. For example, add this line to ~/.bashrc: source <(rotaloom completion bash)"`
 }
 
-// AfterApply prints, and ends the program.
+// AfterApply prints the script and ends the program.
 func (c CompletionCommand) AfterApply(app *kong.Kong) error {
 	if c.Shell == "zsh" {
-		// Its completion takes scripts of bash.
+		// The completion of zsh can run scripts for bash.
 		fmt.Fprint(app.Stdout, "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n")
 	}
 	if err := writeCompletion(app.Stdout, app.Model); err != nil {
@@ -26,9 +26,8 @@ func (c CompletionCommand) AfterApply(app *kong.Kong) error {
 	return nil
 }
 
-// writeCompletion writes the script of bash. It follows the commands in the line to the one
-// that is being written, and offers what stands below it. Files are offered where it knows
-// nothing better.
+// writeCompletion writes a script for bash. It follows the commands on the line to the last one,
+// and offers its subcommands and flags. Otherwise it offers files.
 func writeCompletion(w io.Writer, app *kong.Application) error {
 	var known, offered, values strings.Builder
 	var visit func(node *kong.Node, path string, above []string)

@@ -12,20 +12,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxConfigFile is the size in bytes of a file of settings.
+// maxConfigFile bounds the size of a settings file, in bytes.
 const maxConfigFile = 1 << 20
 
-// ConfigFile names a YAML file of settings, a mapping of their names to texts, numbers,
-// booleans or lists of them:
+// ConfigFile is the path of a YAML file of settings, a mapping of their names to texts, numbers,
+// booleans or lists of these:
 //
 //	listen: ":8443"
 //	trusted-proxies: [10.0.0.0/8]
 //
-// A flag, a variable and the file that a variable names win over it. A name that no command
-// of the program has is refused: a setting that is misspelt would otherwise not count.
+// A flag, a variable, and the file that a variable names take precedence over it. A name that no
+// command of the program has is an error: otherwise a misspelled setting would be ignored.
 type ConfigFile string
 
-// BeforeResolve reads the file before settings that were not given are looked for.
+// BeforeResolve reads the file before the values of missing flags are resolved.
 func (ConfigFile) BeforeResolve(ctx *kong.Context, at *kong.Path, into *configValues) error {
 	path, ok := ctx.FlagValue(at.Flag).(ConfigFile)
 	if !ok || path == "" {
@@ -40,26 +40,26 @@ func (ConfigFile) BeforeResolve(ctx *kong.Context, at *kong.Path, into *configVa
 	return nil
 }
 
-// configValues are the settings of a file, by their names.
+// configValues are the settings of a file, by name.
 type configValues struct {
 	values map[string]string
 	lookup func(variable string) (string, bool)
 }
 
-// Validate has nothing to say: the names were looked at when the file was read.
+// Validate does nothing: reading the file has checked the names.
 func (*configValues) Validate(*kong.Application) error { return nil }
 
-// Resolve returns the value of a setting, unless its variable, or that of its file, is set.
+// Resolve returns the value of a setting, unless its variable or the variable of its file is set.
 func (c *configValues) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, ok := c.values[flag.Name]
-	if !ok || c.variableOf(flag) != "" {
-		return nil, nil //nolint:nilnil // What resolvers return for a setting that they do not know.
+	if !ok || c.variable(flag) != "" {
+		return nil, nil //nolint:nilnil // Resolvers return this for an unknown setting.
 	}
 	return value, nil
 }
 
-// variableOf returns the name of the variable that sets a flag, or names its file, or "".
-func (c *configValues) variableOf(flag *kong.Flag) string {
+// variable returns the name of the variable that sets a flag, or that names its file, or "".
+func (c *configValues) variable(flag *kong.Flag) string {
 	for _, name := range flag.Envs {
 		if _, ok := c.lookup(name); ok {
 			return name
@@ -74,7 +74,7 @@ func (c *configValues) variableOf(flag *kong.Flag) string {
 // settingsByName returns the settings of all commands of a program.
 func settingsByName(node *kong.Node) map[string]*kong.Flag {
 	found := map[string]*kong.Flag{}
-	for _, flag := range settingsOf(node) {
+	for _, flag := range settingFlags(node) {
 		found[flag.Name] = flag
 	}
 	for _, child := range node.Children {
@@ -82,7 +82,7 @@ func settingsByName(node *kong.Node) map[string]*kong.Flag {
 			found[name] = flag
 		}
 	}
-	// A file that names another one would have to say which of them wins.
+	// A file cannot name another file: the precedence would be unclear.
 	delete(found, "config")
 	return found
 }
@@ -107,8 +107,8 @@ func readConfigFile(path string, known map[string]*kong.Flag) (map[string]string
 	return values, nil
 }
 
-// parseConfig reads a mapping of settings. Values are taken as they are written, so that
-// each setting reads its own as it does from a flag.
+// parseConfig reads a mapping of settings. It keeps values as text, so that each setting parses its
+// value in the same way as from a flag.
 func parseConfig(text []byte, known map[string]*kong.Flag) (map[string]string, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
@@ -122,7 +122,7 @@ func parseConfig(text []byte, known map[string]*kong.Flag) (map[string]string, e
 	}
 	top := document.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: settings are written as name: value", top.Line)
+		return nil, fmt.Errorf("line %d: write settings as name: value", top.Line)
 	}
 	values := map[string]string{}
 	for pair := range slices.Chunk(top.Content, 2) {
@@ -132,7 +132,7 @@ func parseConfig(text []byte, known map[string]*kong.Flag) (map[string]string, e
 			return nil, fmt.Errorf("line %d: there is no setting %q; the command settings lists them", line, name)
 		}
 		if _, twice := values[name]; twice {
-			return nil, fmt.Errorf("line %d: %s is there twice", line, name)
+			return nil, fmt.Errorf("line %d: %s is set twice", line, name)
 		}
 		value, err := configValue(pair[1], flag)
 		if err != nil {
@@ -143,7 +143,7 @@ func parseConfig(text []byte, known map[string]*kong.Flag) (map[string]string, e
 	return values, nil
 }
 
-// configValue returns a value as a flag takes it.
+// configValue returns a value in the form of a flag.
 func configValue(node *yaml.Node, flag *kong.Flag) (string, error) {
 	switch {
 	case node.Kind == yaml.ScalarNode && node.Tag != "!!null":
@@ -152,13 +152,13 @@ func configValue(node *yaml.Node, flag *kong.Flag) (string, error) {
 		items := make([]string, len(node.Content))
 		for i, item := range node.Content {
 			if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
-				return "", errors.New("an item of a list is a text, a number or true or false")
+				return "", errors.New("an item of a list must be a text, a number, true or false")
 			}
 			items[i] = item.Value
 		}
 		return kong.JoinEscaped(items, flag.Tag.Sep), nil
 	case flag.IsSlice():
-		return "", errors.New("it takes a value or a list of them")
+		return "", errors.New("it takes a value or a list of values")
 	default:
 		return "", errors.New("it takes one value")
 	}

@@ -65,12 +65,12 @@ func TestConfigFilesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, says string }{
 		"an unknown name":     {"listen: a\nlisten-on: b\n", `line 2: there is no setting "listen-on"`},
-		"a name twice":        {"listen: a\nlisten: b\n", "line 2: listen is there twice"},
+		"a name twice":        {"listen: a\nlisten: b\n", "line 2: listen is set twice"},
 		"a mapping":           {"listen: {port: 1}\n", "line 1: listen: it takes one value"},
 		"nothing":             {"listen:\n", "line 1: listen: it takes one value"},
 		"a list of lists":     {"networks: [[a]]\n", "an item of a list"},
 		"a list for one":      {"listen: [a, b]\n", "it takes one value"},
-		"no mapping":          {"- listen\n", "written as name: value"},
+		"no mapping":          {"- listen\n", "write settings as name: value"},
 		"two documents":       {"listen: a\n---\nlisten: b\n", "more than one document"},
 		"no YAML":             {"listen: 'a\n", "yaml:"},
 		"a wrong value":       {"wait: soon\n", "--wait"},

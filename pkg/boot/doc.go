@@ -1,4 +1,3 @@
-// Package boot starts and stops programs: their settings, signals, log and
-// admin listener, and the order in which the parts of a program
-// come to their end.
+// Package boot starts and stops programs: it handles their settings, signals, log and admin
+// listener, and stops their parts in order.
 package boot

@@ -14,13 +14,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
-// ConfigCommand prints the settings that a command would run with. They are checked as that
-// command checks them, and nothing is started.
+// ConfigCommand prints the settings that a command would run with. It checks them like that
+// command, and starts nothing.
 type ConfigCommand struct {
-	Args []string `arg:"" optional:"" help:"The command, serve when none is named, and its flags."`
+	Args []string `arg:"" optional:"" help:"The command and its flags; the default is serve."`
 }
 
-// withoutConfig returns the arguments of the command whose settings are asked for.
+// withoutConfig returns the arguments without the config command itself.
 func (c *ConfigCommand) withoutConfig(args []string) []string {
 	at := len(args) - len(c.Args) - 1
 	others := append([]string{}, args[:at]...)
@@ -30,8 +30,8 @@ func (c *ConfigCommand) withoutConfig(args []string) []string {
 	return append(others, c.Args...)
 }
 
-// writeEffective writes the settings that count as YAML, each with where it comes from. What
-// it writes can be used as a file of settings, but for secrets, which are hidden.
+// writeEffective writes the effective settings as YAML, each with its source. The output is a valid
+// settings file, except for secrets, which are hidden.
 func writeEffective(w io.Writer, parsed *kong.Context, config *configValues) error {
 	given := map[*kong.Flag]bool{}
 	for _, at := range parsed.Path {
@@ -41,12 +41,12 @@ func writeEffective(w io.Writer, parsed *kong.Context, config *configValues) err
 	}
 	out := &yaml.Node{Kind: yaml.MappingNode}
 	write := func(node *kong.Node) {
-		for _, flag := range settingsOf(node) {
+		for _, flag := range settingFlags(node) {
 			value := valueNode(flag.Target)
 			if value == nil || flag.Name == "config" {
 				continue
 			}
-			value.LineComment = sourceOf(flag, given[flag], config)
+			value.LineComment = settingSource(flag, given[flag], config)
 			out.Content = append(out.Content, textNode(flag.Name), value)
 		}
 	}
@@ -63,12 +63,12 @@ func writeEffective(w io.Writer, parsed *kong.Context, config *configValues) err
 	return encoder.Close()
 }
 
-// sourceOf says where the value of a setting comes from.
-func sourceOf(flag *kong.Flag, given bool, config *configValues) string {
+// settingSource returns the source of the value of a setting.
+func settingSource(flag *kong.Flag, given bool, config *configValues) string {
 	if given {
 		return "flag"
 	}
-	if variable := config.variableOf(flag); variable != "" {
+	if variable := config.variable(flag); variable != "" {
 		return variable
 	}
 	if _, ok := config.values[flag.Name]; ok {
@@ -83,7 +83,7 @@ func textNode(text string) *yaml.Node {
 	return node
 }
 
-// valueNode returns a value as a flag or a file would give it, or nil when there is none.
+// valueNode returns a value in the form of a settings file, or nil if there is no value.
 func valueNode(value reflect.Value) *yaml.Node {
 	if value.Kind() == reflect.Pointer {
 		if value.IsNil() {

@@ -10,30 +10,29 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// How much garbage there may be before it is collected, in percent of what is in use.
-// Our programs hold little between requests and make much in one, so that Go's 100
-// collects several times while a large response is made. When much is in use, which
-// somebody may have brought about on purpose, three times as much garbage would be a
-// danger: beyond maxGarbage there is no more of it than is in use.
+// These bound the garbage before a collection, in percent of the live heap. Our programs hold
+// little between requests and allocate much in one, so Go's default of 100 would collect several
+// times during a large response. With a large live heap, which an attacker may cause on purpose,
+// 300 percent of garbage would be a risk. Beyond maxGarbage, there is at most as much garbage as
+// live data.
 const (
 	gcPercent  = 300
 	minPercent = 100
 	maxGarbage = 128 << 20 // bytes
 )
 
-// percentFor returns the percentage for so many bytes that are in use.
+// percentFor returns the percentage for a live heap of that many bytes.
 func percentFor(live uint64) int {
 	return int(max(minPercent, min(gcPercent, maxGarbage*100/max(live, 1))))
 }
 
-// memoryRatio is the part of a container's memory above which garbage is collected more
-// often, whatever gcPercent says. The rest is for stacks, buffers of the kernel, and
-// programs beside ours.
+// memoryRatio is the fraction of a container's memory at which garbage is collected more often,
+// regardless of gcPercent. The rest is for stacks, kernel buffers and other programs.
 const memoryRatio = 0.8
 
-// tuneCollector sets the garbage collector, unless the operator did (GOGC, GOMEMLIMIT,
-// or AUTOMEMLIMIT for another part of the container's memory). Without a container the
-// memory has no limit. The error says that there is one that cannot be read.
+// tuneCollector configures the garbage collector, unless the operator did (GOGC, GOMEMLIMIT, or
+// AUTOMEMLIMIT for another fraction of the container's memory). Without a container, the memory has
+// no limit. The error means that the limit cannot be read.
 func tuneCollector(container memlimit.Provider) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -46,13 +45,13 @@ func tuneCollector(container memlimit.Provider) error {
 	return err
 }
 
-// followHeap returns what sets the percentage by what is in use.
+// followHeap returns a function that sets the percentage by the live heap.
 func followHeap() func() {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	set := gcPercent
 	return func() {
 		metrics.Read(sample)
-		// Setting it stops the world for a moment, so small changes are left.
+		// Each change stops the world briefly, so ignore small differences.
 		percent := percentFor(sample[0].Value.Uint64()) / 20 * 20
 		if percent != set {
 			set = percent
@@ -61,13 +60,13 @@ func followHeap() func() {
 	}
 }
 
-// afterCollections calls each after every collection, in the goroutine of finalizers: an
-// object that nobody holds is collected every time.
-func afterCollections(each func()) {
+// afterCollections calls fn after every collection, on the finalizer goroutine: it allocates an
+// unreferenced object, which each collection finalizes.
+func afterCollections(fn func()) {
 	type mark struct{ _ *byte }
 	var again func(*mark)
 	again = func(*mark) {
-		each()
+		fn()
 		runtime.SetFinalizer(&mark{}, again)
 	}
 	runtime.SetFinalizer(&mark{}, again)

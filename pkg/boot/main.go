@@ -22,33 +22,33 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// Common are the settings of every program. A program embeds them in its own.
-// Each setting is a flag (--admin-address), or a variable
-// (ROTALOOM_ADMIN_ADDRESS) behind it, or a file (ROTALOOM_ADMIN_ADDRESS_FILE) behind that.
+// Common are the settings of every program. A program embeds them in its own settings. Each setting
+// is a flag (--admin-address), or else a variable (ROTALOOM_ADMIN_ADDRESS), or else a file
+// (ROTALOOM_ADMIN_ADDRESS_FILE).
 type Common struct {
 	obs.LogConfig
 
-	ConfigFile   ConfigFile     `name:"config" env:"ROTALOOM_CONFIG" help:"YAML file of settings, name: value. Flags and variables win over it."`
-	AdminAddress string         `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 takes a free one, empty means none."`
+	ConfigFile   ConfigFile     `name:"config" env:"ROTALOOM_CONFIG" help:"YAML file of settings, name: value. Flags and variables take precedence."`
+	AdminAddress string         `default:"127.0.0.1:0" help:"Address of the listener for probes and metrics; port 0 means any free port, empty means no listener."`
 	Admin        AdminConfig    `embed:""`
 	Tracing      tracing.Config `embed:""`
-	DrainDelay   time.Duration  `default:"0s" help:"Time between not being ready and no longer taking requests."`
-	StopTimeout  time.Duration  `default:"20s" help:"Time that the parts of a stage have to stop."`
+	DrainDelay   time.Duration  `default:"0s" help:"Time between the end of readiness and the end of accepting requests."`
+	StopTimeout  time.Duration  `default:"20s" help:"Time limit for the parts of a stage to stop."`
 
-	// It has no variable: deployments keep a version of their own in ROTALOOM_VERSION.
+	// It has no variable: deployments store their own version in ROTALOOM_VERSION.
 	PrintVersion VersionFlag `name:"version" env:"-" help:"Print the version and end."`
 }
 
 func (c *Common) common() *Common { return c }
 
-// Settings are the settings of a program: a pointer to a struct that embeds
-// Common, with the tags of kong.
+// Settings are the settings of a program: a pointer to a struct that embeds Common, with the tags
+// of kong.
 type Settings interface {
 	common() *Common
 }
 
-// Start builds the parts of a program and adds them to app. It does not wait
-// for anything but what it needs; ctx ends when the program shall stop.
+// Start builds the parts of a program and adds them to app. It waits only for dependencies; ctx
+// ends when the program must stop.
 type Start func(ctx context.Context, app *App) error
 
 // Exit codes of a program.
@@ -56,13 +56,12 @@ const (
 	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
-	// exitFound is that of a task that has looked, and found what is wrong.
+	// exitFound is the exit code of a check that found a problem.
 	exitFound = 3
 )
 
-// Main runs a program: it reads the settings, starts the parts and stops them
-// in order at the first SIGINT or SIGTERM. A second one ends the process at
-// once. It does not return.
+// Main runs a program: it reads the settings, starts the parts, and stops them in order at the
+// first SIGINT or SIGTERM. A second signal ends the process at once. Main does not return.
 func Main(name, description string, settings Settings, start Start) {
 	memory := tuneCollector(memlimit.FromCgroup)
 	signals := make(chan os.Signal, 2)
@@ -74,16 +73,16 @@ func Main(name, description string, settings Settings, start Start) {
 	os.Exit(p.run(settings, start))
 }
 
-// program is a run of Main without the process around it.
+// program is a run of Main, without the process around it.
 type program struct {
 	name, description string
 	args              []string
 	out, errs         io.Writer
 	signals           <-chan os.Signal
 	exit              func(code int)
-	memory            error // of setting the memory limit
+	memory            error // the error of setting the memory limit
 	lookup            func(variable string) (string, bool)
-	config            *configValues // of the last parse
+	config            *configValues // from the last parse
 }
 
 func (p *program) run(settings Settings, start Start) int {
@@ -92,31 +91,30 @@ func (p *program) run(settings Settings, start Start) int {
 		return code
 	}
 	var err error
-	if config, asked := chosen[*ConfigCommand](parsed); asked {
+	if config, asked := chosenCommand[*ConfigCommand](parsed); asked {
 		return p.printConfig(settings, config)
 	}
-	if task := taskOf(parsed); task != nil {
+	if task := chosenTask(parsed); task != nil {
 		err = p.do(*settings.common(), task)
 	} else {
 		err = p.serve(*settings.common(), start)
 	}
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %s\n", p.name, oneLine(err))
-		return codeOf(err)
+		return exitCode(err)
 	}
 	return exitOK
 }
 
-// codeOf is the exit code of a program that ends with an error.
-func codeOf(err error) int {
+// exitCode returns the exit code of a program that ends with an error.
+func exitCode(err error) int {
 	if found := new(CheckFailed); errors.As(err, &found) {
 		return exitFound
 	}
 	return exitFailed
 }
 
-// oneLine is the text of an error as the last line of a program: those of
-// drivers, and several joined ones, have more.
+// oneLine joins the lines of an error text. Errors of drivers and joined errors have several lines.
 func oneLine(err error) string {
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' })
 	for i := range lines {
@@ -125,13 +123,13 @@ func oneLine(err error) string {
 	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }
 
-// parse reads the settings. It returns nil when the program ends here, because
-// help was asked for or a setting is wrong.
+// parse reads the settings. It returns nil if the program must end, because the user asked for help
+// or a setting is invalid.
 func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	asked := false
 	p.config = &configValues{lookup: p.lookup}
 	parser, err := kong.New(settings,
-		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), grouped(), kong.Resolvers(fileSettings(p.lookup)), kong.Bind(p.config),
+		kong.Name(p.name), kong.Description(p.description), kong.DefaultEnvars("ROTALOOM"), groupFlagsByWord(), kong.Resolvers(fileSettings(p.lookup)), kong.Bind(p.config),
 		kong.Writers(p.out, p.errs), kong.Exit(func(int) { asked = true }))
 	if err != nil {
 		fmt.Fprintf(p.errs, "%s: %v\n", p.name, err)
@@ -148,7 +146,7 @@ func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 	return parsed, exitOK
 }
 
-// printConfig prints the settings that the command would have which follows config.
+// printConfig prints the effective settings of the command that follows config.
 func (p *program) printConfig(settings Settings, config *ConfigCommand) int {
 	p.args = config.withoutConfig(p.args)
 	parsed, code := p.parse(settings)
@@ -169,7 +167,7 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	}
 	defer end()
 	if p.memory != nil {
-		log.Warn("the memory limit of the container cannot be read, so there is none; set GOMEMLIMIT", "error", p.memory)
+		log.Warn("the memory limit of the container cannot be read, so no limit applies; set GOMEMLIMIT", "error", p.memory)
 	}
 
 	app := NewApp(cfg, log, obs.NewRegistry())
@@ -194,19 +192,19 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	if err := start(ctx, app); err != nil {
 		closing := app.Close()
 		if ctx.Err() != nil {
-			return closing // It was stopped, and what it had begun was cut off.
+			return closing // The program was stopped during the start, which then failed.
 		}
 		return errors.Join(fmt.Errorf("starting: %w", err), closing)
 	}
 	if admin != nil {
-		// Not before: a start that fails says why in one line.
+		// Log this late, so that a failed start prints only its reason.
 		log.Info("admin listener", "address", admin.String())
 	}
 	return app.Run(ctx)
 }
 
-// begin returns what the program logs to, and a context that ends with the first
-// signal. The end of the program calls end.
+// begin returns the program's log, and a context that ends with the first signal. Call end when the
+// program ends.
 func (p *program) begin(cfg Common) (log *slog.Logger, ctx context.Context, end func(), err error) {
 	if log, err = obs.NewLogger(p.errs, cfg.LogConfig); err != nil {
 		return nil, nil, nil, err
@@ -217,8 +215,7 @@ func (p *program) begin(cfg Common) (log *slog.Logger, ctx context.Context, end 
 	return log, ctx, func() { close(finished); cancel() }, nil
 }
 
-// watchSignals stops the program at the first signal, and ends it at the
-// second.
+// watchSignals stops the program at the first signal, and ends it at the second.
 func (p *program) watchSignals(stop func(), finished <-chan struct{}) {
 	for count := 0; ; count++ {
 		select {

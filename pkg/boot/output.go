@@ -6,16 +6,16 @@ import (
 	"text/tabwriter"
 )
 
-// Output is the form in which a task prints what it has found. A task embeds it.
+// Output is the output format of a task. A task embeds it.
 type Output struct {
-	Format string `name:"output" enum:"table,json" default:"table" help:"Form of what is printed: ${enum}."`
+	Format string `name:"output" enum:"table,json" default:"table" help:"Output format: ${enum}."`
 }
 
-// JSON reports whether programs shall read what is printed.
+// JSON reports whether the output is for programs.
 func (o Output) JSON() bool { return o.Format == "json" }
 
-// Print writes value as JSON, or has rows write it for people: a line for each row, a tab
-// between two columns.
+// Print writes value as JSON, or calls rows to write a table for people: one line for each row,
+// with tabs between columns.
 func (o Output) Print(out io.Writer, value any, rows func(table io.Writer)) error {
 	if o.JSON() {
 		return json.NewEncoder(out).Encode(value)
@@ -25,10 +25,10 @@ func (o Output) Print(out io.Writer, value any, rows func(table io.Writer)) erro
 	return table.Flush()
 }
 
-// CheckFailed is the error of a task that has looked, and found what should be otherwise.
-// Its exit code is 3, by which scripts distinguish it from a task that could not look.
+// CheckFailed is the error of a check that found a problem. Its exit code is 3, so that scripts can
+// tell it from a check that could not run.
 type CheckFailed struct {
-	// Found says what is wrong.
+	// Found describes the problem.
 	Found string
 }
 

@@ -9,14 +9,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// maxSettingFile is the size in bytes of a file that holds a setting.
+// maxSettingFile bounds the size of a file with one setting, in bytes.
 const maxSettingFile = 64 << 10
 
-// fileSettings reads a setting from the file that ROTALOOM_NAME_FILE names, so that a
-// secret stands neither in the arguments nor in the environment of a process. White
-// space around the value does not count: editors end files with a line break.
-// A flag on the command line wins. A variable and its file together are an error,
-// because nobody could know which one was meant.
+// fileSettings reads a setting from the file that ROTALOOM_NAME_FILE names, so that a secret
+// appears neither in the arguments nor in the environment of a process. It trims white space,
+// because editors end files with a line break. A flag on the command line takes precedence. Setting
+// both a variable and its file is an error, because the intention is unclear.
 func fileSettings(lookup func(string) (string, bool)) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		for _, name := range flag.Envs {
@@ -33,7 +32,7 @@ func fileSettings(lookup func(string) (string, bool)) kong.Resolver {
 			}
 			return value, nil
 		}
-		return nil, nil //nolint:nilnil // What resolvers return for a setting that they do not know.
+		return nil, nil //nolint:nilnil // Resolvers return this for an unknown setting.
 	})
 }
 

@@ -8,15 +8,14 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// upper are the words that titles of groups write in capitals.
+// upper lists the words that titles of groups write in capitals.
 var upper = map[string]bool{"https": true, "ldap": true, "nats": true, "rpc": true, "tls": true}
 
-// grouped puts flags that begin with the same word into a group of their own, so that
-// help is read in parts.
-func grouped() kong.Option {
+// groupFlagsByWord groups flags that begin with the same word, to structure the help text.
+func groupFlagsByWord() kong.Option {
 	return kong.PostBuild(func(k *kong.Kong) error {
 		return kong.Visit(k.Model, func(at kong.Visitable, next kong.Next) error {
-			if node := nodeOf(at); node != nil {
+			if node := visitedNode(at); node != nil {
 				groupFlags(node)
 			}
 			return next(nil)
@@ -24,7 +23,7 @@ func grouped() kong.Option {
 	})
 }
 
-func nodeOf(at kong.Visitable) *kong.Node {
+func visitedNode(at kong.Visitable) *kong.Node {
 	switch at := at.(type) {
 	case *kong.Application:
 		return at.Node
@@ -60,8 +59,8 @@ func title(word string) string {
 	return strings.ToUpper(word[:1]) + word[1:]
 }
 
-// writeSettings writes the settings of a program as Markdown: those of all its
-// commands first, then those of each command that has its own.
+// writeSettings writes the settings of a program as Markdown: first those of all its commands, then
+// those of each command with its own settings.
 func writeSettings(w io.Writer, app *kong.Application) error {
 	var failure error
 	write := func(format string, args ...any) {
@@ -71,12 +70,12 @@ func writeSettings(w io.Writer, app *kong.Application) error {
 	}
 	var visit func(node *kong.Node, path string)
 	visit = func(node *kong.Node, path string) {
-		settings := settingsOf(node)
+		settings := settingFlags(node)
 		if len(settings) > 0 {
 			write("\n### `%s`\n\n| flag | variable | default | meaning |\n|---|---|---|---|\n", path)
 		}
 		for _, flag := range settings {
-			write("| `--%s` | %s | %s | %s |\n", flag.Name, code(strings.Join(flag.Envs, ", ")), code(defaultOf(flag)), cell(flag.Help))
+			write("| `--%s` | %s | %s | %s |\n", flag.Name, code(strings.Join(flag.Envs, ", ")), code(defaultText(flag)), cell(flag.Help))
 		}
 		for _, child := range node.Children {
 			visit(child, path+" "+child.Name)
@@ -86,8 +85,8 @@ func writeSettings(w io.Writer, app *kong.Application) error {
 	return failure
 }
 
-// settingsOf are the flags of a command that set something.
-func settingsOf(node *kong.Node) []*kong.Flag {
+// settingFlags returns the flags of a command that hold a setting.
+func settingFlags(node *kong.Node) []*kong.Flag {
 	var settings []*kong.Flag
 	for _, flag := range node.Flags {
 		if flag.Name != "help" && flag.Name != "version" && !flag.Hidden {
@@ -97,8 +96,8 @@ func settingsOf(node *kong.Node) []*kong.Flag {
 	return settings
 }
 
-// defaultOf is what counts when a flag is not given.
-func defaultOf(flag *kong.Flag) string {
+// defaultText returns the value of a flag that is not given.
+func defaultText(flag *kong.Flag) string {
 	switch {
 	case flag.HasDefault:
 		return flag.Default
@@ -118,7 +117,7 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// cell is a text as it stands in a cell of a table.
+// cell escapes a text for a cell of a table.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "|", "\\|"), "\n", " ")
 }

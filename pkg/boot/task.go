@@ -8,23 +8,22 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Task is a command of a program that does one thing and ends, such as a check
-// that an operator asks for. Any other command makes the program serve.
+// Task is a command that does one thing and ends, such as a check by an operator. Any other command
+// makes the program serve.
 type Task interface {
-	// Do does it, and prints what there is to say to out. ctx ends at the first
-	// SIGINT or SIGTERM. An error is printed, and the exit code is 1, or 3 when it is a
-	// CheckFailed.
+	// Do runs the task and prints its results to out. ctx ends at the first SIGINT or SIGTERM.
+	// After an error, the program prints it and ends with exit code 1, or 3 for a CheckFailed.
 	Do(ctx context.Context, log *slog.Logger, out io.Writer) error
 }
 
-// taskOf returns the task that the arguments chose, or nil.
-func taskOf(parsed *kong.Context) Task {
-	task, _ := chosen[Task](parsed)
+// chosenTask returns the task that the arguments select, or nil.
+func chosenTask(parsed *kong.Context) Task {
+	task, _ := chosenCommand[Task](parsed)
 	return task
 }
 
-// chosen returns the command that the arguments chose, when it is a T.
-func chosen[T any](parsed *kong.Context) (command T, is bool) {
+// chosenCommand returns the command that the arguments select, if it is a T.
+func chosenCommand[T any](parsed *kong.Context) (command T, is bool) {
 	node := parsed.Selected()
 	if node == nil {
 		return command, false

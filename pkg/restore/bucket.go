@@ -16,22 +16,22 @@ const BucketName = "MARKS"
 
 const (
 	bucketTimeout = 2 * time.Second
-	// mergeTries bounds how often a mark is merged that others write at the same time.
+	// mergeTries bounds the attempts to merge a mark that other programs write at the same time.
 	mergeTries = 5
-	// clusterReplicas is how many servers of a cluster keep the bucket, so that it
-	// outlives one of them.
+	// clusterReplicas is the number of servers of a cluster that store the bucket, so that it
+	// survives the loss of one.
 	clusterReplicas = 3
-	// errorNotClustered is the code with which a server outside a cluster refuses replicas.
+	// errorNotClustered is the error code of a server outside a cluster that is asked for replicas.
 	errorNotClustered jetstream.ErrorCode = 10074
 )
 
-// bucket is the bucket while it is the same one.
+// bucket is an open bucket, until another one replaces it.
 type bucket struct {
 	kv      jetstream.KeyValue
 	created time.Time
 }
 
-// openBucket opens the bucket, and makes it when it is missing.
+// openBucket opens the bucket, and creates it if it is missing.
 func openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()
@@ -53,11 +53,11 @@ func openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error) {
 	return &bucket{kv, created}, err
 }
 
-// createBucket creates the bucket with a replica on each of three servers of a cluster, or
-// on the only server.
+// createBucket creates the bucket with replicas on three servers of a cluster, or on the only
+// server.
 func createBucket(ctx context.Context, js jetstream.JetStream) (jetstream.KeyValue, error) {
 	config := jetstream.KeyValueConfig{
-		Bucket: BucketName, Description: "How far the database of each service has come.", Storage: jetstream.FileStorage,
+		Bucket: BucketName, Description: "Marks of the databases of all services.", Storage: jetstream.FileStorage,
 		Replicas: clusterReplicas,
 	}
 	kv, err := js.CreateKeyValue(ctx, config)
@@ -71,7 +71,7 @@ func createBucket(ctx context.Context, js jetstream.JetStream) (jetstream.KeyVal
 func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {
 	status, err := kv.Status(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("restore: look at the bucket: %w", err)
+		return time.Time{}, fmt.Errorf("restore: read the state of the bucket: %w", err)
 	}
 	of, ok := status.(*jetstream.KeyValueBucketStatus)
 	if !ok {
@@ -80,9 +80,9 @@ func createdAt(ctx context.Context, kv jetstream.KeyValue) (time.Time, error) {
 	return of.StreamInfo().Created, nil
 }
 
-var errReplaced = errors.New("restore: another bucket took the place of the one before")
+var errReplaced = errors.New("restore: the bucket was replaced by another one")
 
-// checkUnchanged returns an error unless the bucket is there and the same.
+// checkUnchanged returns an error unless the bucket exists and is the same.
 func (b *bucket) checkUnchanged(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()
@@ -93,17 +93,18 @@ func (b *bucket) checkUnchanged(ctx context.Context) error {
 	return err
 }
 
-// entry is what the bucket has of a service.
+// entry is the bucket's entry of a service.
 type entry struct {
 	Marks
-	// FirstHand says that the service itself published it, and that the bucket was not lost
-	// since. Witnesses of others are some seconds old, and may be restored themselves.
+	// FirstHand means that the service itself published the marks, and that the bucket was not lost
+	// since. Marks from witnesses are some seconds old, and the witnesses may have been restored
+	// too.
 	FirstHand bool `json:"firstHand"`
 
 	revision uint64
 }
 
-// decodeEntry reads an entry of the bucket.
+// decodeEntry decodes an entry of the bucket.
 func decodeEntry(text []byte, revision uint64) (e entry, err error) {
 	if err := json.Unmarshal(text, &e); err != nil {
 		return e, fmt.Errorf("restore: read marks: %w", err)
@@ -112,7 +113,7 @@ func decodeEntry(text []byte, revision uint64) (e entry, err error) {
 	return e, nil
 }
 
-// merge raises what the bucket has of a service, given what was last seen there.
+// merge raises the bucket's marks of a service, given the last known entry.
 func (b *bucket) merge(ctx context.Context, service string, marks Marks, firstHand bool, seen entry) (entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()

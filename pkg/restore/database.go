@@ -10,11 +10,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// snapshot is what a database says about itself.
+// snapshot is the state that a database stores about itself.
 type snapshot struct {
 	marks Marks
-	// place and timeline are where the database is now; the recorded ones are where it
-	// was when it was last opened.
+	// place and timeline are the current location of the database; the recorded ones are its
+	// location when it was last opened.
 	place, timeline                 string
 	recordedPlace, recordedTimeline string
 	fresh                           bool
@@ -23,8 +23,7 @@ type snapshot struct {
 }
 
 const (
-	// An OID of a table is given to one table of a database only, so a dump that is
-	// loaded again has another one.
+	// A database never reuses the OID of a table, so a dump that is loaded again has another OID.
 	whereItIs = `(SELECT system_identifier FROM pg_control_system())::text || '/' ||
         (SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'restore_state'::regclass::oid::text,
     left(pg_walfile_name(pg_current_wal_lsn()), 8)`
@@ -32,11 +31,11 @@ const (
     ` + whereItIs + `
 FROM restore_state`
 	selectPlace = `SELECT ` + whereItIs + ``
-	// A sequence that gave no value yet has the mark 0.
+	// A sequence that has given no value yet has the mark 0.
 	selectSequences = `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`
 
-	// What is read before this is durable once the transaction has committed: the log is
-	// flushed up to the commit, and what the sequences logged comes before it.
+	// Values that were read before this statement are durable once the transaction has committed:
+	// the log is flushed up to the commit, and the records of the sequences precede it.
 	countProgress = `UPDATE restore_state SET progress = progress + 1 RETURNING progress`
 	commitDurably = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
 
@@ -49,10 +48,10 @@ ON CONFLICT (service, name) DO UPDATE SET mark = excluded.mark WHERE excluded.ma
 	selectWitnesses = `SELECT service, name, mark FROM restore_witness`
 )
 
-// unaudited are the writes of this package.
-const unaudited pg.Unaudited = "marks follow from what was written, and nobody asked for them"
+// unaudited is for the writes of this package.
+const unaudited pg.Unaudited = "marks follow from other writes, not from a request"
 
-// readSnapshot reads what a database says about itself.
+// readSnapshot reads the state of a database.
 func readSnapshot(ctx context.Context, db pg.Querier) (s snapshot, err error) {
 	err = db.QueryRow(ctx, selectState).Scan(&s.marks.Progress, &s.fresh, &s.recordedPlace, &s.recordedTimeline, &s.restored, &s.reason,
 		&s.place, &s.timeline)
@@ -80,7 +79,7 @@ func readSequences(ctx context.Context, db pg.Querier) (map[string]int64, error)
 	return sequences, nil
 }
 
-// ReadWitnesses returns the marks of all services that a database has stored.
+// ReadWitnesses returns the marks of all services that a database has stored as a witness.
 func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Marks, error) {
 	rows, err := db.Query(ctx, selectWitnesses)
 	if err != nil {
@@ -104,7 +103,7 @@ func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Marks, error)
 	return found, nil
 }
 
-// StoreWitness raises what a database knows about the marks of a service.
+// StoreWitness raises the marks of a service in a database.
 func StoreWitness(ctx context.Context, tx pgx.Tx, service string, marks Marks) error {
 	names, values := []string{""}, []int64{marks.Progress}
 	for name, mark := range maps.All(marks.Sequences) {
@@ -116,7 +115,7 @@ func StoreWitness(ctx context.Context, tx pgx.Tx, service string, marks Marks) e
 	return nil
 }
 
-// refuseWrites notes that a database was restored, with the marks that prove it.
+// refuseWrites records that a database was restored, together with the marks that prove it.
 func refuseWrites(ctx context.Context, tx pgx.Tx, service, reason string, known Marks) error {
 	if err := StoreWitness(ctx, tx, service, known); err != nil {
 		return err

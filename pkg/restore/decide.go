@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A verdict is what becomes of a database when its program starts.
+// A verdict is the decision about a database when its program starts.
 type verdict int
 
 const (
@@ -13,31 +13,32 @@ const (
 	wait verdict = iota
 	// open the database for writes.
 	open
-	// leapSmall opens it once ids that nobody noted are left out: those of the last seconds.
+	// leapSmall skips the ids that may have been given within the last seconds, and opens the
+	// database.
 	leapSmall
-	// leapFull opens it once all ids are left out that may have been lost.
+	// leapFull skips all ids that may have been lost, and opens the database.
 	leapFull
 	// refuse writes until an operator has finished the restore.
 	refuse
 )
 
-// evidence is what others know about the marks of a database.
+// evidence is the knowledge of others about the marks of a database.
 type evidence struct {
-	// marks are the highest that are known; nil when none are.
+	// marks are the highest known marks, or nil.
 	marks *Marks
-	// firstHand says that the service itself published them.
+	// firstHand means that the service itself published them.
 	firstHand bool
-	// complete says that no more is to be expected: the bucket was read, and the other
-	// services had time to add what they have witnessed.
+	// complete means that no more evidence will arrive: the bucket was read, and the other services
+	// had time to add the marks that they have witnessed.
 	complete bool
-	// read says that the bucket was read.
+	// read means that the bucket was read.
 	read bool
-	// overdue says that the broker has not responded for a while.
+	// overdue means that the broker has not responded for brokerWait.
 	overdue bool
 }
 
-// decide returns what becomes of a database that has not been opened yet, and why when
-// writes are refused.
+// decide returns the verdict about a database that was not opened yet, and the reason if it refuses
+// writes.
 func decide(has snapshot, e evidence) (verdict, string) {
 	if has.restored {
 		return refuse, has.reason
@@ -50,7 +51,7 @@ func decide(has snapshot, e evidence) (verdict, string) {
 		}
 		switch {
 		case !e.firstHand && moved:
-			// Others may have been restored together with it.
+			// The other databases may have been restored together with it.
 			return waitOr(e.complete, refuse), movedReason
 		case !e.firstHand:
 			return waitOr(e.complete, leapFull), ""
@@ -60,7 +61,7 @@ func decide(has snapshot, e evidence) (verdict, string) {
 		return open, ""
 	}
 	if !recorded && has.fresh {
-		// A new installation. Nothing is waited for but the bucket.
+		// A new installation waits only for the bucket.
 		if e.read || e.overdue {
 			return open, ""
 		}
@@ -93,5 +94,5 @@ func lostReason(above []string) string {
 	if len(above) > shown {
 		above, more = above[:shown], fmt.Sprintf(" and %d more", len(above)-shown)
 	}
-	return "the database went back in time: others know higher marks of " + strings.Join(above, ", ") + more
+	return "the database went back in time: there is evidence of higher marks of " + strings.Join(above, ", ") + more
 }

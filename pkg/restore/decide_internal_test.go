@@ -26,12 +26,12 @@ func TestRaisedSequencesStayInTheirSteps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := c.limits.raised(c.mark, c.small)
+			got, err := c.limits.raisedValue(c.mark, c.small)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
 		})
 	}
-	_, err := limits{name: "full", start: 1, lowest: 1, most: 1000, increment: 1, last: last(1000)}.raised(0, false)
+	_, err := limits{name: "full", start: 1, lowest: 1, most: 1000, increment: 1, last: last(1000)}.raisedValue(0, false)
 	var exhausted *Exhausted
 	require.ErrorAs(t, err, &exhausted)
 	assert.Contains(t, err.Error(), "raise its MAXVALUE")

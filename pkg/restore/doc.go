@@ -1,12 +1,11 @@
-// Package restore keeps ids from being given twice when a database is restored to an
-// earlier state.
+// Package restore prevents databases that were restored to an earlier state from giving ids twice.
 //
-// Each database has *marks*: the last value of each of its sequences, and a counter of
-// progress. A [Guard] publishes the marks of its database to a bucket of the broker, and
-// stores the marks of the other databases as a witness. When the bucket or a witness
-// knows a higher mark than the database has, the database went back in time: it counts as
-// *restored*, and the guard refuses writes until an operator has finished the restore.
-// Finishing raises every sequence above every known mark.
+// Each database has *marks*: the last value of each of its sequences, and a counter of progress. A
+// [Guard] publishes the marks of its database to a bucket of the broker, and stores the marks of
+// the other databases as a witness. If the bucket or a witness knows a higher mark than the
+// database has, the database went back in time: it counts as *restored*, and the guard refuses
+// writes until an operator has finished the restore. Finishing raises every sequence above every
+// known mark.
 package restore
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/restore/migrations"
 )
 
-// Migrations returns the tables of this package. A service applies them before all
-// others: the first one notes whether the database is new.
+// Migrations returns the tables of this package. A service applies them before all others: the
+// first migration records whether the database is new.
 func Migrations() pg.Migrations {
 	return pg.Migrations{Table: "restore_version", FS: migrations.FS}
 }

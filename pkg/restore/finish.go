@@ -12,22 +12,22 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Database is what an operator's command knows about the database of a service.
+// Database is the state of a service's database for operators' commands.
 type Database struct {
 	Service string
 	Pool    *pg.Pool
-	// Restored says that the database went back in time, or may have, and Reason why.
+	// Restored means that the database went back in time, or may have; Reason is the reason for
+	// that conclusion.
 	Restored bool
 	Reason   string
-	// Marks are those that the database has, and Known the highest that any database of
-	// the installation knows of it.
+	// Marks are the database's own marks, and Known the highest marks of it that any database of
+	// the installation knows.
 	Marks, Known Marks
 	// Witnesses are the marks of services that the database has stored.
 	Witnesses map[string]Marks
 }
 
-// Inspect reads the marks of the databases of an installation, and finds those that were
-// restored.
+// Inspect reads the marks of the databases of an installation, and finds the restored ones.
 func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error) {
 	var all []*Database
 	known := map[string]Marks{}
@@ -41,7 +41,7 @@ func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error
 			return nil, fmt.Errorf("%s: %w", service, err)
 		}
 		if !d.Restored && has.recordedPlace != "" && (has.recordedPlace != has.place || has.recordedTimeline != has.timeline) {
-			d.Restored, d.Reason = true, "the database is a copy or was recovered, and no program has looked at it since"
+			d.Restored, d.Reason = true, "the database is a copy or was recovered, and no program has opened it since"
 		}
 		for of, marks := range d.Witnesses {
 			merged := known[of]
@@ -62,15 +62,15 @@ func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error
 }
 
 const (
-	// Progress leaps, too: the broker may know a little more than the databases do.
+	// Progress leaps too: the broker may know slightly higher marks than the databases.
 	finishState = `UPDATE restore_state SET progress = greatest(progress, $1) + $2, restored_at = NULL, reason = '',
     place = $3, timeline = $4, finished_at = clock_timestamp(), report = $5`
 	progressLeap = 1 << 20
 )
 
-// Finish raises every sequence of a database above every known mark, and has the database
-// take writes again. The report is kept. The caller records in the same transaction who
-// did it. Repeating it is harmless: it leaves more ids out.
+// Finish raises every sequence of a database above every known mark, and lets the database accept
+// writes again. It stores the report. record must write the audit row in the same transaction.
+// Repeating Finish is harmless: it skips more ids.
 func Finish(ctx context.Context, d *Database, report string, record func(ctx context.Context, tx pgx.Tx) error) error {
 	return unaudited.InTx(tenant.All(ctx), d.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, commitDurably); err != nil {
@@ -90,16 +90,16 @@ func Finish(ctx context.Context, d *Database, report string, record func(ctx con
 	})
 }
 
-// Refuse has a database refuse writes until its restore is finished. Known are marks that
-// it had before.
+// Refuse makes a database refuse writes until its restore is finished. known are earlier marks of
+// the database.
 func Refuse(ctx context.Context, service string, pool *pg.Pool, reason string, known Marks) error {
 	return unaudited.InTx(tenant.All(ctx), pool, func(ctx context.Context, tx pgx.Tx) error {
 		return refuseWrites(ctx, tx, service, reason, known)
 	})
 }
 
-// ReadMarks returns all marks that a database of a service knows: its own, and those of
-// others.
+// ReadMarks returns all marks that a service's database knows: its own, and those of other
+// databases.
 func ReadMarks(ctx context.Context, db pg.Querier, service string) (map[string]Marks, error) {
 	known, err := ReadWitnesses(ctx, db)
 	if err != nil {
@@ -119,7 +119,7 @@ func ReadMarks(ctx context.Context, db pg.Querier, service string) (map[string]M
 	return known, nil
 }
 
-// Reason returns why a database refuses writes, or "" when it does not.
+// Reason returns the reason why a database refuses writes, or "" if it accepts them.
 func Reason(ctx context.Context, db pg.Querier) (reason string, err error) {
 	err = db.QueryRow(ctx, `SELECT CASE WHEN restored_at IS NOT NULL THEN reason ELSE '' END FROM restore_state`).Scan(&reason)
 	if err != nil {

@@ -17,13 +17,13 @@ const CodeRestored = "WRL-00507"
 const (
 	// startWait is how long a write waits for a guard that still reads the evidence.
 	startWait = 3 * time.Second
-	// retryStarting and retryRestored are when a refused caller may try again.
+	// retryStarting and retryRestored are the retry times for rejected callers.
 	retryStarting = time.Second
 	retryRestored = time.Minute
 )
 
-// CheckWrite returns a fault while the database takes no writes. It waits a moment for a
-// guard that has just started.
+// CheckWrite returns a fault while the database accepts no writes. It waits a moment for a guard
+// that has just started.
 func (g *Guard) CheckWrite(ctx context.Context) error {
 	now := g.current()
 	if now.phase == starting {
@@ -34,10 +34,10 @@ func (g *Guard) CheckWrite(ctx context.Context) error {
 		return nil
 	case restored:
 		return fault.Newf(CodeRestored, http.StatusServiceUnavailable,
-			"The %s database was restored to an earlier state, so it takes no writes yet. An operator must run: rotaloom restore finish", g.opts.Service).
+			"The %s database was restored to an earlier state, so it accepts no writes yet. An operator must run: rotaloom restore finish", g.opts.Service).
 			WithRetryAfter(retryRestored).WithCause(errors.New(now.reason))
 	}
-	return fault.Unavailable("The service has just started and still checks whether its database is complete. Try again in a moment.", retryStarting)
+	return fault.Unavailable("The service has just started and is still checking whether its database is complete. Try again in a moment.", retryStarting)
 }
 
 func (g *Guard) awaitDecision(ctx context.Context, now state) state {
@@ -51,7 +51,7 @@ func (g *Guard) awaitDecision(ctx context.Context, now state) state {
 	return g.current()
 }
 
-// Notice describes why writes are refused, or returns "".
+// Notice returns the reason why writes are refused, or "".
 func (g *Guard) Notice() string {
 	if now := g.current(); now.phase == restored {
 		return fmt.Sprintf("writes are refused until rotaloom restore finish: %s", now.reason)
@@ -59,8 +59,8 @@ func (g *Guard) Notice() string {
 	return ""
 }
 
-// Pause returns work that runs only while the database takes writes: it begins once it
-// does, is ended when it does not, and then begins again.
+// Pause returns work that runs only while the database accepts writes: the work is stopped when the
+// database refuses writes, and started again afterwards.
 func (g *Guard) Pause(run func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		for ctx.Err() == nil {
@@ -74,14 +74,14 @@ func (g *Guard) Pause(run func(ctx context.Context) error) func(ctx context.Cont
 			}
 			err := runUntil(ctx, now.changed, run)
 			if ctx.Err() != nil || g.current().phase == opened {
-				return err // It ended by itself, or with the program.
+				return err // It ended on its own, or with the program.
 			}
 		}
 		return nil
 	}
 }
 
-// runUntil runs work until it ends, ctx does, or the channel is closed.
+// runUntil runs work until it ends, ctx ends, or the channel is closed.
 func runUntil(ctx context.Context, end <-chan struct{}, run func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan struct{})

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// tickEvery is how often marks are published.
+	// tickEvery is the time between two publications of the marks.
 	tickEvery = time.Second
-	// witnessEvery is how often the marks of others are stored.
+	// witnessEvery is the time between two writes of the marks of others.
 	witnessEvery = 5 * time.Second
-	// neighbourWait is how long a start waits for what others have witnessed, once the
-	// bucket is there and does not know the service.
+	// neighbourWait is how long a start waits for the marks that others have witnessed, if the
+	// bucket does not know the service.
 	neighbourWait = 2 * time.Second
-	// brokerWait is how long a start waits for a broker that is away.
+	// brokerWait is how long a start waits for an unavailable broker.
 	brokerWait = 5 * time.Second
-	// lastTimeout bounds the last publication of a program that stops.
+	// lastTimeout bounds the last publication when the program stops.
 	lastTimeout = 2 * time.Second
 )
 
-// Options is what a Guard is made of. All fields are required.
+// Options holds the dependencies of a Guard. All fields are required.
 type Options struct {
-	// Service is the name of the service whose database is guarded.
+	// Service is the name of the service that owns the database.
 	Service  string
 	Pool     *pg.Pool
 	NATS     *nats.Conn
@@ -39,7 +39,7 @@ type Options struct {
 	Registry prometheus.Registerer
 }
 
-// phase is where a guard is.
+// phase is the state of a guard's decision.
 type phase int
 
 const (
@@ -64,16 +64,16 @@ type Guard struct {
 
 	mu    sync.Mutex
 	state state
-	// seen is what the bucket has of each service, once it was read.
+	// seen holds the bucket's entry of each service, once the bucket was read.
 	seen map[string]entry
-	// bucket is nil while the broker is away. missing runs since the bucket was read
+	// bucket is nil while the broker is unavailable. missing starts when the bucket was read
 	// without an entry of this service.
 	bucket  *bucket
 	missing *clock.Stopwatch
-	// compared is the place of the database whose marks were compared last.
+	// compared is the location of the database at the last comparison of marks.
 	compared place
 
-	// Of the loop alone: the marks that are durable, and those of others that are stored.
+	// Only the loop uses these: the durable marks, and the stored marks of other services.
 	durable   Marks
 	witnessed map[string]Marks
 	stored    *clock.Stopwatch
@@ -82,7 +82,7 @@ type Guard struct {
 	wake chan struct{}
 }
 
-// New makes a guard that refuses writes until Run has read the evidence.
+// New returns a guard that refuses writes until Run has read the evidence.
 func New(opts Options) (*Guard, error) {
 	if opts.Service == "" || opts.Pool == nil || opts.NATS == nil || opts.Log == nil || opts.Registry == nil {
 		return nil, errors.New("restore: a guard needs a service, a database, a broker, a log and a registry")
@@ -91,7 +91,7 @@ func New(opts Options) (*Guard, error) {
 		opts: opts, started: clock.Start(), state: state{changed: make(chan struct{})}, seen: map[string]entry{},
 		witnessed: map[string]Marks{}, wake: make(chan struct{}, 1),
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "rotaloom_restored", Help: "1 while writes are refused because the database was restored, until rotaloom restore finish.",
+			Name: "rotaloom_restored", Help: "1 if writes are refused because the database was restored, until rotaloom restore finish.",
 		}),
 	}
 	if err := opts.Registry.Register(g.gauge); err != nil {
@@ -101,13 +101,13 @@ func New(opts Options) (*Guard, error) {
 	return g, nil
 }
 
-// Run watches over the database until ctx ends.
+// Run guards the database until ctx ends.
 func (g *Guard) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { g.watch(watching) })
 	g.loop(ctx)
-	// Everything that writes has ended. What was written last is published, too.
+	// All writing parts have ended. Publish their last marks too.
 	last, cancel := context.WithTimeout(context.WithValue(watching, comparing{}, true), lastTimeout)
 	if err := g.step(last); err != nil {
 		g.opts.Log.DebugContext(ctx, "the last marks of the database were not published", "error", err)
@@ -139,7 +139,7 @@ func (g *Guard) loop(ctx context.Context) {
 	}
 }
 
-// hasten makes the loop look again soon.
+// hasten makes the loop run its next step at once.
 func (g *Guard) hasten() {
 	select {
 	case g.wake <- struct{}{}:
@@ -153,7 +153,7 @@ func (g *Guard) current() state {
 	return g.state
 }
 
-// set changes the phase, and says so.
+// set changes the phase, and logs the change.
 func (g *Guard) set(ctx context.Context, to phase, reason string) {
 	g.mu.Lock()
 	before := g.state

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// leapSteps is how many values a sequence leaves out when it is not known which of
-	// them were given and lost.
+	// leapSteps is the number of values that a sequence skips if it is unknown which of them were
+	// given and lost.
 	leapSteps = 1 << 20
-	// leapShare bounds a leap to a share of the values that a sequence has: 512 leaps fit.
+	// leapShare bounds a leap to a fraction of the sequence's values, so that 512 leaps fit.
 	leapShare = 512
-	// smallLeap divides a leap for what may be lost within seconds.
+	// smallLeap divides a leap that covers only the last seconds.
 	smallLeap = 16
 )
 
-// limits are those of a sequence.
+// limits are the limits of a sequence.
 type limits struct {
 	name                string
 	start, lowest, most int64
@@ -28,16 +28,16 @@ type limits struct {
 const selectLimits = `SELECT sequencename::text, start_value, min_value, max_value, increment_by, last_value
 FROM pg_sequences WHERE schemaname = current_schema() ORDER BY sequencename`
 
-// Exhausted is the error of a sequence that has no room above its marks.
+// Exhausted is the error of a sequence without free values above its marks.
 type Exhausted struct{ Sequence string }
 
 func (e *Exhausted) Error() string {
-	return fmt.Sprintf("the sequence %s has no values above those that were given: raise its MAXVALUE", e.Sequence)
+	return fmt.Sprintf("the sequence %s has no unused values left: raise its MAXVALUE", e.Sequence)
 }
 
-// raised returns the value that a sequence is set to, so that the next value that it gives
-// is above the mark and above all that may have been given after it.
-func (l limits) raised(mark int64, small bool) (int64, error) {
+// raisedValue returns the new value of a sequence: its next value is above the mark, and above all
+// values that may have been given after the mark.
+func (l limits) raisedValue(mark int64, small bool) (int64, error) {
 	steps := min(leapSteps, max((l.most-l.lowest)/l.increment/leapShare, 1))
 	if small {
 		steps = max(steps/smallLeap, 1)
@@ -46,7 +46,7 @@ func (l limits) raised(mark int64, small bool) (int64, error) {
 	if l.last != nil {
 		from = max(from, *l.last)
 	}
-	// A mark of another increment must not shift the values.
+	// A mark from another increment must not shift the values.
 	if off := (from - l.start) % l.increment; off > 0 {
 		from += l.increment - off
 	}
@@ -56,8 +56,8 @@ func (l limits) raised(mark int64, small bool) (int64, error) {
 	return from + steps*l.increment, nil
 }
 
-// raiseSequences raises all sequences of a database above marks. The values are durable
-// when tx has committed; they stay raised when it has not.
+// raiseSequences raises all sequences of a database above marks. The values are durable once tx has
+// committed; they stay raised even if it does not commit.
 func raiseSequences(ctx context.Context, tx pgx.Tx, marks Marks, small bool) error {
 	rows, err := tx.Query(ctx, selectLimits)
 	if err != nil {
@@ -71,9 +71,9 @@ func raiseSequences(ctx context.Context, tx pgx.Tx, marks Marks, small bool) err
 	}
 	for _, l := range all {
 		if l.increment < 0 {
-			return fmt.Errorf("restore: the sequence %s counts down, which nothing here does", l.name)
+			return fmt.Errorf("restore: the sequence %s counts down, which is not supported", l.name)
 		}
-		value, err := l.raised(marks.Sequences[l.name], small)
+		value, err := l.raisedValue(marks.Sequences[l.name], small)
 		if err != nil {
 			return err
 		}

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// progressName is how texts name the mark of progress.
+// progressName is the name of the progress counter in texts.
 const progressName = "progress"
 
-// Marks say how far a database has come.
+// Marks are the last used ids of a database, and its progress.
 type Marks struct {
 	// Progress counts the publications of marks.
 	Progress int64 `json:"progress"`
-	// Sequences are the last values that the sequences gave, by their names.
+	// Sequences holds the last value of each sequence, by name.
 	Sequences map[string]int64 `json:"sequences"`
 }
 
-// Above returns the names of the marks that are higher in m than in other, in order. A
-// mark that other lacks counts as 0. The mark of progress is named "progress".
+// Above returns the names of the marks that are higher in m than in other, in order. A mark that
+// other lacks counts as 0. The progress counter is named "progress".
 func (m Marks) Above(other Marks) []string {
 	var names []string
 	for name, mark := range m.Sequences {
@@ -43,8 +43,8 @@ func (m *Marks) Merge(other Marks) {
 	}
 }
 
-// Lost returns the names of the marks that a database has lost: those that are higher in m
-// than in the database. A sequence that the database does not have any more is left out.
+// Lost returns the names of the marks that are higher in m than in a database. It ignores sequences
+// that the database no longer has.
 func (m Marks) Lost(database Marks) []string {
 	return slices.DeleteFunc(m.Above(database), func(name string) bool {
 		_, there := database.Sequences[name]

@@ -10,20 +10,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// retryMoved is when a caller may try again who met a database that has just moved.
+// retryMoved is the retry time for a caller that met a database that was replaced.
 const retryMoved = time.Second
 
-// place is where a database is: the server and the database, and the timeline of the log.
+// place is the location of a database: the server and the database, and the timeline of the log.
 type place struct{ database, timeline string }
 
 // comparing marks the context of the guard's own transactions.
 type comparing struct{}
 
-// checkPlace refuses a connection to another database than the one whose marks were
-// compared last: one that was promoted, restored or exchanged behind the same URL. A write
-// that was let through before must not meet it. Only the guard itself may use such a
-// connection, and compares the marks at once. Behind a pooler, which keeps connections when
-// its servers change, the next look of the guard finds it, within a second.
+// checkPlace rejects a connection to another database than the last compared one: a database that
+// was promoted, restored or exchanged behind the same URL. A write that was accepted before must
+// not reach it. Only the guard itself may use such a connection, and it compares the marks at once.
+// Behind a pooler, which keeps connections when its servers change, the next step of the guard
+// detects the change, within a second.
 func (g *Guard) checkPlace(ctx context.Context, conn *pgx.Conn) error {
 	if ctx.Value(comparing{}) != nil {
 		return nil
@@ -32,7 +32,7 @@ func (g *Guard) checkPlace(ctx context.Context, conn *pgx.Conn) error {
 	compared := g.compared
 	g.mu.Unlock()
 	if compared == (place{}) {
-		return nil // Nothing is written before the first comparison.
+		return nil // No write happens before the first comparison.
 	}
 	var at place
 	if err := conn.QueryRow(ctx, selectPlace).Scan(&at.database, &at.timeline); err != nil {
@@ -42,10 +42,10 @@ func (g *Guard) checkPlace(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	g.hasten()
-	return fault.Unavailable("The database was exchanged a moment ago, and the service checks whether it is complete. Try again in a moment.", retryMoved)
+	return fault.Unavailable("The database has just been replaced, and the service is checking whether it is complete. Try again in a moment.", retryMoved)
 }
 
-// notePlace says that the marks of the database at a place were compared, and acted on.
+// notePlace records that the marks of the database at a place were compared and acted on.
 func (g *Guard) notePlace(at place) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

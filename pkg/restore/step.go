@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// evidence is what is known about the marks of this database, besides what it says itself.
+// evidence returns the knowledge of others about the marks of this database.
 func (g *Guard) evidence() evidence {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -23,11 +23,11 @@ func (g *Guard) evidence() evidence {
 	return e
 }
 
-// step reads the database once, and acts on what it says: it opens it or refuses writes,
+// step reads the database once and acts on the result: it opens the database or refuses writes,
 // counts progress, and publishes the marks.
 func (g *Guard) step(ctx context.Context) error {
-	// What others know is read first. It was published when it was durable, so that the
-	// database, which is read afterwards, must have it.
+	// Read the evidence first. It was durable before it was published, so the database, which is
+	// read afterwards, must contain it.
 	known := g.evidence()
 	phase := g.current().phase
 	var has snapshot
@@ -41,7 +41,7 @@ func (g *Guard) step(ctx context.Context) error {
 		case has.restored:
 			verdict, reason = refuse, has.reason
 		case phase == restored:
-			verdict = open // The operator has finished the restore, with all that is known.
+			verdict = open // The operator has finished the restore, based on all known marks.
 		case phase == opened:
 			verdict, reason = g.reconsider(has, known)
 		default:
@@ -61,7 +61,7 @@ func (g *Guard) step(ctx context.Context) error {
 		return g.storeWitnesses(ctx)
 	}
 	if verdict == leapFull {
-		g.opts.Log.WarnContext(ctx, "nobody knows how far the database had come, so it leaves ids out", "service", g.opts.Service)
+		g.opts.Log.WarnContext(ctx, "the last ids of the database are unknown, so it skips ids", "service", g.opts.Service)
 	}
 	g.durable.Merge(has.marks)
 	g.notePlace(place{has.place, has.timeline})
@@ -72,8 +72,8 @@ func (g *Guard) step(ctx context.Context) error {
 	return g.storeWitnesses(ctx)
 }
 
-// reconsider returns what becomes of a database that was open: it may have been replaced
-// while this program ran.
+// reconsider returns the verdict about an open database: it may have been replaced while this
+// program ran.
 func (g *Guard) reconsider(has snapshot, known evidence) (verdict, string) {
 	before := g.durable.Clone()
 	if known.marks != nil {
@@ -88,7 +88,7 @@ func (g *Guard) reconsider(has snapshot, known evidence) (verdict, string) {
 	return open, ""
 }
 
-// apply writes what a verdict asks for. The marks of has are those after it.
+// apply executes a verdict, and updates the marks of has.
 func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict verdict, reason string, known evidence) error {
 	if verdict == wait {
 		return nil
@@ -124,7 +124,7 @@ func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict ver
 			return err
 		}
 	}
-	// The sequences are read again behind the leap, and before the commit.
+	// Read the sequences again after the leap, and before the commit.
 	var err error
 	if has.marks.Sequences, err = readSequences(ctx, tx); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict ver
 	return tx.QueryRow(ctx, countProgress).Scan(&has.marks.Progress)
 }
 
-// publish brings the bucket up to what is durable here.
+// publish raises the marks in the bucket to the durable ones.
 func (g *Guard) publish(ctx context.Context) error {
 	g.mu.Lock()
 	to, seen := g.bucket, g.seen[g.opts.Service]
@@ -143,15 +143,15 @@ func (g *Guard) publish(ctx context.Context) error {
 	return g.merge(ctx, to, g.opts.Service, g.durable, true)
 }
 
-// merge raises what the bucket has of a service. When another program writes it at the
-// same time, the watch brings what that one wrote, and the next step tries again.
+// merge raises the bucket's marks of a service. If another program writes the entry at the same
+// time, the watch delivers that entry, and the next step tries again.
 func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Marks, firstHand bool) error {
 	g.mu.Lock()
 	seen := g.seen[service]
 	g.mu.Unlock()
 	made, err := to.merge(ctx, service, marks, firstHand, seen)
 	if err != nil {
-		if conflicted(err) {
+		if isConflict(err) {
 			return nil
 		}
 		return err
@@ -160,7 +160,7 @@ func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Mar
 	return nil
 }
 
-// storeWitnesses stores what is new about the marks of the other services, now and then.
+// storeWitnesses stores new marks of the other services, at most every witnessEvery.
 func (g *Guard) storeWitnesses(ctx context.Context) error {
 	if g.stored != nil && g.stored.Elapsed() < witnessEvery {
 		return nil

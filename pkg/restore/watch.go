@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	// checkEvery is how often a guard looks whether its bucket is still the one that
-	// everybody uses.
+	// checkEvery is the time between two checks that the bucket was not replaced.
 	checkEvery   = 2 * time.Second
 	rewatchAfter = 250 * time.Millisecond
 )
 
 var errEnded = errors.New("restore: the watch ended")
 
-// conflicted reports whether another program wrote an entry meanwhile.
-func conflicted(err error) bool {
+// isConflict reports whether another program wrote an entry in the meantime.
+func isConflict(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
 }
@@ -32,13 +31,13 @@ func conflicted(err error) bool {
 func (g *Guard) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := g.watchOnce(ctx); err != nil && ctx.Err() == nil {
-			g.opts.Log.DebugContext(ctx, "the marks of other services are not watched at the moment", "error", err)
+			g.opts.Log.DebugContext(ctx, "the watch of the marks of other services failed; trying again", "error", err)
 		}
-		_ = backoff.Sleep(ctx, rewatchAfter) // The loop looks whether it has ended.
+		_ = backoff.Sleep(ctx, rewatchAfter) // The loop checks the context.
 	}
 }
 
-// watchOnce follows the bucket as long as it is the same one.
+// watchOnce follows the bucket until it is replaced or the watch ends.
 func (g *Guard) watchOnce(ctx context.Context) error {
 	b, err := openBucket(ctx, g.opts.NATS)
 	if err != nil {
@@ -48,7 +47,7 @@ func (g *Guard) watchOnce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("restore: watch: %w", err)
 	}
-	defer func() { _ = watcher.Stop() }() // The connection may be gone.
+	defer func() { _ = watcher.Stop() }() // The connection may be closed.
 	defer g.leave()
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
@@ -86,8 +85,8 @@ func (g *Guard) watchOnce(ctx context.Context) error {
 	}
 }
 
-// enter begins to use a bucket that was read. What this database has witnessed of other
-// services is added to it.
+// enter starts to use a bucket that was read. It adds the marks of other services that this
+// database has witnessed.
 func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) error {
 	witnesses, err := ReadWitnesses(tenant.All(ctx), g.opts.Pool)
 	if err != nil {
@@ -114,7 +113,7 @@ func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) er
 	return nil
 }
 
-// leave ends the use of the bucket.
+// leave stops using the bucket.
 func (g *Guard) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +126,7 @@ func (g *Guard) lookup(service string) entry {
 	return g.seen[service]
 }
 
-// learn keeps what the bucket has of a service.
+// learn stores the bucket's entry of a service.
 func (g *Guard) learn(service string, e entry) {
 	g.mu.Lock()
 	if e.revision > g.seen[service].revision {

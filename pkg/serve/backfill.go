@@ -9,7 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
-// Backfill is the command that fills again what a service keeps of others, beside the programs that serve.
+// Backfill is the command that requests all states of a service's copies again, while the service
+// runs.
 type Backfill struct {
 	replica.BackfillCommand `embed:""`
 
@@ -17,12 +18,12 @@ type Backfill struct {
 	copies   func(pool *pg.Pool) []*replica.Replica `kong:"-"`
 }
 
-// Of says in which database the copies are, and which there are, before the settings are read.
-func (b *Backfill) Of(database *pg.Config, copies func(pool *pg.Pool) []*replica.Replica) {
+// Configure sets the database and the copies. Call it before the settings are read.
+func (b *Backfill) Configure(database *pg.Config, copies func(pool *pg.Pool) []*replica.Replica) {
 	b.database, b.copies = database, copies
 }
 
-// Do does what the command says.
+// Do runs the command.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	return b.BackfillCommand.Do(ctx, *b.database, b.copies(nil), log, out)
 }

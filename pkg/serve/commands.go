@@ -11,42 +11,42 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
-// Commands are those of every program of a service.
+// Commands are the commands of every program of a service.
 type Commands struct {
-	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is what happens without a command."`
-	Migrate Migrate  `cmd:"" help:"Bring the database to the schema of this program, and end. Serve does so too."`
+	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is the default command."`
+	Migrate Migrate  `cmd:"" help:"Bring the database to the schema of this program, and end. Serve does that too."`
 
 	boot.Commands
 }
 
-// ConsumerCommands are the commands of a program that consumes events and keeps copies
-// of what other services have.
+// ConsumerCommands are the commands of a program that consumes events and keeps copies of the
+// states of other services.
 type ConsumerCommands struct {
 	Commands
 	Deadletter DeadLetters `cmd:"" help:"List and replay the events that consumers gave up."`
-	Backfill   Backfill    `cmd:"" help:"Fill what is kept here of other services again, beside the programs that serve."`
+	Backfill   Backfill    `cmd:"" help:"Request all states of the copies of other services again, while the service runs."`
 }
 
-// Of says on which database, with which schema and which copies, the commands work,
-// before the settings are read.
-func (c *ConsumerCommands) Of(database *pg.Config, sets func() ([]pg.Migrations, error), copies func(pool *pg.Pool) []*replica.Replica) {
-	c.Migrate.Of(database, sets)
-	c.Deadletter.Of(database)
-	c.Backfill.Of(database, copies)
+// Configure sets the database, schema and copies of the commands. Call it before the settings are
+// read.
+func (c *ConsumerCommands) Configure(database *pg.Config, sets func() ([]pg.Migrations, error), copies func(pool *pg.Pool) []*replica.Replica) {
+	c.Migrate.Configure(database, sets)
+	c.Deadletter.Configure(database)
+	c.Backfill.Configure(database, copies)
 }
 
-// Migrate is the command of that name.
+// Migrate is the command migrate.
 type Migrate struct {
 	database *pg.Config                      `kong:"-"`
 	sets     func() ([]pg.Migrations, error) `kong:"-"`
 }
 
-// Of says which database is brought to which schema, before the settings are read.
-func (m *Migrate) Of(database *pg.Config, sets func() ([]pg.Migrations, error)) {
+// Configure sets the database and its schema. Call it before the settings are read.
+func (m *Migrate) Configure(database *pg.Config, sets func() ([]pg.Migrations, error)) {
 	m.database, m.sets = database, sets
 }
 
-// Do migrates, and says so.
+// Do migrates the database and prints that it is done.
 func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	sets, err := m.sets()
 	if err != nil {

@@ -22,21 +22,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup"
 )
 
-// Backends are what every service that has events works with.
+// Backends are the dependencies of every service with events.
 type Backends struct {
-	// Pool is on the service's own database.
+	// Pool connects to the service's own database.
 	Pool *pg.Pool
 	NATS *nats.Conn
-	// Guard keeps ids of the database from being given twice.
+	// Guard prevents the database from giving ids twice.
 	Guard    *restore.Guard
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 }
 
-// Core is what services that have events have in common. They embed it.
+// Core is the common part of services with events. They embed it.
 type Core struct {
-	// Events is what the service consumes from.
+	// Events delivers the events that the service consumes.
 	Events *bus.Bus
 
 	backends Backends
@@ -44,9 +44,8 @@ type Core struct {
 	relay    *outbox.Relay
 }
 
-// Migrations returns the schema of a service with events: that of its own,
-// whose versions are kept in the named table, and those of marks, of the outbox, of
-// copies, of setup resources and of the audit trail.
+// Migrations returns the schema of a service with events: its own, with its versions in the named
+// table, and the schemas of marks, the outbox, copies, the audit log and setup resources.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
 	if err != nil {
@@ -56,8 +55,7 @@ func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	return []pg.Migrations{restore.Migrations(), events, copies, audit.Migrations(), setup.Migrations(), {Table: table, FS: own}}, err
 }
 
-// NewCore makes the core of a service. It touches neither the database nor the
-// broker.
+// NewCore returns the core of a service. It contacts neither the database nor the broker.
 func NewCore(e Backends, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
 	events, err := bus.New(bus.Options{
 		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewDeadLetters(e.Pool),
@@ -73,27 +71,24 @@ func NewCore(e Backends, streams bus.Limits, sets []pg.Migrations) (*Core, error
 	return &Core{Events: events, backends: e, sets: sets, relay: relay}, nil
 }
 
-// Replicator makes the replicator of the service: of the copies that it keeps
-// and the topics that it owns.
+// Replicator returns the replicator of the service, with its copies and its own topics.
 func (c *Core) Replicator(cfg replica.Config, copies []*replica.Replica, topics []replica.Topic) (*replica.Replicator, error) {
 	return replica.NewReplicator(replica.Options{
 		Pool: c.backends.Pool, Bus: c.Events, Log: c.backends.Log, Registry: c.backends.Registry, Config: cfg,
 	}, copies, topics)
 }
 
-// transient recognises the errors that say nothing about an event: the database or a
-// neighbour is away.
+// transient recognises errors that have nothing to do with an event: the database or another
+// service is unavailable.
 func transient(err error) bool {
 	return pgerr.Unavailable(err) || fault.HasStatus(err, http.StatusServiceUnavailable)
 }
 
-// Relay publishes what the service leaves in its outbox, until ctx ends. It is
-// the last to stop.
+// Relay publishes the events in the service's outbox, until ctx ends. It stops last.
 func (c *Core) Relay(ctx context.Context) error { return c.relay.Run(ctx) }
 
-// Check says why the service cannot do its work, or nil: its schema is another, or a
-// broker that is there does not have its consumers. That the broker is away is no
-// reason: events wait.
+// Check returns an error if the service cannot work: its schema is too old, or its consumers are
+// missing at a running broker. An unavailable broker is not an error: events wait.
 func (c *Core) Check(ctx context.Context) error {
 	return errors.Join(pg.CheckSchema(ctx, c.backends.Pool, c.sets...), c.Events.Check())
 }

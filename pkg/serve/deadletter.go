@@ -18,29 +18,29 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// DeadLetters is the command over the events that consumers of a service gave up.
+// DeadLetters are the commands for the events that a service's consumers gave up on.
 type DeadLetters struct {
-	List   ListDeadLetters   `cmd:"" help:"List the events that were given up, and why."`
-	Replay ReplayDeadLetters `cmd:"" help:"Have events that were given up handled once more, by whoever serves."`
+	List   ListDeadLetters   `cmd:"" help:"List dead letters and the reasons."`
+	Replay ReplayDeadLetters `cmd:"" help:"Retry dead-lettered events. The running service handles them."`
 }
 
-// Of says in which database the dead letters are, before the settings are read.
-func (d *DeadLetters) Of(database *pg.Config) {
+// Configure sets the database of the dead letters. Call it before the settings are read.
+func (d *DeadLetters) Configure(database *pg.Config) {
 	d.List.database, d.Replay.database = database, database
 }
 
-// ListDeadLetters is the command of that name.
+// ListDeadLetters is the command deadletter list.
 type ListDeadLetters struct {
 	boot.Output
-	Tenant int64 `help:"Only those of a tenant; 0 means all." default:"0"`
+	Tenant int64 `help:"Only the dead letters of one tenant; 0 means all." default:"0"`
 
 	database *pg.Config `kong:"-"`
 }
 
-// listed is how many dead letters are read at once.
-const listed = 500
+// listPage is the number of dead letters that are read at once.
+const listPage = 500
 
-// deadLetterRow is a dead letter as programs read it.
+// deadLetterRow is a dead letter in the JSON output.
 type deadLetterRow struct {
 	ID        int64     `json:"id"`
 	Tenant    int64     `json:"tenant"`
@@ -50,13 +50,13 @@ type deadLetterRow struct {
 	Reason    string    `json:"reason"`
 }
 
-// Do prints one line for each dead letter, the oldest first, and how many there are.
+// Do prints one line for each dead letter, the oldest first, and their number.
 func (l *ListDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return l.In(ctx, *l.database, log, out)
+	return l.DoIn(ctx, *l.database, log, out)
 }
 
-// In is Do in a database.
-func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
+// DoIn is Do for another database.
+func (l *ListDeadLetters) DoIn(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 	defer pool.Close()
 	letters, all := outbox.NewDeadLetters(pool), []deadLetterRow{}
 	for last := int64(0); ; {
-		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listed)
+		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listPage)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (l *ListDeadLetters) In(ctx context.Context, database pg.Config, log *slog.
 				letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event, letter.Message.Published.UTC(), letter.Reason,
 			})
 		}
-		if len(found) < listed {
+		if len(found) < listPage {
 			return l.print(out, all)
 		}
 	}
@@ -94,23 +94,22 @@ func (l *ListDeadLetters) print(out io.Writer, all []deadLetterRow) error {
 	return err
 }
 
-// ReplayDeadLetters is the command of that name.
+// ReplayDeadLetters is the command deadletter replay.
 type ReplayDeadLetters struct {
-	IDs    []int64 `arg:"" optional:"" name:"id" help:"The letters, as list shows them; all unless one is named."`
-	Tenant int64   `help:"Only those of a tenant; 0 means all." default:"0"`
+	IDs    []int64 `arg:"" optional:"" name:"id" help:"The numbers of the letters in the output of list; the default is all."`
+	Tenant int64   `help:"Only the dead letters of one tenant; 0 means all." default:"0"`
 
 	database *pg.Config `kong:"-"`
 }
 
-// Do notes in the database that the dead letters are to be handled once more; whoever
-// serves does so within seconds. Those that fail again are kept, with the reason
-// of then.
+// Do marks the dead letters for replay in the database. The running service handles them within
+// seconds. Letters that fail again stay, with the new reason.
 func (r *ReplayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return r.In(ctx, *r.database, log, out)
+	return r.DoIn(ctx, *r.database, log, out)
 }
 
-// In is Do in a database.
-func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
+// DoIn is Do for another database.
+func (r *ReplayDeadLetters) DoIn(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
 		return err
@@ -134,11 +133,11 @@ func (r *ReplayDeadLetters) In(ctx context.Context, database pg.Config, log *slo
 	if n == 0 && len(ids) > 0 {
 		return fmt.Errorf("there are no dead letters with these numbers")
 	}
-	_, err = fmt.Fprintf(out, "%d dead letters will be handled once more within seconds; list shows those that fail again\n", n)
+	_, err = fmt.Fprintf(out, "%d dead letters will be retried within seconds; list shows those that fail again\n", n)
 	return err
 }
 
-// requestReplay asks for the replay of letters of a tenant, and returns how many there are.
+// requestReplay requests the replay of letters of a tenant, and returns their number.
 func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64) (n int, err error) {
 	err = pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := outbox.NewDeadLetters(tx).RequestReplay(ctx, ids)
@@ -154,7 +153,8 @@ func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int
 	return n, err
 }
 
-// tenantContext is the context of a tenant's dead letters, or of all when it is 0.
+// tenantContext returns a context for the dead letters of a tenant, or of all tenants if tenantID
+// is 0.
 func tenantContext(ctx context.Context, tenantID int64) context.Context {
 	if tenantID > 0 {
 		return tenant.With(ctx, tenantID)

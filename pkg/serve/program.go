@@ -27,10 +27,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
-// grace is how long calls that run may take when the program stops.
+// grace is the time that running calls have to finish when the program stops.
 const grace = 5 * time.Second
 
-// Settings are those that the programs of all services have.
+// Settings are the settings of every service's program.
 type Settings struct {
 	boot.Common
 	certs.TLSFiles
@@ -43,7 +43,7 @@ type Settings struct {
 	Audit audit.Config `embed:""`
 }
 
-// Tokens say whose access tokens a service accepts.
+// Tokens are the settings of the accepted access tokens.
 type Tokens struct {
 	authn.TokenSettings
 
@@ -61,13 +61,13 @@ type Program struct {
 
 	settings     *Settings
 	certificates *certs.Certificates
-	// pool and refusals are of the database, once that is open.
-	pool     *pg.Pool
-	refusals *denial.Aggregator
-	guard    *restore.Guard
+	// pool and denials belong to the database, once it is open.
+	pool    *pg.Pool
+	denials *denial.Aggregator
+	guard   *restore.Guard
 }
 
-// NewProgram begins the program of the service name.
+// NewProgram returns the program of the service name.
 func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error) {
 	certificates, err := certs.Load(settings.TLSFiles, app.Log, app.Clock)
 	if err != nil {
@@ -79,18 +79,18 @@ func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error
 	}, nil
 }
 
-// Database brings the service's database up to date and opens it.
+// Database migrates and opens the service's database.
 func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool, error) {
 	pool, err := Database(ctx, p.App, p.settings.Database, p.Registry, p.Log, sets...)
 	if err != nil {
 		return nil, err
 	}
 	p.pool = pool
-	p.refusals, err = Trail(p.App, p.settings.Audit, pool, p.Registry, p.Log)
+	p.denials, err = StartAudit(p.App, p.settings.Audit, pool, p.Registry, p.Log)
 	return pool, err
 }
 
-// Backends opens the service's database, brought up to date, and the broker.
+// Backends opens the service's database, after migrating it, and connects to the broker.
 func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends, error) {
 	e := Backends{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
 	err := natsconn.Probe(p.settings.NATS)
@@ -108,7 +108,7 @@ func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends
 	return e, err
 }
 
-// MigratedBackends is Backends for a schema that has to be read first.
+// MigratedBackends is Backends for a schema that must be read first.
 func (p *Program) MigratedBackends(ctx context.Context, migrations func() ([]pg.Migrations, error)) (Backends, error) {
 	sets, err := migrations()
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Program) MigratedBackends(ctx context.Context, migrations func() ([]pg.
 	return p.Backends(ctx, sets...)
 }
 
-// Dial connects to another service, which sees this one by its certificate.
+// Dial connects to another service, which identifies this one by its certificate.
 func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 	callee := client.NewPeer(target, p.App.Clock, p.Log)
 	conn, err := client.Dial(client.Config{Target: target, TLS: p.certificates.ClientConfig, Peer: callee})
@@ -129,8 +129,8 @@ func (p *Program) Dial(target string) (grpc.ClientConnInterface, error) {
 	return conn, nil
 }
 
-// Serve listens, once the database is open, and makes the service part of the program. Tokens are verified
-// by the keys of the auth service, which also says which were revoked.
+// Serve starts to listen, after the database is open, and adds the service to the program. Tokens
+// are verified with the keys of the auth service, which also lists the revoked ones.
 func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	conn, err := p.Dial(t.AuthTarget)
 	if err != nil {
@@ -148,10 +148,9 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	return p.ServeWith(s, tokens, keys, revocations)
 }
 
-// ServeWith is Serve with keys and revocations of one's own, for the auth
-// service itself.
+// ServeWith is Serve with given keys and revocations, for the auth service itself.
 func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.refusals, p.guard, p.App.Clock, p.Log, p.Registry)
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.denials, p.guard, p.App.Clock, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}

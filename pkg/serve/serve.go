@@ -1,7 +1,6 @@
-// Package serve puts a service together with what it needs: its database, the
-// broker, and the chain of interceptors before it. The programs of the
-// services and the standalone program share it, and differ only in where the
-// connections lead.
+// Package serve assembles a service with its database, its broker connection and its chain of
+// interceptors. The programs of the services and the standalone program share it; they differ only
+// in their connections.
 package serve
 
 import (
@@ -28,13 +27,13 @@ import (
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 )
 
-// Service is what every domain's service offers.
+// Service is implemented by the service of every domain.
 type Service interface {
 	// Register adds the operations to a server.
 	Register(server grpc.ServiceRegistrar)
-	// Run does the work that no request asks for, until ctx ends.
+	// Run does the work that no request triggers, until ctx ends.
 	Run(ctx context.Context) error
-	// Check says why the service cannot do its work, or nil.
+	// Check returns an error if the service cannot work.
 	Check(ctx context.Context) error
 }
 
@@ -43,14 +42,14 @@ type relayer interface {
 	Relay(ctx context.Context) error
 }
 
-// continuing is a service whose work goes on while its database counts as restored: it
-// neither gives ids nor changes what shows what was lost.
+// continuing is a service that continues to work while its database counts as restored: it gives no
+// ids, and does not change data that shows the loss.
 type continuing interface {
 	ContinuesWhileRestored()
 }
 
-// Add makes a service part of a program: its work, its outbox and its
-// readiness. The work pauses while the guard refuses writes.
+// Add adds a service to a program: its work, its outbox and its readiness check. The work pauses
+// while the guard refuses writes.
 func Add(app *boot.App, name string, s Service, guard *restore.Guard) {
 	pause := guard.Pause
 	if _, goesOn := s.(continuing); goesOn {
@@ -63,8 +62,7 @@ func Add(app *boot.App, name string, s Service, guard *restore.Guard) {
 	app.Ready.Add(name, s.Check)
 }
 
-// Guard makes what keeps the ids of a service's database from being given twice, and runs
-// it with the program.
+// Guard creates the guard of a service's database and runs it with the program.
 func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, registry prometheus.Registerer, log *slog.Logger) (*restore.Guard, error) {
 	guard, err := restore.New(restore.Options{Service: service, Pool: pool, NATS: broker, Log: log, Registry: registry})
 	if err != nil {
@@ -75,8 +73,7 @@ func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, regi
 	return guard, nil
 }
 
-// Database brings a service's database up to date and opens it. It is closed
-// with the program.
+// Database migrates and opens a service's database. The program closes it when it ends.
 func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pg.Pool, error) {
 	if err := pg.Migrate(ctx, cfg, log, sets...); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -89,25 +86,24 @@ func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry promet
 	return pool, registry.Register(pg.Collector(pool))
 }
 
-// Trail removes the audit events of a service that are too old. It returns what
-// keeps there what callers are refused.
-func Trail(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
-	app.Go(boot.StageConsumers, "audit trail", audit.NewSweeper(cfg, pool, app.Clock, log).Run)
-	refusals, err := denial.New(audit.RecordDenials(pool), log, registry)
+// StartAudit runs the removal of a service's old audit events. It returns the aggregator that
+// stores the denials of requests in the audit log.
+func StartAudit(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometheus.Registerer, log *slog.Logger) (*denial.Aggregator, error) {
+	app.Go(boot.StageConsumers, "audit log", audit.NewSweeper(cfg, pool, app.Clock, log).Run)
+	denials, err := denial.New(audit.RecordDenials(pool), log, registry)
 	if err == nil {
-		app.Go(boot.StageRelay, "audit of refusals", refusals.Run)
+		app.Go(boot.StageRelay, "audit of denials", denials.Run)
 	}
-	return refusals, err
+	return denials, err
 }
 
-// Register adds the operations of a service to a server, and those that every
-// service has.
+// Register adds the operations of a service to a server, and those that every service has.
 func Register(server grpc.ServiceRegistrar, s Service, pool *pg.Pool) {
 	s.Register(server)
 	auditv1.RegisterAuditTrailServiceServer(server, audit.NewTrail(pool))
 }
 
-// Broker connects to NATS. The connection is drained with the program.
+// Broker connects to NATS. The program drains the connection when it ends.
 func Broker(app *boot.App, cfg natsconn.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
 	conn, err := natsconn.Connect(cfg, name, log, more...)
 	if err != nil {
@@ -118,8 +114,7 @@ func Broker(app *boot.App, cfg natsconn.Config, name string, log *slog.Logger, m
 	return conn, nil
 }
 
-// Revocations makes the program's view of the tokens that the auth service
-// revoked, and keeps it up to date.
+// Revocations creates the program's view of the revoked tokens, and keeps it up to date.
 func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInterface, broker *nats.Conn, log *slog.Logger) (*revocation.View, error) {
 	view, err := revocation.New(cfg, revocation.Deps{
 		Auth: authclient.Revocations(auth), NATS: broker, Clock: app.Clock, Log: log,
@@ -132,16 +127,16 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 	return view, nil
 }
 
-// Chain makes the interceptors of a service that accepts tokens of one
-// issuer, whose keys come from keys, but for those that were revoked. What it
-// refuses is gathered in refusals; the guard says whether it may change data.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, refusals *denial.Aggregator, guard *restore.Guard, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+// Chain returns the interceptors of a service. It accepts tokens of one issuer, verifies them with
+// keys, and rejects revoked ones. It passes denials to the aggregator; the guard decides whether
+// the service may change data.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, denials *denial.Aggregator, guard *restore.Guard, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
 	if err != nil {
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pgerr.Fault,
-		Audit: audit.Begin(clk), Denied: audit.NoteDenials(refusals, clk), Writable: guard.CheckWrite,
+		Audit: audit.Begin(clk), Denied: audit.NoteDenials(denials, clk), Writable: guard.CheckWrite,
 	})
 }

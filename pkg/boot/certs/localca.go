@@ -21,22 +21,22 @@ import (
 const (
 	caLife   = 10 * 365 * 24 * time.Hour
 	leafLife = 365 * 24 * time.Hour
-	// renewBefore is how long before its end a certificate is made anew.
+	// renewBefore is how long before its end a certificate is renewed.
 	renewBefore = 30 * 24 * time.Hour
 	// clockSkew is how far the clocks of other machines may be behind.
 	clockSkew = time.Hour
 )
 
-// LocalCA is a certificate authority in a folder, for machines that have no
-// other: the first start of a standalone server, and tests.
+// LocalCA is a certificate authority in a folder, for machines without another one: the first start
+// of a standalone server, and tests.
 type LocalCA struct {
 	dir string
 	now time.Time
 	ca  tls.Certificate
 }
 
-// OpenLocalCA opens the authority in dir, or makes one there. TLSFiles are
-// readable by their owner alone.
+// OpenLocalCA opens the authority in dir, or creates one. Only the owner of its files can read
+// them.
 func OpenLocalCA(dir string, now time.Time) (*LocalCA, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("local authority: %w", err)
@@ -48,7 +48,7 @@ func OpenLocalCA(dir string, now time.Time) (*LocalCA, error) {
 		return l, nil
 	}
 	if _, missing := os.Stat(l.path("ca.pem")); err != nil && !errors.Is(missing, fs.ErrNotExist) {
-		// Replacing it would cut off everybody who trusts it.
+		// Replacing it would lock out every client that trusts it.
 		return nil, fmt.Errorf("local authority: %w", err)
 	}
 	if l.ca, err = l.make("ca", nil); err != nil {
@@ -57,12 +57,12 @@ func OpenLocalCA(dir string, now time.Time) (*LocalCA, error) {
 	return l, nil
 }
 
-// Issue returns the files of a certificate for servers and clients called
-// name, which is made unless there is a good one. Besides name it is valid
-// for localhost, the loopback addresses and the further names and addresses.
+// Issue returns the files of a certificate for servers and clients with a name. It reuses a valid
+// certificate, or creates a new one. The certificate is also valid for localhost, the loopback
+// addresses and the further names and addresses.
 func (l *LocalCA) Issue(name string, further ...string) (TLSFiles, error) {
 	if name == "ca" || name != filepath.Base(name) {
-		return TLSFiles{}, fmt.Errorf("a certificate cannot be called %q", name)
+		return TLSFiles{}, fmt.Errorf("%q cannot be the name of a certificate", name)
 	}
 	if cert, err := l.load(name); err != nil || !l.isUsable(cert.Leaf, further) {
 		if _, err := l.make(name, further); err != nil {
@@ -72,8 +72,8 @@ func (l *LocalCA) Issue(name string, further ...string) (TLSFiles, error) {
 	return TLSFiles{Cert: l.path(name + ".pem"), Key: l.path(name + "-key.pem"), CA: l.path("ca.pem")}, nil
 }
 
-// isUsable reports whether a certificate is ours, valid for all names, and not
-// about to end.
+// isUsable reports whether a certificate comes from this authority, covers all names, and does not
+// end soon.
 func (l *LocalCA) isUsable(leaf *x509.Certificate, names []string) bool {
 	for _, name := range names {
 		if leaf.VerifyHostname(name) != nil {
@@ -83,8 +83,8 @@ func (l *LocalCA) isUsable(leaf *x509.Certificate, names []string) bool {
 	return leaf.CheckSignatureFrom(l.ca.Leaf) == nil && l.now.Before(leaf.NotAfter.Add(-renewBefore))
 }
 
-// make makes a key and a certificate: the authority's own, which signs
-// itself, or one that the authority signs.
+// make creates a key and a certificate: the authority's own, which is self-signed, or one that the
+// authority signs.
 func (l *LocalCA) make(name string, further []string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -150,7 +150,7 @@ func (l *LocalCA) load(name string) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(l.path(name+".pem"), l.path(name+"-key.pem"))
 }
 
-// write puts a file in its place at once, so that nobody reads half of it.
+// write replaces a file atomically, so that readers never see half of it.
 func (l *LocalCA) write(file, kind string, der []byte) error {
 	temporary, err := os.CreateTemp(l.dir, file+".*") // mode 0600
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package certs holds the certificates of a program: read from files that change, or
-// issued by a local authority.
+// Package certs provides the certificates of a program: from files that may change, or from a local
+// authority.
 package certs
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// TLSFiles names the files of a certificate, its key and the authorities that
-// the other side's certificate must come from, all PEM.
+// TLSFiles are the PEM files of a certificate, its key, and the authorities of the other side's
+// certificate.
 type TLSFiles struct {
 	Cert string `name:"tls-cert" type:"path" help:"File of the certificate (PEM)."`
 	Key  string `name:"tls-key" type:"path" help:"File of the certificate's private key (PEM)."`
-	CA   string `name:"tls-ca" type:"path" help:"File of the authorities that certificates must come from (PEM)."`
+	CA   string `name:"tls-ca" type:"path" help:"File of the authorities that must have signed the certificates of others (PEM)."`
 }
 
-// checkEvery is how often the files are looked at, at most.
+// checkEvery is the shortest time between two checks of the files.
 const checkEvery = 10 * time.Second
 
-// Certificates holds the contents of TLSFiles and reads them again when they
-// change. It looks at the files during handshakes, so it needs no goroutine;
-// connections that exist keep what they have. It is safe for concurrent use.
+// Certificates holds the contents of TLSFiles, and reads them again when they change. It checks the
+// files during handshakes, so it needs no goroutine; existing connections keep their certificates.
+// It is safe for concurrent use.
 type Certificates struct {
 	files TLSFiles
 	log   *slog.Logger
@@ -44,7 +44,7 @@ type material struct {
 	roots *x509.CertPool
 }
 
-// stamp reports whether files changed.
+// stamp identifies a version of the files.
 type stamp struct {
 	cert, key, ca fileStamp
 }
@@ -54,8 +54,8 @@ type fileStamp struct {
 	size     int64
 }
 
-// Load reads the files. A file that is missing or bad is an error
-// here; later it only means that the old contents stay in use.
+// Load reads the files. A missing or invalid file is an error here; later, the old contents stay in
+// use.
 func Load(files TLSFiles, log *slog.Logger, clk clock.Clock) (*Certificates, error) {
 	c := &Certificates{files: files, log: log, clock: clk, checked: clk.Now()}
 	var err error
@@ -68,7 +68,7 @@ func Load(files TLSFiles, log *slog.Logger, clk clock.Clock) (*Certificates, err
 	return c, nil
 }
 
-// ServerConfig is for a server whose clients need a certificate too (mTLS).
+// ServerConfig returns the configuration of a server that requires client certificates (mTLS).
 func (c *Certificates) ServerConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
@@ -86,16 +86,16 @@ func (c *Certificates) ServerConfig() *tls.Config {
 	}
 }
 
-// suites are those of TLS 1.2 that encrypt and authenticate at once (AEAD) and forget
-// their keys. Those with CBC and SHA-1, which Go still offers, are not among them; those
-// of TLS 1.3 are all good, and not chosen here.
+// suites are the TLS 1.2 suites with authenticated encryption (AEAD) and forward secrecy. They
+// exclude the suites with CBC and SHA-1 that Go still offers. All suites of TLS 1.3 are good, and
+// are not configurable.
 var suites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
 	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
 }
 
-// HTTPSConfig is for a server that anybody may connect to.
+// HTTPSConfig returns the configuration of a public server.
 func (c *Certificates) HTTPSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -105,9 +105,9 @@ func (c *Certificates) HTTPSConfig() *tls.Config {
 	}
 }
 
-// ClientConfig is for one connection of a client with a certificate of its
-// own; it holds the present contents of the files. The server's certificate
-// must carry the name that the client connects to.
+// ClientConfig returns the configuration for one connection of a client with its own certificate;
+// it holds the current contents of the files. The server's certificate must have the name that the
+// client connects to.
 func (c *Certificates) ClientConfig() *tls.Config {
 	m := c.get()
 	return &tls.Config{
@@ -117,15 +117,14 @@ func (c *Certificates) ClientConfig() *tls.Config {
 	}
 }
 
-// get returns the present contents, after a look at the files when the last
-// one was a while ago.
+// get returns the current contents. It checks the files if the last check was checkEvery ago.
 func (c *Certificates) get() *material {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.clock.Now(); now.Sub(c.checked) >= checkEvery {
 		c.checked = now
 		if err := c.reload(); err != nil {
-			c.log.Error("the changed certificates cannot be used, the old ones stay", "error", err)
+			c.log.Error("the changed certificates cannot be used; the old ones stay in use", "error", err)
 		}
 	}
 	return c.current
@@ -166,19 +165,19 @@ func (f TLSFiles) read() (*material, error) {
 }
 
 func (f TLSFiles) stamp() (s stamp, err error) {
-	if s.cert, err = stampOf(f.Cert); err != nil {
+	if s.cert, err = fileStampAt(f.Cert); err != nil {
 		return s, err
 	}
-	if s.key, err = stampOf(f.Key); err != nil {
+	if s.key, err = fileStampAt(f.Key); err != nil {
 		return s, err
 	}
 	if f.CA != "" {
-		s.ca, err = stampOf(f.CA)
+		s.ca, err = fileStampAt(f.CA)
 	}
 	return s, err
 }
 
-func stampOf(path string) (fileStamp, error) {
+func fileStampAt(path string) (fileStamp, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fileStamp{}, err

@@ -31,7 +31,7 @@ func main() {
 	s.Tenant.use(s)
 	s.User.use(s)
 	s.SigningKeys.Rotate.settings = s
-	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
+	s.Migrate.Configure(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
 }
 

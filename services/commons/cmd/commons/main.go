@@ -20,7 +20,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.ConsumerCommands.Of(&s.Database, commons.Migrations, commons.Copies)
+	s.ConsumerCommands.Configure(&s.Database, commons.Migrations, commons.Copies)
 	boot.Main("commons", "The commons service of Rotaloom.", s, s.start)
 }
 

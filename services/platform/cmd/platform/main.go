@@ -31,7 +31,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.Migrate.Of(&s.Database, func() ([]pg.Migrations, error) { return platform.Migrations(), nil })
+	s.Migrate.Configure(&s.Database, func() ([]pg.Migrations, error) { return platform.Migrations(), nil })
 	boot.Main("platform", "The platform service of Rotaloom.", s, s.start)
 }
 

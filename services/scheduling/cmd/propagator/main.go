@@ -29,8 +29,8 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.Migrate.Of(&s.Database, scheduling.Migrations)
-	s.Deadletter.Of(&s.Database)
+	s.Migrate.Configure(&s.Database, scheduling.Migrations)
+	s.Deadletter.Configure(&s.Database)
 	s.Verify.broker = &s.NATS
 	s.Verify.database, s.Replay.database = &s.Database, &s.Database
 	boot.Main("propagator", "The propagation worker of Rotaloom.", s, s.start)

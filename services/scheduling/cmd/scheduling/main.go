@@ -24,7 +24,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.ConsumerCommands.Of(&s.Database, scheduling.Migrations, scheduling.Copies)
+	s.ConsumerCommands.Configure(&s.Database, scheduling.Migrations, scheduling.Copies)
 	boot.Main("scheduling", "The scheduling service of Rotaloom.", s, s.start)
 }
 

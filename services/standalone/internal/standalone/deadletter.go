@@ -44,7 +44,7 @@ func (l *listDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Write
 	if err != nil {
 		return err
 	}
-	return l.In(ctx, database, log, out)
+	return l.DoIn(ctx, database, log, out)
 }
 
 type replayDeadLetters struct {
@@ -58,5 +58,5 @@ func (r *replayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Wri
 	if err != nil {
 		return err
 	}
-	return r.In(ctx, database, log, out)
+	return r.DoIn(ctx, database, log, out)
 }

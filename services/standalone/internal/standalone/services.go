@@ -111,7 +111,7 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 
 // open adds a service to the process, and returns an in-process connection to it.
 func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
-	denials, err := serve.Trail(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
+	denials, err := serve.StartAudit(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {
 		return nil, err
 	}

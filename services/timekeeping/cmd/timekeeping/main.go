@@ -22,7 +22,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.ConsumerCommands.Of(&s.Database, timekeeping.Migrations, timekeeping.Copies)
+	s.ConsumerCommands.Configure(&s.Database, timekeeping.Migrations, timekeeping.Copies)
 	boot.Main("timekeeping", "The timekeeping service of Rotaloom.", s, s.start)
 }
 
