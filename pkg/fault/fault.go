@@ -1,8 +1,7 @@
-// Package fault holds the one error type that a caller may see. It carries the
-// stable code, the HTTP status, the text and the details of an error, and it
-// keeps them when the error travels between services over gRPC. Every error
-// that is not a fault reaches the caller as a bare 500: what really happened
-// is for the log alone.
+// Package fault has the only error type that callers see. It carries the stable code, the HTTP
+// status, the text and the details of an error, and keeps them when the error travels between
+// services over gRPC. An error that is not a fault reaches the caller as a plain 500: its cause
+// appears only in the log.
 package fault
 
 import (
@@ -14,19 +13,17 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Error is an error in the form in which the caller sees it. An Error is
-// never changed after it was made: the With methods return a copy, so that a
-// package may keep an Error in a variable and return it many times.
+// Error is an error in the form that the caller sees. An Error is immutable: the With methods
+// return a copy, so that a package can keep an Error in a variable and return it many times.
 type Error struct {
 	// Code is the stable code of the error, "WFS-106607" or "WRL-00404".
 	Code string
 	// Status is the HTTP status of the response, 400 to 599.
 	Status int
-	// Message is the text for people. It says what to do, and holds nothing
-	// that the caller may not know.
+	// Message is the text for people. It says what to do, and contains nothing confidential.
 	Message string
-	// RetryAfter says when a retry makes sense; 0 when it never does by
-	// itself. It travels in whole seconds, rounded up.
+	// RetryAfter is the time until a retry makes sense; 0 if retrying alone does not help. It is
+	// transmitted in whole seconds, rounded up.
 	RetryAfter time.Duration
 	// Details is the "details" object of the response, or nil.
 	Details *commonv1.ErrorDetails
@@ -36,18 +33,18 @@ type Error struct {
 	cause error
 }
 
-// New makes an Error.
+// New returns an Error.
 func New(code string, status int, message string) *Error {
 	return &Error{Code: code, Status: status, Message: message}
 }
 
-// Newf makes an Error whose message is formatted as by fmt.Sprintf. It does
-// not wrap: a cause is given with WithCause.
+// Newf returns an Error with a message that is formatted like fmt.Sprintf. It does not wrap errors:
+// use WithCause.
 func Newf(code string, status int, format string, args ...any) *Error {
 	return New(code, status, fmt.Sprintf(format, args...))
 }
 
-// WithCause adds the error that led here. It is logged and never sent.
+// WithCause adds the cause. It is logged and never sent.
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause
@@ -61,14 +58,14 @@ func (e *Error) WithDetails(details *commonv1.ErrorDetails) *Error {
 	return &c
 }
 
-// WithLimits sets details that say how far the request went past a limit.
+// WithLimits sets details with the actual count and the limit that it exceeds.
 func (e *Error) WithLimits(actual, maximum int64) *Error {
 	return e.WithDetails(&commonv1.ErrorDetails{
 		Limits: []*commonv1.LimitDetail{{Actual: actual, Maximum: maximum}},
 	})
 }
 
-// WithRetryAfter sets when a retry makes sense.
+// WithRetryAfter sets the time until a retry makes sense.
 func (e *Error) WithRetryAfter(after time.Duration) *Error {
 	c := *e
 	c.RetryAfter = after
@@ -83,8 +80,7 @@ func (e *Error) WithOAuth(name string) *Error {
 	return &c
 }
 
-// Error says code, message and cause. It is meant for the log: a caller gets
-// Code and Message only.
+// Error returns code, message and cause, for the log. Callers get only Code and Message.
 func (e *Error) Error() string {
 	if e.cause == nil {
 		return e.Code + ": " + e.Message
@@ -102,7 +98,7 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// Body is the error as the caller sees it.
+// Body returns the error in the form that the caller sees.
 func (e *Error) Body() *commonv1.ErrorBody {
 	return &commonv1.ErrorBody{ErrorCode: e.Code, Message: e.Message, Details: e.Details}
 }
@@ -120,59 +116,57 @@ func HasStatus(err error, status int) bool {
 	return errors.As(err, &e) && e.Status == status
 }
 
-// NotFound is the error for a path whose {id} names nothing.
+// NotFound returns the error for a path with an unknown {id}.
 func NotFound(code, message string) *Error {
 	return New(code, http.StatusNotFound, message)
 }
 
-// Invalid is the error for a request that can never succeed as it is.
+// Invalid returns the error for a request that cannot succeed unchanged.
 func Invalid(code, message string) *Error {
 	return New(code, http.StatusBadRequest, message)
 }
 
-// Unauthenticated is the error for a request without a valid identity. The
-// edge adds the WWW-Authenticate header.
+// Unauthenticated returns the error for a request without a valid identity. The edge adds the
+// WWW-Authenticate header.
 func Unauthenticated(code, message string) *Error {
 	return New(code, http.StatusUnauthorized, message)
 }
 
-// Forbidden is the error for a caller who is known but not permitted.
+// Forbidden returns the error for an authenticated caller without permission.
 func Forbidden(code, message string) *Error {
 	return New(code, http.StatusForbidden, message)
 }
 
-// Conflict is the error for a change that was overtaken by another one.
+// Conflict returns the error for a change that another change has overtaken.
 func Conflict(code, message string) *Error {
 	return New(code, http.StatusConflict, message)
 }
 
-// TooLarge is the error for a request that passes a service limit.
+// TooLarge returns the error for a request that exceeds a service limit.
 func TooLarge(code, message string) *Error {
 	return New(code, http.StatusRequestEntityTooLarge, message)
 }
 
-// SplitRequest is what a caller does about a request that passes a limit.
+// SplitRequest is the advice for a request that exceeds a limit.
 const SplitRequest = "Split the request into several."
 
-// OverLimit is [TooLarge] with the number of items that the request has of a quantity, the number
-// that is allowed, and what to do.
+// OverLimit is [TooLarge] with a quantity, its actual and allowed number, and advice.
 func OverLimit(code, quantity string, actual, allowed int, advice string) *Error {
 	return TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s: %d, allowed: %d. %s", quantity, actual, allowed, advice)).
 		WithLimits(int64(actual), int64(allowed))
 }
 
-// TooMany is the error for a caller who asks too often.
+// TooMany returns the error for a caller that sends too many requests.
 func TooMany(message string, after time.Duration) *Error {
 	return New(CodeThrottled, http.StatusTooManyRequests, message).WithRetryAfter(after)
 }
 
-// Unavailable is the error for something that will pass by itself.
+// Unavailable returns the error for a temporary condition.
 func Unavailable(message string, after time.Duration) *Error {
 	return New(CodeUnavailable, http.StatusServiceUnavailable, message).WithRetryAfter(after)
 }
 
-// Internal is the error for everything that the caller cannot do anything
-// about. The cause is logged.
+// Internal returns the error for a failure that the caller cannot correct. The cause is logged.
 func Internal(cause error) *Error {
 	return New(CodeInternal, http.StatusInternalServerError, messageInternal).WithCause(cause)
 }

@@ -17,15 +17,15 @@ const (
 	messageInternal    = "The server could not complete the request. Give the request id to its operator."
 	messageUnavailable = "The service is not available at the moment. Try again later."
 	messageDeadline    = "The request took too long. Try again later, or ask for less."
-	messageCanceled    = "The request was given up by its caller."
+	messageCanceled    = "The caller cancelled the request."
 	messageTooLarge    = "The request or its response is too large. Split it into several requests."
 
-	// retryAfter is long enough for a restarted service to be back.
+	// retryAfter allows a service to restart.
 	retryAfter = 5 * time.Second
 )
 
-// GRPCStatus is the form in which the error leaves a service: a status with a
-// Fault as its detail. The cause is left out.
+// GRPCStatus returns the error as a service sends it: a status with a Fault as its detail, without
+// the cause.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.grpcCode(), e.Code+": "+e.Message)
 	detailed, err := st.WithDetails(&commonv1.Fault{
@@ -37,14 +37,13 @@ func (e *Error) GRPCStatus() *status.Status {
 		OauthError: e.OAuth,
 	})
 	if err != nil {
-		// The text was not valid UTF-8. The caller then gets the bare status.
+		// The text was not valid UTF-8. The caller gets a plain status.
 		return status.New(codes.Internal, messageInternal)
 	}
 	return detailed
 }
 
-// RetrySeconds is RetryAfter in whole seconds, rounded up, as the Retry-After
-// header wants it.
+// RetrySeconds returns RetryAfter in whole seconds, rounded up, for the Retry-After header.
 func (e *Error) RetrySeconds() int32 {
 	seconds := math.Ceil(e.RetryAfter.Seconds())
 	return int32(min(max(seconds, 0), math.MaxInt32))
@@ -79,8 +78,8 @@ func (e *Error) grpcCode() codes.Code {
 	return codes.Internal
 }
 
-// FromError returns the Error in err: err itself when it is one, the Error
-// that another service sent, or a general one. It returns nil for nil.
+// FromError returns the Error in err: err itself, the Error that another service sent, or a general
+// one. It returns nil for nil.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -89,23 +88,23 @@ func FromError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	// A status comes before a context error: the status of a call that was
-	// given up is exact, while the context error in it is only its text.
+	// A status takes precedence over a context error: it is exact, while the context error in it is
+	// only its text.
 	var st interface{ GRPCStatus() *status.Status }
 	if errors.As(err, &st) {
 		return fromStatusError(st.GRPCStatus(), err)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return deadline().WithCause(err)
+		return deadlineError().WithCause(err)
 	case errors.Is(err, context.Canceled):
-		return canceled().WithCause(err)
+		return cancelError().WithCause(err)
 	}
 	return Internal(err)
 }
 
-// FromStatus returns the Error that a status stands for: the one that the
-// service gave, or, when the status comes from gRPC itself, a general one.
+// FromStatus returns the Error in a status: the one of the service, or a general one if gRPC itself
+// created the status.
 func FromStatus(st *status.Status) *Error {
 	for _, detail := range st.Details() {
 		if f, ok := detail.(*commonv1.Fault); ok && f.GetErrorCode() != "" {
@@ -116,13 +115,13 @@ func FromStatus(st *status.Status) *Error {
 	case codes.OK:
 		return nil
 	case codes.DeadlineExceeded:
-		return deadline()
+		return deadlineError()
 	case codes.Canceled:
-		return canceled()
+		return cancelError()
 	case codes.Unavailable:
 		return Unavailable(messageUnavailable, retryAfter)
 	case codes.ResourceExhausted:
-		// gRPC itself says this of messages beyond the size limits only.
+		// gRPC itself uses this code only for messages beyond the size limits.
 		return TooLarge(CodeTooLarge, messageTooLarge)
 	default:
 		return Internal(nil)
@@ -140,7 +139,7 @@ func fromFault(f *commonv1.Fault) *Error {
 	return e
 }
 
-// fromStatusError keeps the text of the status, for the log.
+// fromStatusError keeps the text of the status as the cause, for the log.
 func fromStatusError(st *status.Status, err error) *Error {
 	if e := FromStatus(st); e != nil {
 		return e.WithCause(err)
@@ -148,10 +147,10 @@ func fromStatusError(st *status.Status, err error) *Error {
 	return Internal(err)
 }
 
-func deadline() *Error {
+func deadlineError() *Error {
 	return New(CodeDeadline, http.StatusGatewayTimeout, messageDeadline).WithRetryAfter(retryAfter)
 }
 
-func canceled() *Error {
+func cancelError() *Error {
 	return New(CodeCanceled, http.StatusServiceUnavailable, messageCanceled).WithRetryAfter(retryAfter)
 }

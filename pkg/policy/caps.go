@@ -8,20 +8,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// Whoever turns a body into a message need not build what a limit refuses. It keeps as
-// many items of a list as may pass, leaves the others out, and says in the message how
-// many they were: limits count them, so that the refusal is the same as if all were
-// there. That is what the edge does while it transcodes.
+// Code that decodes a body into a message need not build list items that a limit rejects anyway. It
+// keeps as many items of a list as a limit allows, drops the others, and records their number in
+// the message. Limits count the dropped items too, so that the error is the same as for the
+// complete list. The edge does this while it transcodes.
 
-// moreField is the field that says so, beside those that a message has. Its number is
-// the largest that there is.
+// moreField is the field that records dropped items. It uses the largest field number, so that it
+// does not collide with the fields of a message.
 const moreField = protowire.MaxValidNumber
 
-// Caps returns, for the fields of a message type that hold lists or are such messages
-// themselves, how many items of one list may pass in any case. A field that is not there
-// has no limit of its own.
+// Caps returns, for the fields of a message type that hold lists or messages with lists, the
+// largest number of items that any limit allows. A missing field has no limit of its own.
 func Caps(desc protoreflect.MessageDescriptor) (map[protoreflect.FieldNumber]int64, error) {
-	limits, err := limitsOf(desc)
+	limits, err := messageLimits(desc)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +35,7 @@ func Caps(desc protoreflect.MessageDescriptor) (map[protoreflect.FieldNumber]int
 	return caps, nil
 }
 
-// AppendMore says in the wire bytes of a message that a list has more items than are
-// there.
+// AppendMore records in the wire bytes of a message how many items of a list were dropped.
 func AppendMore(dst []byte, list protoreflect.FieldNumber, items int64) []byte {
 	said := protowire.AppendVarint(nil, uint64(list))
 	said = protowire.AppendVarint(said, uint64(items))
@@ -45,14 +43,13 @@ func AppendMore(dst []byte, list protoreflect.FieldNumber, items int64) []byte {
 	return protowire.AppendBytes(dst, said)
 }
 
-// AppendIncomplete says in the wire bytes of a body that lists in it have more items
-// than are there.
+// AppendIncomplete records in the wire bytes of a body that lists in it lack items.
 func AppendIncomplete(dst []byte) []byte { return AppendMore(dst, 0, 0) }
 
-// more is how many items of a list were left out.
-func more(m protoreflect.Message, list protoreflect.FieldNumber) int64 {
+// droppedItems returns the number of dropped items of a list.
+func droppedItems(m protoreflect.Message, list protoreflect.FieldNumber) int64 {
 	var items int64
-	eachMore(m.GetUnknown(), func(of protoreflect.FieldNumber, n int64) {
+	readDropped(m.GetUnknown(), func(of protoreflect.FieldNumber, n int64) {
 		if of == list {
 			items += n
 		}
@@ -60,9 +57,9 @@ func more(m protoreflect.Message, list protoreflect.FieldNumber) int64 {
 	return items
 }
 
-// eachMore reads what AppendMore wrote. Other unknown fields, and bytes that nobody
-// wrote, say nothing.
-func eachMore(unknown []byte, each func(list protoreflect.FieldNumber, items int64)) {
+// readDropped reads the records of AppendMore. It ignores other unknown fields, and malformed
+// bytes.
+func readDropped(unknown []byte, each func(list protoreflect.FieldNumber, items int64)) {
 	for len(unknown) > 0 {
 		number, wire, n := protowire.ConsumeTag(unknown)
 		if n < 0 {
@@ -83,20 +80,19 @@ func eachMore(unknown []byte, each func(list protoreflect.FieldNumber, items int
 	}
 }
 
-// incomplete reports whether the body of a request lacks items that were in it.
+// incomplete reports whether the body of a request lacks dropped items.
 func (m *Method) incomplete(req protoreflect.Message) bool {
 	said := false
 	note := func(protoreflect.FieldNumber, int64) { said = true }
-	eachMore(req.GetUnknown(), note)
+	readDropped(req.GetUnknown(), note)
 	if m.bodyField != nil && req.Has(m.bodyField) {
-		eachMore(req.Get(m.bodyField).Message().GetUnknown(), note)
+		readDropped(req.Get(m.bodyField).Message().GetUnknown(), note)
 	}
 	return said
 }
 
-// CheckLimits returns a fault for the first limit that the request passes. A request
-// that lacks items passes none, whatever the limits are: those of whoever left the items
-// out are another version's.
+// CheckLimits returns a fault for the first limit that the request exceeds. It always rejects a
+// request with dropped items: another version with other limits may have dropped them.
 func (m *Method) CheckLimits(req proto.Message) error {
 	if err := m.limits.check(req, m.body); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Operation is a route of the contracts with what bounds its requests.
+// Operation is a route of the contracts, with the limits of its requests.
 type Operation struct {
 	// Route is method and path: "GET /v1/scheduling/schedule".
 	Route    string
@@ -22,20 +22,19 @@ type Operation struct {
 	Limits   []Bound
 }
 
-// Bound is a limit as a caller may know it.
+// Bound is a limit, as shown to callers.
 type Bound struct {
-	// Counted says what is counted: "employees * days".
+	// Counted describes the counted quantity: "employees * days".
 	Counted string
-	// Property is the path of the property that is counted; "" when it is not
-	// one alone.
+	// Property is the path of the counted property; "" if the limit counts several.
 	Property string
 	Max      int64
 	Code     string
 	Status   int
 }
 
-// Operations returns the operations of the contracts that have a route, in the
-// order of their routes. The error says what is wrong with a contract.
+// Operations returns the operations of the contracts with a route, in the order of their routes. It
+// fails if a contract is invalid.
 func (t *Table) Operations() ([]Operation, error) {
 	var all []Operation
 	var failed error
@@ -43,7 +42,7 @@ func (t *Table) Operations() ([]Operation, error) {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
-				found, err := operationsOf(methods.Get(j))
+				found, err := methodOperations(methods.Get(j))
 				if err != nil {
 					failed = err
 					return false
@@ -57,24 +56,24 @@ func (t *Table) Operations() ([]Operation, error) {
 	return all, failed
 }
 
-func operationsOf(desc protoreflect.MethodDescriptor) ([]Operation, error) {
+func methodOperations(desc protoreflect.MethodDescriptor) ([]Operation, error) {
 	opts := methodOptions(desc)
 	if !proto.HasExtension(desc.Options(), annotations.E_Http) {
 		return nil, nil
 	}
 	rule := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
-	bounds, err := boundsOf(desc.Input(), bodyField(desc.Input(), rule.GetBody()))
+	bounds, err := messageBounds(desc.Input(), bodyField(desc.Input(), rule.GetBody()))
 	if err != nil {
 		return nil, err
 	}
 	var out []Operation
 	for _, r := range append([]*annotations.HttpRule{rule}, rule.GetAdditionalBindings()...) {
-		out = append(out, Operation{Route: routeOf(r), Throttle: opts.GetThrottle(), Public: opts.GetPublic(), Limits: bounds})
+		out = append(out, Operation{Route: ruleRoute(r), Throttle: opts.GetThrottle(), Public: opts.GetPublic(), Limits: bounds})
 	}
 	return out, nil
 }
 
-func routeOf(r *annotations.HttpRule) string {
+func ruleRoute(r *annotations.HttpRule) string {
 	switch {
 	case r.GetGet() != "":
 		return http.MethodGet + " " + r.GetGet()
@@ -97,9 +96,9 @@ func bodyField(input protoreflect.MessageDescriptor, body string) string {
 	return ""
 }
 
-// boundsOf returns the limits of a message and of all below it, each once where
-// it is met first.
-func boundsOf(desc protoreflect.MessageDescriptor, body string) ([]Bound, error) {
+// messageBounds returns the limits of a message and of all messages nested in it, each at its first
+// occurrence.
+func messageBounds(desc protoreflect.MessageDescriptor, body string) ([]Bound, error) {
 	var out []Bound
 	seen := map[protoreflect.FullName]bool{}
 	var visit func(desc protoreflect.MessageDescriptor, path string) error
@@ -108,7 +107,7 @@ func boundsOf(desc protoreflect.MessageDescriptor, body string) ([]Bound, error)
 			return nil
 		}
 		seen[desc.FullName()] = true
-		limits, err := limitsOf(desc)
+		limits, err := messageLimits(desc)
 		if err != nil {
 			return err
 		}

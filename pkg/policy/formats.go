@@ -12,7 +12,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// A form is how the text of a field must look.
+// A form is a required text format.
 type form struct {
 	valid func(string) bool
 	code  string
@@ -20,7 +20,7 @@ type form struct {
 	text string
 }
 
-func formOf(f optionsv1.Format) (form, bool) {
+func textForm(f optionsv1.Format) (form, bool) {
 	switch f {
 	case optionsv1.Format_FORMAT_DATE:
 		return form{isDate, fault.CodeDate, "a date of the form YYYY-MM-DD"}, true
@@ -33,12 +33,12 @@ func formOf(f optionsv1.Format) (form, bool) {
 	}
 }
 
-// formatChecks returns one check for each field that has a format.
+// formatChecks returns one check for each field with a format.
 func formatChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	var checks []check
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
-		form, ok := formOf(fieldOptions(field).GetFormat())
+		form, ok := textForm(fieldOptions(field).GetFormat())
 		if !ok {
 			continue
 		}
@@ -76,16 +76,16 @@ func (f form) checkEach(field protoreflect.FieldDescriptor) check {
 	}
 }
 
-// compileFormats makes the plan of the formats of a message type. Items of which a method checks
-// the formats itself have no part in it.
+// compileFormats returns the plan of the formats of a message type. It skips items with formats
+// that the method checks itself.
 func compileFormats(desc protoreflect.MessageDescriptor) (*plan, error) {
 	return compileBelow(desc, formatChecks, func(field protoreflect.FieldDescriptor) bool { return !fieldOptions(field).GetFormatsByItem() })
 }
 
 var itemFormats sync.Map // full name of a message -> *plan
 
-// CheckItem returns a fault that names the first text of an item that does not have the form of
-// its field, for a field whose contract says formats_by_item.
+// CheckItem returns a fault that names the first text of an item with an invalid format. It is for
+// fields with formats_by_item in the contract.
 func CheckItem(item proto.Message) error {
 	desc := item.ProtoReflect().Descriptor()
 	known, ok := itemFormats.Load(desc.FullName())
@@ -100,11 +100,10 @@ func CheckItem(item proto.Message) error {
 	return p.check(item, "")
 }
 
-// CheckFormat refuses a text that does not have the format of a field, calling
-// the field by a name. A field without a format takes any text, and an empty one
-// is always good.
+// CheckFormat returns a fault for a text without the format of a field, which it calls by name. A
+// field without a format accepts any text, and an empty text is always valid.
 func CheckFormat(field protoreflect.FieldDescriptor, name, text string) *fault.Error {
-	form, ok := formOf(fieldOptions(field).GetFormat())
+	form, ok := textForm(fieldOptions(field).GetFormat())
 	if !ok || text == "" || form.valid(text) {
 		return nil
 	}

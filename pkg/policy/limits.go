@@ -14,8 +14,8 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// A measure counts one part of what a message asks for. It returns 1 for a
-// part that the message does not name: that part bounds nothing.
+// A measure counts one factor of a request's size. It returns 1 for a factor that the message does
+// not name, which therefore has no effect.
 type measure func(m protoreflect.Message) int64
 
 // A limit is a compiled rotaloom.options.v1.Limit.
@@ -25,22 +25,21 @@ type limit struct {
 	status   int
 	details  bool
 	quantity string
-	// message is the whole text of the fault, or "" for the usual one.
+	// message is the text of the fault; "" means the usual one.
 	message string
-	// field is where the failure is reported, for limits of a field.
+	// field is the JSON name of the field for the error path, for limits of a field.
 	field string
-	// counted are the fields whose items are counted.
+	// counted holds the fields with counted items.
 	counted []protoreflect.FieldDescriptor
 	items   measure
 	days    measure
-	// byMethod says that the method enforces the limit.
+	// byMethod means that the method enforces the limit.
 	byMethod bool
 }
 
-// limitChecks returns one check for each limit of a message type and of its
-// fields.
+// limitChecks returns one check for each limit of a message type and its fields.
 func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
-	limits, err := limitsOf(desc)
+	limits, err := messageLimits(desc)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +52,8 @@ func limitChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	return checks, nil
 }
 
-// limitsOf returns the limits of a message type and of its fields.
-func limitsOf(desc protoreflect.MessageDescriptor) ([]*limit, error) {
+// messageLimits returns the limits of a message type and its fields.
+func messageLimits(desc protoreflect.MessageDescriptor) ([]*limit, error) {
 	var limits []*limit
 	for _, opts := range messageOptions(desc).GetLimits() {
 		l, err := messageLimit(desc, opts)
@@ -79,8 +78,8 @@ func limitsOf(desc protoreflect.MessageDescriptor) ([]*limit, error) {
 }
 
 func (l *limit) check(m protoreflect.Message) *failure {
-	// Items are bounded by the size of a message and days by the calendar, so
-	// the product stays far below what an int64 holds.
+	// The size of a message bounds the items, and the calendar bounds the days, so the product
+	// stays far below the largest int64.
 	items, days := l.items(m), l.days(m)
 	if items*days <= l.max {
 		return nil
@@ -119,7 +118,7 @@ func fieldLimit(field protoreflect.FieldDescriptor, opts *optionsv1.Limit) (*lim
 	if count == nil {
 		return nil, fmt.Errorf("has a limit but holds no items")
 	}
-	l.items, l.days, l.field, l.counted = count, one, field.JSONName(), []protoreflect.FieldDescriptor{field}
+	l.items, l.days, l.field, l.counted = count, countOne, field.JSONName(), []protoreflect.FieldDescriptor{field}
 	l.describe(fault.CodeItemLimit, field.JSONName())
 	return l, nil
 }
@@ -130,12 +129,12 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 		return nil, err
 	}
 	if opts.GetByMethod() {
-		return byMethod(l, opts)
+		return limitByMethod(l, opts)
 	}
-	if l.items, l.counted, err = itemsOf(desc, opts.GetItems()); err != nil {
+	if l.items, l.counted, err = countFields(desc, opts.GetItems()); err != nil {
 		return nil, err
 	}
-	if l.days, err = daysOf(desc, opts); err != nil {
+	if l.days, err = countDays(desc, opts); err != nil {
 		return nil, err
 	}
 	hasDays := opts.GetDays() != "" || opts.GetFrom() != ""
@@ -155,11 +154,11 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 	return l, nil
 }
 
-// byMethod completes a limit that the method enforces.
-func byMethod(l *limit, opts *optionsv1.Limit) (*limit, error) {
+// limitByMethod completes a limit that the method enforces.
+func limitByMethod(l *limit, opts *optionsv1.Limit) (*limit, error) {
 	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetDifference() ||
 		opts.GetShowDetails() || opts.GetMessage() != "" {
-		return nil, fmt.Errorf("the method enforces the limit, so that the contract says only how much of what may pass")
+		return nil, fmt.Errorf("the method enforces the limit, so the contract may set only its quantity, code and max")
 	}
 	if l.quantity == "" || l.code == "" {
 		return nil, fmt.Errorf("a limit that the method enforces needs a quantity and a code")
@@ -186,7 +185,7 @@ func newLimit(opts *optionsv1.Limit) (*limit, error) {
 	return l, nil
 }
 
-// describe fills in what the contract left out.
+// describe sets the code and quantity that the contract left out.
 func (l *limit) describe(code, quantity string) {
 	if l.code == "" {
 		l.code = code
@@ -196,15 +195,15 @@ func (l *limit) describe(code, quantity string) {
 	}
 }
 
-// itemsOf adds up the items of the named fields, which it returns too.
-func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, []protoreflect.FieldDescriptor, error) {
+// countFields returns a measure that sums the items of the named fields, and these fields.
+func countFields(desc protoreflect.MessageDescriptor, names []string) (measure, []protoreflect.FieldDescriptor, error) {
 	if len(names) == 0 {
-		return one, nil, nil
+		return countOne, nil, nil
 	}
 	fields := make([]protoreflect.FieldDescriptor, len(names))
 	counts := make([]measure, len(names))
 	for i, name := range names {
-		field, err := fieldNamed(desc, name)
+		field, err := findField(desc, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -222,14 +221,16 @@ func itemsOf(desc protoreflect.MessageDescriptor, names []string) (measure, []pr
 	}, fields, nil
 }
 
-// countItems counts a repeated field, or all lists of a RefList. It returns
-// nil for fields that hold one thing.
+// countItems returns a measure of the items of a repeated field, or of all lists of a RefList. It
+// returns nil for fields that hold a single value.
 func countItems(field protoreflect.FieldDescriptor) measure {
 	switch {
 	case field.IsMap():
 		return func(m protoreflect.Message) int64 { return int64(m.Get(field).Map().Len()) }
 	case field.IsList():
-		return func(m protoreflect.Message) int64 { return int64(m.Get(field).List().Len()) + more(m, field.Number()) }
+		return func(m protoreflect.Message) int64 {
+			return int64(m.Get(field).List().Len()) + droppedItems(m, field.Number())
+		}
 	case field.Message() == nil:
 		return nil
 	}
@@ -254,13 +255,14 @@ func countItems(field protoreflect.FieldDescriptor) measure {
 	}
 }
 
-// daysOf counts the days of a range, both ends included unless the limit is on their
-// difference. A message may know two ways to name its days; the longer one counts.
-func daysOf(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure, error) {
-	days, between := measure(one), measure(one)
+// countDays returns a measure of the days of a range. It includes both ends, unless the limit
+// applies to their difference. A message may have two ways to state its days; the longer one
+// counts.
+func countDays(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure, error) {
+	days, between := measure(countOne), measure(countOne)
 	var err error
 	if opts.GetDays() != "" {
-		if days, err = daysIn(desc, opts.GetDays()); err != nil {
+		if days, err = countDaysOfRange(desc, opts.GetDays()); err != nil {
 			return nil, err
 		}
 	}
@@ -276,9 +278,9 @@ func daysOf(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (measure
 	return func(m protoreflect.Message) int64 { return max(days(m)-less, between(m)-less, 1) }, nil
 }
 
-// daysIn counts the days of a field that holds a range of dates.
-func daysIn(desc protoreflect.MessageDescriptor, name string) (measure, error) {
-	field, err := fieldNamed(desc, name)
+// countDaysOfRange counts the days of a field that holds a range of dates.
+func countDaysOfRange(desc protoreflect.MessageDescriptor, name string) (measure, error) {
+	field, err := findField(desc, name)
 	if err != nil {
 		return nil, err
 	}
@@ -298,11 +300,11 @@ func daysIn(desc protoreflect.MessageDescriptor, name string) (measure, error) {
 }
 
 func daysBetween(desc protoreflect.MessageDescriptor, from, to string) (measure, error) {
-	first, err := dateNamed(desc, from)
+	first, err := findDate(desc, from)
 	if err != nil {
 		return nil, err
 	}
-	last, err := dateNamed(desc, to)
+	last, err := findDate(desc, to)
 	if err != nil {
 		return nil, err
 	}
@@ -316,8 +318,7 @@ func daysBetween(desc protoreflect.MessageDescriptor, from, to string) (measure,
 	}, nil
 }
 
-// day reads the date of a date or date-time, pulled into the calendar that
-// the product knows.
+// day reads the date of a date or date-time, clamped to the supported calendar.
 func day(text string) (civil.Date, bool) {
 	const date = len("YYYY-MM-DD")
 	if len(text) > date && text[date] == 'T' {
@@ -327,8 +328,8 @@ func day(text string) (civil.Date, bool) {
 	return d.Clamp(), err == nil
 }
 
-func dateNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
-	field, err := fieldNamed(desc, name)
+func findDate(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
+	field, err := findField(desc, name)
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +339,7 @@ func dateNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.F
 	return field, nil
 }
 
-func fieldNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
+func findField(desc protoreflect.MessageDescriptor, name string) (protoreflect.FieldDescriptor, error) {
 	field := desc.Fields().ByName(protoreflect.Name(name))
 	if field == nil {
 		return nil, fmt.Errorf("%s has no field %q", desc.FullName(), name)
@@ -346,7 +347,7 @@ func fieldNamed(desc protoreflect.MessageDescriptor, name string) (protoreflect.
 	return field, nil
 }
 
-func one(protoreflect.Message) int64 { return 1 }
+func countOne(protoreflect.Message) int64 { return 1 }
 
 func messageOptions(desc protoreflect.MessageDescriptor) *optionsv1.Message {
 	if !proto.HasExtension(desc.Options(), optionsv1.E_Message) {

@@ -8,16 +8,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Max returns how much of a quantity may pass, as the contract says at a message or at
-// one of its fields. It is for methods that enforce a limit of the contract, or one that
-// follows from it: no limit of the contract stands in the code a second time.
+// Max returns the limit of a quantity that the contract sets for a message or one of its fields. It
+// is for methods that enforce a limit of the contract, or one derived from it, so that the code
+// does not repeat the number.
 //
-// It panics when the contract has no such limit, or several; call it where variables of
-// packages are made, so that no program starts that way.
+// It panics if the contract has no such limit, or several. Call it when package variables are
+// initialised, so that no program starts with the mistake.
 func Max[M proto.Message](quantity string) int {
 	var message M
 	desc := message.ProtoReflect().Descriptor()
-	limits, err := limitsOf(desc)
+	limits, err := messageLimits(desc)
 	if err != nil {
 		panic(fmt.Sprintf("policy: %v", err))
 	}
@@ -33,12 +33,11 @@ func Max[M proto.Message](quantity string) int {
 	return int(found[0])
 }
 
-// RangeMax returns the largest number that the ranges of a field let pass. It is for
-// methods that need the number for something else, such as the page of a request that
-// does not say how long a page is to be.
+// RangeMax returns the largest number that the ranges of a field allow. It is for methods that use
+// the number otherwise, such as a default page size.
 //
-// It panics when the field has no such range; call it where variables of packages are
-// made, so that no program starts that way.
+// It panics if the field has no such range. Call it when package variables are initialised, so that
+// no program starts with the mistake.
 func RangeMax[M proto.Message](field string) int {
 	var message M
 	desc := message.ProtoReflect().Descriptor()

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/names"
 )
 
-// Fields of requests that hold names, by which something is found.
+// Fields of requests that hold names of things to look up.
 var (
 	// nameFields are cleaned in every request.
 	nameFields = []string{
@@ -20,19 +20,19 @@ var (
 		"user_name", "username", "recipients_by_person_number", "recipient_person_nums", "emp_no", "employee_qualifiers", "employee_number", "access_profile",
 	}
 	nameEndings = []string{"_name", "_names", "_profile"}
-	// freeNames end like the others, and name nothing that is looked for: those of people,
-	// which are stored as they were sent, and of files.
+	// freeNames end like the others, but are not looked up: names of people, which are stored as
+	// sent, and of files.
 	freeNames = []string{
 		"first_name", "middle_name", "last_name", "preferred_first_name", "former_last_name", "full_name", "short_name",
 		"file_name", "phonetic_full_name", "romanized_full_name",
 	}
-	// ownNames are names that requests give to what they write.
+	// ownNames are the names that requests give to the objects that they write.
 	ownNames = []string{"name", "person_number", "user_name", "username"}
 )
 
-// CleanNames brings the names in a request to their stored form ([names.Clean]), so that the same name finds
-// the same thing wherever it is sent. In requests that write it refuses new names with a
-// word whose letters are of different scripts.
+// CleanNames replaces the names in a request with their stored form ([names.Clean]), so that the
+// same name finds the same object in every request. In requests that write, it rejects new names
+// that mix scripts within a word.
 func (m *Method) CleanNames(req proto.Message) error {
 	return m.names.check(req, m.body)
 }
@@ -46,8 +46,8 @@ func isName(field protoreflect.FieldDescriptor) bool {
 		slices.ContainsFunc(nameEndings, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// nameChecks returns what cleans the names of a message, and refuses imitations when the
-// message is one that writes.
+// nameChecks returns checks that clean the names of a message. For messages that write, they also
+// reject mixed scripts.
 func nameChecks(writes bool) checksOf {
 	return func(desc protoreflect.MessageDescriptor) ([]check, error) {
 		var checks []check
@@ -60,7 +60,7 @@ func nameChecks(writes bool) checksOf {
 				checks = append(checks, cleanEach(field))
 				continue
 			}
-			checks = append(checks, clean(field))
+			checks = append(checks, cleanField(field))
 			if writes && slices.Contains(ownNames, string(field.Name())) {
 				checks = append(checks, refuseMixed(field))
 			}
@@ -69,7 +69,7 @@ func nameChecks(writes bool) checksOf {
 	}
 }
 
-func clean(field protoreflect.FieldDescriptor) check {
+func cleanField(field protoreflect.FieldDescriptor) check {
 	return func(m protoreflect.Message) *failure {
 		if !m.Has(field) {
 			return nil

@@ -8,7 +8,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Permissions returns every permission that the contracts name, in order.
+// Permissions returns the permissions in the contracts, in order.
 func (t *Table) Permissions() []string {
 	return t.collect(func(opts *optionsv1.Method) []string {
 		if opts.GetPermission() == "" {
@@ -18,19 +18,19 @@ func (t *Table) Permissions() []string {
 	})
 }
 
-// OwnRecordActions returns every action on one's own record that the contracts name, in order.
+// OwnRecordActions returns the actions on one's own record in the contracts, in order.
 func (t *Table) OwnRecordActions() []string {
 	return t.collect(func(opts *optionsv1.Method) []string { return opts.GetOwnRecord().GetActions() })
 }
 
-// collect returns what take finds in the options of the methods, in order and once each.
-func (t *Table) collect(take func(*optionsv1.Method) []string) []string {
+// collect returns the distinct results of read for the options of the methods, in order.
+func (t *Table) collect(read func(*optionsv1.Method) []string) []string {
 	var all []string
 	t.files.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
-				all = append(all, take(methodOptions(methods.Get(j)))...)
+				all = append(all, read(methodOptions(methods.Get(j)))...)
 			}
 		}
 		return true

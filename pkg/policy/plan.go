@@ -10,14 +10,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// A plan says what to check in a message of one type, and where to look for
-// more below it. Messages below which there is nothing to check have no plan.
+// A plan holds the checks of messages of one type, and the nested messages with further checks.
+// Messages without any check have no plan.
 type plan struct {
 	checks []check
 	nested []nested
 }
 
-// A check looks at the fields of one message.
+// A check examines the fields of one message.
 type check func(m protoreflect.Message) *failure
 
 type nested struct {
@@ -25,8 +25,7 @@ type nested struct {
 	plan  *plan
 }
 
-// A failure is a broken rule on its way up. The path to it is put together
-// only when there is one.
+// A failure is a broken rule. Its path is built only when a rule breaks.
 type failure struct {
 	path  string
 	fault func(path string) *fault.Error
@@ -35,9 +34,9 @@ type failure struct {
 // checksOf returns the checks of one message type, from its options.
 type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
 
-// check returns the fault of the first rule that the message breaks. A nil
-// plan finds nothing. The body is the JSON name of the field that the body of
-// the HTTP request fills: callers do not know it, so paths do not name it.
+// check returns the fault of the first rule that the message breaks. A nil plan finds nothing. body
+// is the JSON name of the field that holds the body of the HTTP request: callers do not know it, so
+// paths omit it.
 func (p *plan) check(msg proto.Message, body string) error {
 	if p == nil {
 		return nil
@@ -95,7 +94,7 @@ func (n nested) walkMap(entries protoreflect.Map) *failure {
 	return failed
 }
 
-// under puts a step before the path of a failure.
+// under prepends a step to the path of a failure.
 func (f *failure) under(step string) *failure {
 	switch {
 	case f == nil:
@@ -108,13 +107,13 @@ func (f *failure) under(step string) *failure {
 	return f
 }
 
-// compile makes the plan of a message type and of all types below it. It
-// returns nil when there is nothing to check.
+// compile returns the plan of a message type and all nested types, or nil if there is nothing to
+// check.
 func compile(desc protoreflect.MessageDescriptor, of checksOf) (*plan, error) {
 	return compileBelow(desc, of, func(protoreflect.FieldDescriptor) bool { return true })
 }
 
-// compileBelow is compile that looks below some fields only.
+// compileBelow is compile for a subset of the nested fields.
 func compileBelow(desc protoreflect.MessageDescriptor, of checksOf, below func(protoreflect.FieldDescriptor) bool) (*plan, error) {
 	c := &compiler{of: of, below: below, plans: map[protoreflect.FullName]*plan{}}
 	p, err := c.add(desc)
@@ -134,8 +133,7 @@ type compiler struct {
 	plans map[protoreflect.FullName]*plan
 }
 
-// add makes the plan of a type once; a type that contains itself finds the
-// plan that is being made.
+// add builds the plan of a type once. A type that contains itself refers to its unfinished plan.
 func (c *compiler) add(desc protoreflect.MessageDescriptor) (*plan, error) {
 	if p, ok := c.plans[desc.FullName()]; ok {
 		return p, nil
@@ -162,9 +160,8 @@ func (c *compiler) add(desc protoreflect.MessageDescriptor) (*plan, error) {
 	return p, nil
 }
 
-// prune cuts the branches that hold no check. Types may contain each other,
-// so it repeats until nothing changes: a plan lives when it has a check or
-// reaches a plan that lives.
+// prune removes the branches without checks. Types may contain each other, so it repeats until
+// nothing changes: a plan stays if it has a check, or reaches a plan that stays.
 func (c *compiler) prune() {
 	alive := map[*plan]bool{}
 	for changed := true; changed; {
@@ -195,7 +192,7 @@ func (c *compiler) prune() {
 
 func (p *plan) empty() bool { return len(p.checks) == 0 && len(p.nested) == 0 }
 
-// messageBelow is the type of the messages that a field holds, or nil.
+// messageBelow returns the message type that a field holds, or nil.
 func messageBelow(field protoreflect.FieldDescriptor) protoreflect.MessageDescriptor {
 	if field.IsMap() {
 		return field.MapValue().Message()

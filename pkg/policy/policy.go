@@ -1,6 +1,6 @@
-// Package policy reads what a contract says about its operations (the options
-// of rotaloom.options.v1) and holds requests to it. The options are read once
-// per method and compiled, so that a call pays only for what concerns it.
+// Package policy reads the options of operations in the contracts (rotaloom.options.v1), and checks
+// requests against them. It reads and compiles the options once per method, so that a call pays
+// only for its own rules.
 package policy
 
 import (
@@ -20,19 +20,19 @@ import (
 // Method is the compiled policy of one operation. It is safe for concurrent
 // use.
 type Method struct {
-	// Name is the full method name as gRPC writes it, "/package.Service/Method".
+	// Name is the full method name in gRPC's form, "/package.Service/Method".
 	Name string
-	// Permission is what the caller needs, or "" for public and internal ones.
+	// Permission is the permission that the caller needs, or "" for public and internal operations.
 	Permission string
-	// Public says that no access token is needed.
+	// Public means that the operation needs no access token.
 	Public bool
-	// Authenticated says that every valid access token is good.
+	// Authenticated means that every valid access token is sufficient.
 	Authenticated bool
-	// Internal says that only other services may call it.
+	// Internal means that only other services may call it.
 	Internal bool
-	// WithoutTenant says that services may call it without a tenant.
+	// WithoutTenant means that services may call it without a tenant.
 	WithoutTenant bool
-	// Edge says that an edge may call it for itself, too. It is Internal then.
+	// Edge means that an edge may also call it for itself. Such an operation is Internal.
 	Edge bool
 	// Callers are the services that may call it without a user's permission.
 	Callers []string
@@ -40,31 +40,30 @@ type Method struct {
 	Throttle optionsv1.Throttle
 	// SuccessStatus is the HTTP status of a success.
 	SuccessStatus int
-	// Parts says that the response may come in parts, which merge into it.
+	// Parts means that the response may come in parts, which merge into it.
 	Parts bool
-	// Confidential says that the request or the response holds secrets.
+	// Confidential means that the request or the response holds secrets.
 	Confidential bool
-	// OAuthErrors says that errors are written as RFC 6749 asks.
+	// OAuthErrors means that errors have the form of RFC 6749.
 	OAuthErrors bool
-	// Versioned says that the operation is about one object that has a version.
+	// Versioned means that the operation concerns one object with a version.
 	Versioned bool
-	// AccessPoint is what the reference product calls the permission, or "".
+	// AccessPoint is the reference product's name of the permission, or "".
 	AccessPoint string
-	// ForbiddenCode is the error code for a caller without the permission, or "" for
-	// the one that all operations have.
+	// ForbiddenCode is the error code for a caller without the permission; "" means the common one.
 	ForbiddenCode string
-	// OwnActions are what callers may not do to their own record, unless their access
-	// profile permits every one of them there.
+	// OwnActions are the operation's actions on the caller's own record. The caller's access
+	// profile must permit each of them.
 	OwnActions []string
-	// Wages says what the operation has to do with wages.
+	// Wages holds the operation's rules about wages.
 	Wages WageRules
-	// Input describes the request, Output the response.
+	// Input is the type of the request, Output the type of the response.
 	Input, Output protoreflect.MessageDescriptor
 
-	// body is the JSON name of the field that holds the body of the HTTP
-	// request, or "" when the whole request is the body.
+	// body is the JSON name of the field that holds the body of the HTTP request, or "" if the
+	// whole request is the body.
 	body string
-	// bodyField is that field, when it is a message.
+	// bodyField is that field, if it is a message.
 	bodyField protoreflect.FieldDescriptor
 	names     *plan
 	formats   *plan
@@ -72,27 +71,25 @@ type Method struct {
 	ranges    *plan
 }
 
-// Governed reports whether the contract says who may call the method. One
-// that is not governed may not be called by anybody.
+// Governed reports whether the contract states who may call the method. Without that, every call is
+// rejected.
 func (m *Method) Governed() bool {
 	return m.Public || m.Internal || m.Authenticated || m.Permission != ""
 }
 
-// CheckFormats returns a fault that names the first text of the request that
-// does not have the form of a date, date-time or time that its field asks for.
-// An empty text counts as absent.
+// CheckFormats returns a fault that names the first text of the request without the format (date,
+// date-time or time) of its field. An empty text counts as absent.
 func (m *Method) CheckFormats(req proto.Message) error {
 	return m.formats.check(req, m.body)
 }
 
-// Table finds the policy of methods. It is safe for concurrent use.
+// Table looks up the policies of methods. It is safe for concurrent use.
 type Table struct {
 	files   *protoregistry.Files
 	methods sync.Map // full method name -> *Method
 }
 
-// NewTable makes a table over the given descriptors; nil means those of the
-// generated code that is linked into the program.
+// NewTable returns a table of the given descriptors; nil means the generated code in the program.
 func NewTable(files *protoregistry.Files) *Table {
 	if files == nil {
 		files = protoregistry.GlobalFiles
@@ -100,8 +97,8 @@ func NewTable(files *protoregistry.Files) *Table {
 	return &Table{files: files}
 }
 
-// Method returns the policy of a method by its full name, as gRPC writes it.
-// The error says what is wrong with the contract; it is not for callers.
+// Method returns the policy of a method by its full name in gRPC's form. It fails if the contract
+// is invalid; the error is not for callers.
 func (t *Table) Method(fullMethod string) (*Method, error) {
 	if m, ok := t.methods.Load(fullMethod); ok {
 		return m.(*Method), nil

@@ -16,45 +16,44 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// exactly is how far from 0 whole numbers are exact in a range.
+// exactly is the limit up to which a float64 holds every whole number exactly.
 const exactly = 1 << 53
 
 // A bound is a compiled rotaloom.options.v1.Range or Length of one field.
 type bound struct {
 	field protoreflect.FieldDescriptor
-	// refuses reports whether a value is out of bounds.
-	refuses  func(protoreflect.Value) bool
+	// outside reports whether a value is out of bounds.
+	outside  func(protoreflect.Value) bool
 	required bool
 	code     string
 	status   int
-	// message is the text of the fault, with what stands for the name and the value.
+	// message is the text of the fault, with placeholders for name and value.
 	message string
-	// max is the largest number that passes, when the fault has details; otherwise nil.
+	// max is the largest allowed number if the fault has details; otherwise nil.
 	max *int64
 }
 
-// CheckRanges returns a fault for the first number of the request that is out of the
-// range of its field, or text that has more characters than its field may have.
+// CheckRanges returns a fault for the first number of the request outside the range of its field,
+// or for the first text that is too long for its field.
 func (m *Method) CheckRanges(req proto.Message) error {
 	return m.ranges.check(req, m.body)
 }
 
-// rangeChecks returns one check for each range and length of the fields of a message
-// type.
+// rangeChecks returns one check for each range and length of the fields of a message type.
 func rangeChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	var checks []check
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
 		opts := fieldOptions(field)
 		for _, r := range opts.GetRanges() {
-			b, err := rangeOf(field, r)
+			b, err := newRange(field, r)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", field.FullName(), err)
 			}
 			checks = append(checks, b.check)
 		}
 		if opts.GetLength() != nil {
-			b, err := lengthOf(field, opts.GetLength())
+			b, err := newLength(field, opts.GetLength())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", field.FullName(), err)
 			}
@@ -64,8 +63,8 @@ func rangeChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	return checks, nil
 }
 
-func rangeOf(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound, error) {
-	number, whole := numberOf(field)
+func newRange(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound, error) {
+	number, whole := numberReader(field)
 	least, most := math.Inf(-1), math.Inf(1)
 	if opts.Min != nil {
 		least = opts.GetMin()
@@ -78,20 +77,20 @@ func rangeOf(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound,
 		return nil, fmt.Errorf("has a range but holds no number")
 	case opts.Min == nil && opts.Max == nil:
 		return nil, fmt.Errorf("a range needs a min or a max")
-	case !(least <= most): // This way round for NaN.
+	case !(least <= most): // Negated, so that NaN is rejected too.
 		return nil, fmt.Errorf("a range has a min above its max")
 	case whole && !exact(opts.Min) || whole && !exact(opts.Max):
 		return nil, fmt.Errorf("a range of whole numbers has other bounds")
 	case opts.GetCode() == "":
 		return nil, fmt.Errorf("a range needs a code")
 	case opts.GetRequired() && (!field.HasPresence() || strings.Contains(opts.GetMessage(), "{value}")):
-		return nil, fmt.Errorf("a range is required where a request cannot leave the field out, or its message shows what is not there")
+		return nil, fmt.Errorf("a required range needs a field with presence, and its message must not show the value")
 	case opts.GetShowDetails() && (!whole || opts.Max == nil):
 		return nil, fmt.Errorf("a range without a whole max has no details")
 	}
 	b := newBound(field, opts.GetCode(), opts.GetStatus())
 	b.required = opts.GetRequired()
-	b.refuses = func(v protoreflect.Value) bool {
+	b.outside = func(v protoreflect.Value) bool {
 		n := number(v)
 		return !(n >= least && n <= most) || math.IsInf(n, 0)
 	}
@@ -102,8 +101,7 @@ func rangeOf(field protoreflect.FieldDescriptor, opts *optionsv1.Range) (*bound,
 	return b, nil
 }
 
-// RangeMessage returns the text of the error of a range, with {name} and {value} for what
-// a request has.
+// RangeMessage returns the error text of a range, with placeholders {name} and {value}.
 func RangeMessage(opts *optionsv1.Range) string {
 	text := "{name} must be from {min} to {max}."
 	switch {
@@ -117,7 +115,7 @@ func RangeMessage(opts *optionsv1.Range) string {
 	return strings.NewReplacer("{min}", decimal(opts.GetMin()), "{max}", decimal(opts.GetMax())).Replace(text)
 }
 
-func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*bound, error) {
+func newLength(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*bound, error) {
 	most := int(opts.GetMax())
 	switch {
 	case field.Kind() != protoreflect.StringKind || field.IsMap():
@@ -129,7 +127,7 @@ func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*boun
 	}
 	b := newBound(field, opts.GetCode(), opts.GetStatus())
 	// A text has at least as many bytes as characters.
-	b.refuses = func(v protoreflect.Value) bool {
+	b.outside = func(v protoreflect.Value) bool {
 		text := v.String()
 		return len(text) > most && utf8.RuneCountInString(text) > most
 	}
@@ -137,8 +135,7 @@ func lengthOf(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*boun
 	return b, nil
 }
 
-// LengthMessage returns the text of the error of a length, with {name} for what a request
-// has.
+// LengthMessage returns the error text of a length, with the placeholder {name}.
 func LengthMessage(opts *optionsv1.Length) string {
 	text := cmp.Or(opts.GetMessage(), "{name} must have at most {max} characters.")
 	return strings.ReplaceAll(text, "{max}", strconv.Itoa(int(opts.GetMax())))
@@ -153,7 +150,7 @@ func (b *bound) check(m protoreflect.Message) *failure {
 	case b.field.IsList():
 		list := m.Get(b.field).List()
 		for i := range list.Len() {
-			if v := list.Get(i); b.refuses(v) {
+			if v := list.Get(i); b.outside(v) {
 				return b.failure(v).under(fmt.Sprintf("%s[%d]", b.field.JSONName(), i))
 			}
 		}
@@ -162,7 +159,7 @@ func (b *bound) check(m protoreflect.Message) *failure {
 		if !b.required {
 			return nil
 		}
-	case !b.refuses(m.Get(b.field)):
+	case !b.outside(m.Get(b.field)):
 		return nil
 	}
 	return b.failure(m.Get(b.field)).under(b.field.JSONName())
@@ -178,9 +175,9 @@ func (b *bound) failure(v protoreflect.Value) *failure {
 	}}
 }
 
-// numberOf returns how the numbers of a field are read, nil when it holds none, and
-// whether they are whole ones.
-func numberOf(field protoreflect.FieldDescriptor) (number func(protoreflect.Value) float64, whole bool) {
+// numberReader returns a function that reads the numbers of a field, or nil if the field holds no
+// numbers, and whether they are whole numbers.
+func numberReader(field protoreflect.FieldDescriptor) (number func(protoreflect.Value) float64, whole bool) {
 	if field.IsMap() {
 		return nil, false
 	}
@@ -194,7 +191,7 @@ func numberOf(field protoreflect.FieldDescriptor) (number func(protoreflect.Valu
 	}
 }
 
-// exact reports whether a bound is a whole number that no other one is rounded to.
+// exact reports whether a bound is a whole number that a float64 represents uniquely.
 func exact(bound *float64) bool {
 	return bound == nil || *bound == math.Trunc(*bound) && math.Abs(*bound) < exactly
 }

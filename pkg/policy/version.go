@@ -7,13 +7,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Version is the name of the field that counts the versions of what a versioned
-// operation is about, where its response has such a field.
+// Version is the name of the field with the object's version in responses of versioned operations.
 const Version = "version"
 
-// TakesIfMatch reports whether requests on a route of the operation are held to an If-Match:
-// the route changes the one object whose version the operation is about. A POST without a
-// parameter in its path creates the object.
+// TakesIfMatch reports whether requests on a route of the operation may have an If-Match: the route
+// changes the one object of the operation. A POST without a parameter in its path creates the
+// object.
 func (m *Method) TakesIfMatch(verb, path string) bool {
 	if !m.Versioned {
 		return false
@@ -21,8 +20,7 @@ func (m *Method) TakesIfMatch(verb, path string) bool {
 	return verb == http.MethodPut || verb == http.MethodDelete || verb == http.MethodPost && strings.Contains(path, "{")
 }
 
-// VersionField returns the field of a message with its version, a number or a text, or
-// nil when it has none.
+// VersionField returns the field with the version of a message, a number or a text, or nil.
 func VersionField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	field := d.Fields().ByName(Version)
 	if field == nil || field.IsList() || field.Kind() != protoreflect.Int64Kind && field.Kind() != protoreflect.StringKind {
@@ -31,9 +29,9 @@ func VersionField(d protoreflect.MessageDescriptor) protoreflect.FieldDescriptor
 	return field
 }
 
-// WrappedVersion returns the field with the version of what a message holds under a
-// field of its own: of a message that is nothing but a wrapper of one of several
-// things, each with a version. It returns nil for every other message and field.
+// WrappedVersion returns the version field of the message in a field of a wrapper. A wrapper is a
+// message with nothing but message fields, each with a version. WrappedVersion returns nil for all
+// other messages and fields.
 func WrappedVersion(d protoreflect.MessageDescriptor, number protoreflect.FieldNumber) protoreflect.FieldDescriptor {
 	field := d.Fields().ByNumber(number)
 	if field == nil || !wrapsVersions(d) {

@@ -9,19 +9,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// The permissions for wages: callers without the first get no field that holds one, and
-// callers without the second must not state any.
+// The permissions for wages: callers without WagesRead get no wage fields, and callers without
+// WagesWrite must not state wages.
 const (
 	WagesRead  = "commons.wage_work_rule.read"
 	WagesWrite = "commons.wage_work_rule.write"
 )
 
-// WageRules are what the contract says of a method and wages.
+// WageRules are the rules of a method about wages.
 type WageRules struct {
-	// Needed says that callers need the permission to read wages.
+	// Needed means that callers need the permission to read wages.
 	Needed bool
-	// stated finds wages in requests that the method does not check itself; removed takes
-	// them out of responses.
+	// stated finds wages in requests, unless the method checks them itself; removed removes wages
+	// from responses.
 	stated, removed *plan
 	body            string
 }
@@ -32,10 +32,10 @@ func (w *WageRules) CheckStated(req proto.Message) error { return w.stated.check
 // Shown reports whether responses may hold wages.
 func (w *WageRules) Shown() bool { return w.removed != nil }
 
-// Without returns a copy of a response that has no wages.
+// Without returns a copy of a response without wages.
 func (w *WageRules) Without(response proto.Message) (proto.Message, error) {
-	// A response may hold parts that were encoded before, which are unknown fields until
-	// the message is read again.
+	// A response may contain already encoded parts as unknown fields; decoding the message again
+	// turns them into fields.
 	wire, err := proto.Marshal(response)
 	if err != nil {
 		return nil, fmt.Errorf("encode a response that has wages: %w", err)
@@ -47,17 +47,17 @@ func (w *WageRules) Without(response proto.Message) (proto.Message, error) {
 	return out, w.removed.check(out, "")
 }
 
-// wageRules compiles what the contract says of a method and wages.
+// wageRules compiles the rules of a method about wages.
 func (m *Method) wageRules(needed, checksItself, parts bool) (rules WageRules, err error) {
 	rules = WageRules{Needed: needed, body: m.body}
-	if rules.removed, err = compile(m.Output, wagesRemoved); err != nil {
+	if rules.removed, err = compile(m.Output, removeWages); err != nil {
 		return rules, err
 	}
 	if rules.removed != nil && parts {
 		return rules, fmt.Errorf("%s has wages and comes in parts", m.Output.FullName())
 	}
 	if !checksItself {
-		rules.stated, err = compile(m.Input, wagesStated)
+		rules.stated, err = compile(m.Input, findWages)
 	}
 	return rules, err
 }
@@ -65,11 +65,11 @@ func (m *Method) wageRules(needed, checksItself, parts bool) (rules WageRules, e
 // Wages finds wages in messages of one type.
 type Wages[M proto.Message] struct{ stated *plan }
 
-// NewWages returns how wages are found in messages of a type, for methods that refuse
-// each item of a request by itself. It panics when the type has no wages.
+// NewWages returns a Wages for methods that reject each item of a request separately. It panics if
+// the type has no wages.
 func NewWages[M proto.Message]() Wages[M] {
 	var message M
-	stated, err := compile(message.ProtoReflect().Descriptor(), wagesStated)
+	stated, err := compile(message.ProtoReflect().Descriptor(), findWages)
 	if err != nil || stated == nil {
 		panic(fmt.Sprintf("policy: %s has no wages: %v", message.ProtoReflect().Descriptor().FullName(), err))
 	}
@@ -89,7 +89,7 @@ func wageFields(desc protoreflect.MessageDescriptor) []protoreflect.FieldDescrip
 	return found
 }
 
-func wagesStated(desc protoreflect.MessageDescriptor) ([]check, error) {
+func findWages(desc protoreflect.MessageDescriptor) ([]check, error) {
 	return onWages(desc, func(m protoreflect.Message, field protoreflect.FieldDescriptor) *failure {
 		if !m.Has(field) {
 			return nil
@@ -100,7 +100,7 @@ func wagesStated(desc protoreflect.MessageDescriptor) ([]check, error) {
 	})
 }
 
-func wagesRemoved(desc protoreflect.MessageDescriptor) ([]check, error) {
+func removeWages(desc protoreflect.MessageDescriptor) ([]check, error) {
 	return onWages(desc, func(m protoreflect.Message, field protoreflect.FieldDescriptor) *failure {
 		m.Clear(field)
 		return nil

@@ -1,6 +1,5 @@
-// Package bulk runs operations that take several items and return an outcome for each
-// of them: all or nothing, or, when the caller asked for partial success, one
-// result per item in the order of the input.
+// Package bulk runs operations with several items and an outcome for each: all or nothing, or, with
+// partial success, one result per item in the order of the input.
 package bulk
 
 import (
@@ -21,11 +20,11 @@ const (
 
 // Result is the outcome of one item: a success or an error.
 type Result[I, R proto.Message] struct {
-	// Input is the item as the caller sent it.
+	// Input is the item that the caller sent.
 	Input I
-	// Success is the result object; meaningful when Err is nil.
+	// Success is the result object; valid if Err is nil.
 	Success R
-	// Err says why the item failed, or is nil.
+	// Err is the error of the item, or nil.
 	Err *fault.Error
 }
 
@@ -35,17 +34,16 @@ type Outcome[I, R proto.Message] struct {
 	failed  int
 }
 
-// Run calls each for one item after the other.
+// Run calls fn for one item after the other.
 //
-// Without partial the first error ends the run and is returned. With partial
-// an error that concerns the item alone (a fault with a status below 500) is
-// kept as its result, and the run goes on; any other error ends the run. When
-// Run returns an error nothing of the run may last: the caller runs it in one
-// transaction, with a savepoint for each item when partial.
-func Run[I, R proto.Message](items []I, partial bool, each func(i int, item I) (R, error)) (*Outcome[I, R], error) {
+// Without partial, Run stops at the first error and returns it. With partial, an error that
+// concerns only the item (a fault with a status below 500) becomes its result, and Run continues;
+// any other error stops it. If Run returns an error, none of its effects may persist: the caller
+// runs it in one transaction, with a savepoint for each item if partial is set.
+func Run[I, R proto.Message](items []I, partial bool, fn func(i int, item I) (R, error)) (*Outcome[I, R], error) {
 	out := &Outcome[I, R]{Results: make([]Result[I, R], 0, len(items))}
 	for i, item := range items {
-		success, err := each(i, item)
+		success, err := fn(i, item)
 		if err == nil {
 			out.Succeed(item, success)
 			continue
@@ -59,8 +57,8 @@ func Run[I, R proto.Message](items []I, partial bool, each func(i int, item I) (
 	return out, nil
 }
 
-// Succeed adds the result of an item, for operations that work through their
-// items all at once instead of with Run.
+// Succeed adds the result of an item, for operations that process all items at once instead of
+// calling Run.
 func (o *Outcome[I, R]) Succeed(input I, success R) {
 	o.Results = append(o.Results, Result[I, R]{Input: input, Success: success})
 }
@@ -71,10 +69,10 @@ func (o *Outcome[I, R]) Fail(input I, err *fault.Error) {
 	o.failed++
 }
 
-// Failed is the number of items that failed.
+// Failed returns the number of failed items.
 func (o *Outcome[I, R]) Failed() int { return o.failed }
 
-// Successes are the results of the items that did not fail, in input order.
+// Successes returns the results of the successful items, in input order.
 func (o *Outcome[I, R]) Successes() []R {
 	out := make([]R, 0, len(o.Results))
 	for _, r := range o.Results {
@@ -85,9 +83,9 @@ func (o *Outcome[I, R]) Successes() []R {
 	return out
 }
 
-// Failure returns how the outcome is returned. Both results are nil when no
-// item failed. When some failed it is the body of a 207 response; when all did,
-// a 400 error with a body of the same shape.
+// Failure returns the failure of the outcome. Both results are nil if no item failed. If some
+// failed, it returns the body of a 207 response; if all failed, a 400 error with the same kind of
+// body.
 func (o *Outcome[I, R]) Failure() (*commonv1.ErrorBody, error) {
 	body, err := o.Partial()
 	if err == nil && body != nil && o.failed == len(o.Results) {

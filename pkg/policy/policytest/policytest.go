@@ -1,5 +1,4 @@
-// Package policytest makes contracts for tests of what reads contracts, so
-// that such tests need no generated code.
+// Package policytest builds contracts for tests of contract readers, without generated code.
 package policytest
 
 import (
@@ -28,7 +27,7 @@ func Files(tb testing.TB, text string) *protoregistry.Files {
 	return files
 }
 
-// Message makes a message of the named type from its text form.
+// Message parses a message of the named type from its text form.
 func Message(tb testing.TB, files *protoregistry.Files, name, text string) proto.Message {
 	tb.Helper()
 	desc, err := files.FindDescriptorByName(protoreflect.FullName(name))
