@@ -11,8 +11,8 @@ import (
 // to b is b - a.
 type Date int32
 
-// The calendar of the product ends at these two days. Forever stands for "without end"; a date outside the
-// two is pulled in by [Date.Clamp].
+// The supported calendar ends at these two days. Forever means "without end"; [Date.Clamp] moves
+// dates outside to the nearer end.
 const (
 	Beginning Date = -25567 // 1900-01-01
 	Forever   Date = 376200 // 3000-01-01
@@ -45,8 +45,8 @@ func FromTime(t time.Time) Date {
 	return Of(year, month, day)
 }
 
-// Time returns midnight UTC of d: the form in which database drivers carry a date. It is no instant of any
-// employee's day; use [Zone.Resolve] for that.
+// Time returns midnight UTC of d, the form of a date in database drivers. It is not an instant of
+// any employee's day; use [Zone.Resolve] for that.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*SecondsPerDay, 0).UTC() }
 
 // Civil returns the year, month and day of d.
@@ -78,7 +78,7 @@ func (d Date) Weekday() time.Weekday {
 	return time.Weekday(floorMod(int64(d)+int64(time.Thursday), 7)) // 1970-01-01 was a Thursday
 }
 
-// Clamp pulls d into [[Beginning], [Forever]].
+// Clamp returns the date in [[Beginning], [Forever]] that is nearest to d.
 func (d Date) Clamp() Date { return max(Beginning, min(Forever, d)) }
 
 // At returns the wall-clock time on d at seconds after its midnight, which may exceed a day.

@@ -5,9 +5,10 @@ import "cmp"
 // TimeOfDay is a wall-clock time as seconds after midnight, 0 to 86399.
 type TimeOfDay int32
 
-// DateTime is a wall-clock time without a zone: Seconds on the clock face after the midnight that begins
-// Date. Seconds may be negative or exceed a day: {2026-03-28, 30 h} is 06:00 on the 29th, which is how a
-// night shift is written that belongs to the 28th. Such times are equal by [DateTime.Compare], not by ==.
+// DateTime is a wall-clock time without a zone: Seconds on the clock face after the midnight that
+// begins Date. Seconds may be negative or exceed a day: {2026-03-28, 30 h} is 06:00 on the 29th,
+// the notation for a night shift that belongs to the 28th. Compare such times with
+// [DateTime.Compare], not with ==.
 type DateTime struct {
 	Date    Date
 	Seconds int32
@@ -48,7 +49,7 @@ func (c TimeOfDay) Append(dst []byte) []byte {
 // String returns c as HH:MM:SS.
 func (c TimeOfDay) String() string { return string(c.Append(make([]byte, 0, len("15:04:05")))) }
 
-// local is t as clock-face seconds since 1970-01-01T00:00:00 on the wall.
+// local returns t as clock-face seconds since 1970-01-01T00:00:00 on the wall.
 func (t DateTime) local() int64 { return int64(t.Date)*SecondsPerDay + int64(t.Seconds) }
 
 func fromLocal(seconds int64) DateTime {

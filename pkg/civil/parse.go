@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ParseError says that a text is not in the one form that is accepted.
+// ParseError means that a text does not have the accepted form.
 type ParseError struct {
 	Form string // the accepted form, such as YYYY-MM-DD
-	Text string // the refused text, shortened to a bounded length
+	Text string // the rejected text, truncated
 }
 
 // Error names the text and the form.
@@ -21,14 +21,14 @@ const (
 	clockForm    = "HH:MM[:SS[.fff]]"
 	dateTimeForm = "YYYY-MM-DDTHH:MM:SS[.fff]"
 
-	// maxFraction is as many digits of a second as any common clock writes.
+	// maxFraction is the largest number of fractional digits that common clocks write.
 	maxFraction = 9
 )
 
 type text interface{ ~string | ~[]byte }
 
-// ParseDate reads YYYY-MM-DD and nothing else: four, two and two digits and a day that exists. The error
-// is a *[ParseError].
+// ParseDate parses YYYY-MM-DD and nothing else: four, two and two digits, and an existing day. The
+// error is a *[ParseError].
 func ParseDate[T text](s T) (Date, error) {
 	if d, ok := date(s); ok {
 		return d, nil
@@ -36,8 +36,9 @@ func ParseDate[T text](s T) (Date, error) {
 	return 0, refuse(s, dateForm)
 }
 
-// ParseTimeOfDay reads HH:MM, HH:MM:SS or HH:MM:SS with a fraction, 00:00 to 23:59:59. Schedules are exact
-// to the second: the fraction, of up to nine digits, is checked and cut. The error is a *[ParseError].
+// ParseTimeOfDay parses HH:MM, HH:MM:SS or HH:MM:SS with a fraction, 00:00 to 23:59:59. Schedules
+// are exact to the second: it checks the fraction, of up to nine digits, and drops it. The error is
+// a *[ParseError].
 func ParseTimeOfDay[T text](s T) (TimeOfDay, error) {
 	if c, ok := clock(s, 0, true); ok {
 		return c, nil
@@ -45,8 +46,9 @@ func ParseTimeOfDay[T text](s T) (TimeOfDay, error) {
 	return 0, refuse(s, clockForm)
 }
 
-// ParseDateTime reads YYYY-MM-DDTHH:MM:SS with or without a fraction, which is checked and cut as in
-// [ParseTimeOfDay]. A zone is refused, because a wall-clock time has none. The error is a *[ParseError].
+// ParseDateTime parses YYYY-MM-DDTHH:MM:SS with or without a fraction, which it treats like
+// [ParseTimeOfDay]. It rejects a zone, because a wall-clock time has none. The error is a
+// *[ParseError].
 func ParseDateTime[T text](s T) (DateTime, error) {
 	const at = len(dateForm)
 	if len(s) > at && s[at] == 'T' {
@@ -74,7 +76,7 @@ func date[T text](s T) (Date, bool) {
 	return fromCivil(int64(year), int64(month), int64(day)), true
 }
 
-// clock reads the time of day that fills s from at to its end.
+// clock parses the time of day in s from at to the end.
 func clock[T text](s T, at int, secondsOptional bool) (TimeOfDay, bool) {
 	const minutes, seconds = len("HH:MM"), len("HH:MM:SS")
 	n := len(s) - at

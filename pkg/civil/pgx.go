@@ -8,18 +8,17 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// errNullDate is for columns that may be NULL: they are scanned into a *Date of a
-// pointer (**Date).
-var errNullDate = errors.New("civil: NULL is no date; scan it into a pointer to one")
+// errNullDate is for columns that may be NULL: scan them into a **Date.
+var errNullDate = errors.New("civil: NULL is not a date; scan it into a **Date")
 
-// DateValue makes a Date an argument for a parameter of the type date. Neither NULL
-// (a nil *Date) nor infinity is a Date: rows without an end have Forever.
+// DateValue returns a Date as the argument for a parameter of type date. NULL (a nil *Date) and
+// infinity are not Dates: rows without an end have Forever.
 func (d Date) DateValue() (pgtype.Date, error) {
 	return pgtype.Date{Time: d.Time(), Valid: true}, nil
 }
 
-// ScanDate reads a value of the type date. The infinities of PostgreSQL are read as
-// the ends of what a schedule can say: Beginning and Forever.
+// ScanDate reads a value of type date. It reads the infinities of PostgreSQL as Beginning and
+// Forever.
 func (d *Date) ScanDate(v pgtype.Date) error {
 	switch {
 	case !v.Valid:
@@ -34,20 +33,19 @@ func (d *Date) ScanDate(v pgtype.Date) error {
 	return nil
 }
 
-// EpochSQL is Date 0 as SQL, for the few statements that calculate with the numbers of
-// days themselves. All others pass dates as dates.
+// EpochSQL is Date 0 in SQL, for the few statements that calculate with day numbers. All others
+// pass dates as dates.
 const EpochSQL = "'1970-01-01'::date"
 
-// Register lets a connection pass Dates as the numbers that they are, without a time.Time
-// for each. Without it they are passed all the same.
+// Register lets a connection encode Dates directly as numbers, without a time.Time for each. It is
+// only an optimisation.
 func Register(m *pgtype.Map) {
 	date := &pgtype.Type{Name: "date", OID: pgtype.DateOID, Codec: dateCodec{}}
 	m.RegisterType(date)
 	m.RegisterType(&pgtype.Type{Name: "_date", OID: pgtype.DateArrayOID, Codec: &pgtype.ArrayCodec{ElementType: date}})
 }
 
-// The binary form of a date: the days since 2000-01-01, of which the ends of the range
-// are the infinities.
+// The binary form of a date: the days since 2000-01-01. The ends of the range are the infinities.
 const (
 	postgresEpoch    = 10957
 	infinity         = 1<<31 - 1
@@ -56,7 +54,7 @@ const (
 
 type dateCodec struct{ pgtype.DateCodec }
 
-// PlanEncode plans how an argument is written.
+// PlanEncode returns the plan for encoding an argument.
 func (c dateCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	if _, ok := value.(Date); ok && format == pgtype.BinaryFormatCode {
 		return encodeDate{}
@@ -64,7 +62,7 @@ func (c dateCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any
 	return c.DateCodec.PlanEncode(m, oid, format, value)
 }
 
-// PlanScan plans how a value is read.
+// PlanScan returns the plan for reading a value.
 func (c dateCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any) pgtype.ScanPlan {
 	if _, ok := target.(*Date); ok && format == pgtype.BinaryFormatCode {
 		return scanDate{}

@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Range is the days from From up to, and not including, To. It is empty when To is not after From.
+// Range is the days from From up to, but not including, To. It is empty if To is not after From.
 type Range struct{ From, To Date }
 
-// Through returns the range of the days first to last, both included: the form in which requests name
-// their windows.
+// Through returns the range of the days first to last, both included, as requests state ranges.
 func Through(first, last Date) Range { return Range{From: first, To: last.AddDays(1)} }
 
 // Empty reports whether r has no day.
@@ -27,7 +26,7 @@ func (r Range) Covers(o Range) bool { return o.Empty() || r.From <= o.From && o.
 // Overlaps reports whether r and o have a day in common.
 func (r Range) Overlaps(o Range) bool { return max(r.From, o.From) < min(r.To, o.To) }
 
-// Intersect returns the days that r and o have in common, and the zero Range when there are none.
+// Intersect returns the days that r and o have in common, or the zero Range.
 func (r Range) Intersect(o Range) Range {
 	both := Range{From: max(r.From, o.From), To: min(r.To, o.To)}
 	if both.Empty() {
@@ -36,15 +35,15 @@ func (r Range) Intersect(o Range) Range {
 	return both
 }
 
-// Clamp pulls both ends of r into [[Beginning], [Forever]].
+// Clamp clamps both ends of r to [[Beginning], [Forever]].
 func (r Range) Clamp() Range { return Range{From: r.From.Clamp(), To: r.To.Clamp()} }
 
-// String returns r as YYYY-MM-DD..YYYY-MM-DD, the second date being the first one after it.
+// String returns r as YYYY-MM-DD..YYYY-MM-DD; the second date is the first day after r.
 func (r Range) String() string { return r.From.String() + ".." + r.To.String() }
 
-// Normalise sorts list in place and joins ranges that overlap or touch, so that the result, which reuses
-// the memory of list, is ascending with at least one day between its ranges. Empty ranges vanish. The union of
-// two lists is Normalise of one appended to the other.
+// Normalise sorts list in place and merges ranges that overlap or touch. The result reuses the
+// memory of list, ascends, and has at least one day between its ranges. Empty ranges are removed.
+// The union of two lists is Normalise of one appended to the other.
 func Normalise(list []Range) []Range {
 	slices.SortFunc(list, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
 	joined := list[:0]
@@ -60,8 +59,8 @@ func Normalise(list []Range) []Range {
 	return joined
 }
 
-// AppendDifference appends to dst the days of a that are not in b. Both must be normalised; what it appends is
-// normalised as well.
+// AppendDifference appends to dst the days of a that are not in b. Both must be normalised; the
+// appended ranges are normalised too.
 func AppendDifference(dst, a, b []Range) []Range {
 	for _, r := range a {
 		for len(b) > 0 && b[0].To <= r.From {

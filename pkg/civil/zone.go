@@ -9,24 +9,25 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 )
 
-// ErrZone says that a name is not one of the time zone database's.
+// ErrZone means that a name is not in the time zone database.
 var ErrZone = tzdb.ErrUnknown
 
-// Zone turns wall-clock times of one time zone into instants. It is immutable and may be shared.
+// Zone converts wall-clock times of one time zone into instants. It is immutable and may be shared.
 //
-// A wall-clock time that a clock change skips moves forward by as much as the clock did: 02:30 on the day on
-// which 02:00 becomes 03:00 is 03:30. One that a clock change repeats means its first occurrence.
+// A wall-clock time that a clock change skips moves forward by as much as the clock did: 02:30 on a
+// day when 02:00 becomes 03:00 is 03:30. A wall-clock time that a clock change repeats means its
+// first occurrence.
 //
-// The clock changes from 1900 to 3000 are written out when the Zone is made; outside of those years the
-// offset of the nearest of them counts.
+// A Zone holds the clock changes from 1900 to 3000. Times outside of those years use the offset of
+// the nearest one.
 type Zone struct {
 	location *time.Location
 	periods  []period // at least one; ascending
 }
 
-// period is an interval of time with one offset from UTC, in clock-face seconds of that offset. Only the end
-// is needed to find the period of a wall-clock time, because a repeated hour belongs to the period that
-// ends in it.
+// period is a time interval with one offset from UTC, in clock-face seconds of that offset. Only
+// the end is needed to find the period of a wall-clock time, because a repeated hour belongs to the
+// period that ends in it.
 type period struct {
 	from   int64 // the clock shows this when the period begins
 	until  int64 // the clock would show this when the next period begins
@@ -44,7 +45,7 @@ func NewZone(location *time.Location) *Zone {
 	return z
 }
 
-// add says that offset is in force from the instant on.
+// add records the offset from an instant on.
 func (z *Zone) add(instant, offset int64) {
 	next := period{from: instant + offset, until: math.MaxInt64, offset: offset}
 	if last := len(z.periods) - 1; last < 0 {
@@ -57,22 +58,22 @@ func (z *Zone) add(instant, offset int64) {
 	z.periods = append(z.periods, next)
 }
 
-// nextChange returns an instant after t up to which the offset of t surely stays in force.
+// nextChange returns an instant after t up to which the offset of t is certain to apply.
 func nextChange(t, horizon time.Time) time.Time {
 	_, end := t.ZoneBounds()
 	if end.IsZero() {
 		return horizon
 	}
 	if !end.After(t) {
-		// Where a zone follows a rule for all future years, package time ends the last interval of each year
-		// 365 days after its first: on 31 December of a leap year that is in the past.
+		// If a zone follows a rule for all future years, package time ends the last interval of
+		// each year 365 days after its first: on 31 December of a leap year, that is in the past.
 		return t.AddDate(0, 0, 1)
 	}
 	return end
 }
 
-// LoadZone returns the zone of a name of the time zone database that the program carries, such as
-// Europe/Zurich; see [tzdb.Load]. Errors for unknown names wrap [ErrZone].
+// LoadZone returns the zone of a name, such as Europe/Zurich, from the embedded time zone database;
+// see [tzdb.Load]. Errors for unknown names wrap [ErrZone].
 func LoadZone(name string) (*Zone, error) {
 	location, err := tzdb.Load(name)
 	if err != nil {
@@ -91,15 +92,15 @@ func (z *Zone) Unix(t DateTime) int64 {
 	return local - z.offsetAt(local, i)
 }
 
-// Resolve returns the instant of a wall-clock time, located in the zone.
+// Resolve returns the instant of a wall-clock time, as a time in the zone.
 func (z *Zone) Resolve(t DateTime) time.Time { return time.Unix(z.Unix(t), 0).In(z.location) }
 
-// Adjust returns what the clock on the wall shows at the instant of t: t itself, or for a time that a clock
-// change skips the time to which it moves.
+// Adjust returns what the wall clock shows at the instant of t: t itself, or for a skipped time the
+// time that it moves to.
 func (z *Zone) Adjust(t DateTime) DateTime {
 	local := t.local()
 	i := z.find(local)
-	if !z.skipped(local, i) {
+	if !z.isSkipped(local, i) {
 		return t
 	}
 	return fromLocal(local + z.periods[i].offset - z.periods[i-1].offset)
@@ -109,24 +110,24 @@ func (z *Zone) Adjust(t DateTime) DateTime {
 func (z *Zone) AfterSkip(t DateTime) bool {
 	local := t.local()
 	i := z.find(local)
-	if i == 0 || z.skipped(local, i) {
+	if i == 0 || z.isSkipped(local, i) {
 		return false
 	}
 	before := local - z.periods[i].offset + z.periods[i-1].offset
 	return before >= z.periods[i-1].until && before < z.periods[i].from
 }
 
-// Skips reports whether the calendar of the zone leaves a day out, as Samoa did with 2011-12-30: no
+// Skips reports whether the calendar of the zone leaves out a day, as Samoa did with 2011-12-30: no
 // clock in the zone shows a time of that day.
 func (z *Zone) Skips(day Date) bool {
 	midnight := int64(day) * SecondsPerDay
 	i := z.find(midnight)
-	return i > 0 && z.skipped(midnight, i) && z.periods[i].from >= midnight+SecondsPerDay
+	return i > 0 && z.isSkipped(midnight, i) && z.periods[i].from >= midnight+SecondsPerDay
 }
 
-// Elapsed returns the real seconds from start to end. Between two times on both sides of a clock change that
-// is not their difference on the clock face. It is never negative for an end after start: an interval that
-// lies wholly inside a skipped hour takes no time.
+// Elapsed returns the real seconds from start to end. Across a clock change, that is not the
+// difference on the clock face. It is never negative for an end after start: an interval inside a
+// skipped hour takes no time.
 func (z *Zone) Elapsed(start, end DateTime) int64 {
 	seconds := z.Unix(end) - z.Unix(start)
 	if seconds < 0 && end.Compare(start) >= 0 {
@@ -135,22 +136,22 @@ func (z *Zone) Elapsed(start, end DateTime) int64 {
 	return seconds
 }
 
-// At returns what calendar and clock on the wall show at an instant.
+// At returns the date and time that calendar and wall clock show at an instant.
 func (z *Zone) At(instant time.Time) DateTime {
 	_, offset := instant.In(z.location).Zone()
 	return fromLocal(instant.Unix() + int64(offset))
 }
 
-// Cursor returns a resolver for many wall-clock times that mostly follow one another. It remembers the
-// interval around the last one in which nothing changes, and so costs two comparisons where [Zone.Unix]
-// searches.
+// Cursor returns a resolver for many wall-clock times in approximate order. It caches the interval
+// without clock changes around the last one, so that a time costs two comparisons instead of the
+// search of [Zone.Unix].
 func (z *Zone) Cursor() Cursor { return Cursor{zone: z} }
 
-// Cursor is a place in a zone's history; it belongs to one goroutine. The zero Cursor is not usable; see
-// [Zone.Cursor].
+// Cursor is a position in a zone's history; it belongs to one goroutine. The zero Cursor is not
+// usable; see [Zone.Cursor].
 type Cursor struct {
 	zone        *Zone
-	from, until int64 // clock-face seconds from which offset is subtracted
+	from, until int64 // clock-face seconds with the same offset
 	offset      int64
 }
 
@@ -163,8 +164,8 @@ func (c *Cursor) Unix(t DateTime) int64 {
 	return local - c.offset
 }
 
-// Interval returns the instants of two wall-clock times of one day, given as seconds after its midnight: the same as
-// two calls of Unix.
+// Interval returns the instants of two wall-clock times of one day, given as seconds after its
+// midnight. The result equals two calls of Unix.
 func (c *Cursor) Interval(day Date, start, end int32) (from, until int64) {
 	midnight := int64(day) * SecondsPerDay
 	first, last := midnight+int64(start), midnight+int64(end)
@@ -174,7 +175,8 @@ func (c *Cursor) Interval(day Date, start, end int32) (from, until int64) {
 	return c.Unix(day.At(start)), c.Unix(day.At(end))
 }
 
-// move goes to the interval of local: a period, without the repeated hour that belongs to the one before, or a gap.
+// move goes to the interval of local: a period without the repeated hour that belongs to the
+// previous one, or a gap.
 func (c *Cursor) move(local int64) {
 	z := c.zone
 	i := z.find(local)
@@ -182,32 +184,32 @@ func (c *Cursor) move(local int64) {
 	if i > 0 {
 		from = max(from, z.periods[i-1].until)
 	}
-	if z.skipped(local, i) {
+	if z.isSkipped(local, i) {
 		from, until = z.periods[i-1].until, z.periods[i].from
 	}
 	c.from, c.until, c.offset = from, until, z.offsetAt(local, i)
 }
 
-// find returns the index of the first period that ends after local: the period of local, or, when local is
-// skipped, the one after the gap.
+// find returns the index of the first period that ends after local: the period of local or, if
+// local is skipped, the period after the gap.
 func (z *Zone) find(local int64) int {
 	return sort.Search(len(z.periods), func(i int) bool { return local < z.periods[i].until })
 }
 
-// skipped reports whether no clock in the zone ever shows local; i must be find(local).
-func (z *Zone) skipped(local int64, i int) bool { return local < z.periods[i].from }
+// isSkipped reports whether no clock in the zone ever shows local; i must be find(local).
+func (z *Zone) isSkipped(local int64, i int) bool { return local < z.periods[i].from }
 
-// offsetAt returns what must be subtracted from local; i must be find(local). Inside a gap the offset before
-// it counts, which is what moves the time forward by the length of the gap.
+// offsetAt returns the offset to subtract from local; i must be find(local). Inside a gap, it is
+// the offset before the gap, which moves the time forward by the length of the gap.
 func (z *Zone) offsetAt(local int64, i int) int64 {
-	if z.skipped(local, i) {
+	if z.isSkipped(local, i) {
 		return z.periods[i-1].offset
 	}
 	return z.periods[i].offset
 }
 
-// Zones keeps the zones that were asked for. The zero value is ready, and may be used by many goroutines. It
-// holds at most as many zones as the time zone database has names.
+// Zones caches zones. The zero value is ready, and safe for concurrent use. It holds at most as
+// many zones as the time zone database has names.
 type Zones struct{ byName sync.Map }
 
 // Get returns the zone of a name; see [LoadZone].

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// Failed gives the error with which the server could not write to its disk. A stream, or
-// a consumer, that has met one takes nothing more until the server is started again.
+// Failed delivers the error of a failed write to the disk. A stream or consumer with such an error
+// accepts nothing more until the server is restarted.
 func (s *Server) Failed() <-chan error { return s.log.failed }
 
-// minFreeBytes is what must fit into the folder before a restart makes sense.
+// minFreeBytes is the free space in the folder that a restart needs.
 const minFreeBytes = 1 << 20
 
-// CheckFreeSpace says why nothing can be written to the folder of the streams, or nil.
+// CheckFreeSpace returns an error if nothing can be written to the folder of the streams.
 func (s *Server) CheckFreeSpace() (err error) {
 	file, err := os.CreateTemp(s.opts.StoreDir, "room-*")
 	if err != nil {
@@ -28,14 +28,13 @@ func (s *Server) CheckFreeSpace() (err error) {
 	return file.Sync()
 }
 
-// Restart ends the server and starts it again with what its disk holds. Connections made
-// by InProcess come back by themselves.
+// Restart ends the server and starts it again from its disk. Connections of InProcess reconnect.
 func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stop(s.server)
 	select {
-	case <-s.log.failed: // What the end could not write is of the past.
+	case <-s.log.failed: // An error while ending no longer matters.
 	default:
 	}
 	started, err := s.start()
@@ -46,7 +45,7 @@ func (s *Server) Restart() error {
 	return nil
 }
 
-// logger takes what the server logs.
+// logger receives the server's log.
 type logger struct {
 	log    *slog.Logger
 	failed chan error
@@ -66,10 +65,10 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.checkDiskError(v)
 }
 
-// Fatalf receives what keeps the server from starting, which shows in Start too.
+// Fatalf receives errors that prevent the start; Start returns them too.
 func (l *logger) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 
-// checkDiskError looks for an error of the disk among the values of a line.
+// checkDiskError looks for a disk error among the values of a log line.
 func (l *logger) checkDiskError(values []any) {
 	for _, v := range values {
 		err, ok := v.(error)
@@ -78,7 +77,7 @@ func (l *logger) checkDiskError(values []any) {
 		}
 		select {
 		case l.failed <- err:
-		default: // One is known already.
+		default: // An error is pending already.
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package localnats runs a NATS server with JetStream inside the process. It is
-// for the program that brings everything along, and for tests: a service that
-// is deployed talks to a server elsewhere and must not import this package.
+// Package localnats runs a NATS server with JetStream inside the process. It is for the standalone
+// program and for tests: deployed services use an external server, and must not import this
+// package.
 package localnats
 
 import (
@@ -15,30 +15,30 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Config says where the server keeps its streams. Only Dir is required.
+// Config configures the server. Only Dir is required.
 type Config struct {
 	// Dir is the folder of the streams.
 	Dir string
-	// Port is a TCP port on the loopback address; Random picks a free one and 0
-	// opens none, so that only this process can connect.
+	// Port is a TCP port on the loopback address; Random picks a free one, and 0 opens none, so
+	// that only this process can connect.
 	Port int
-	// MaxStore bounds what all streams may take on disk, in bytes; 0 means 16 GB.
-	// It is a bound, not a reservation.
+	// MaxStore bounds the disk space of all streams, in bytes; 0 means 16 GB. It is a limit, not a
+	// reservation.
 	MaxStore int64
-	// Users is a file of the server's configuration with the users and what they may
-	// do; without one everybody may do everything.
+	// Users is a file of the server's configuration with the users and their permissions. Without
+	// it, all clients have all permissions.
 	Users string
-	// SyncInterval is how often streams are flushed to the disk; 0 means every
-	// two minutes. What came since the last flush is lost when the machine stops.
+	// SyncInterval is how often streams are flushed to disk; 0 means every two minutes. A crash of
+	// the machine loses the data since the last flush.
 	SyncInterval time.Duration
-	// Log gets the server's warnings and errors; nil discards them.
+	// Log receives the server's warnings and errors; nil discards them.
 	Log *slog.Logger
 }
 
-// Random asks for any free port.
+// Random selects any free port.
 const Random = server.RANDOM_PORT
 
-// startTimeout bounds the start, in which streams are read and repaired.
+// startTimeout bounds the start, which reads and repairs the streams.
 const startTimeout = 30 * time.Second
 
 // Server is a running NATS server.
@@ -67,10 +67,10 @@ func Start(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// options are those of the server in the process.
+// options returns the server's options.
 func (cfg Config) options() (*server.Options, error) {
 	if cfg.Dir == "" {
-		return nil, errors.New("localnats: no folder is given")
+		return nil, errors.New("localnats: no folder is set")
 	}
 	opts := &server.Options{
 		ServerName:         "rotaloom",
@@ -82,7 +82,7 @@ func (cfg Config) options() (*server.Options, error) {
 		JetStreamMaxStore:  cfg.MaxStore,
 		JetStreamMaxMemory: 64 << 20,
 		SyncInterval:       cfg.SyncInterval,
-		// The program has its own handler of signals, and its own log.
+		// The program has its own signal handler and log.
 		NoSigs: true,
 	}
 	if cfg.Users != "" {
@@ -128,7 +128,7 @@ func (s *Server) current() *server.Server {
 	return s.server
 }
 
-// URL is where the server listens, or "" without a port.
+// URL returns the address of the server, or "" without a port.
 func (s *Server) URL() string {
 	addr := s.current().Addr()
 	if addr == nil {
@@ -137,15 +137,15 @@ func (s *Server) URL() string {
 	return "nats://" + addr.String()
 }
 
-// InProcess is the option with which this process connects without a socket, and
-// connects again after a Restart.
+// InProcess returns the option that connects this process without a socket, and reconnects it after
+// a Restart.
 func (s *Server) InProcess() nats.Option { return nats.InProcessServer(inProcess{s}) }
 
-// inProcess leads to the server that runs now.
+// inProcess connects to the current server.
 type inProcess struct{ *Server }
 
-// InProcessConn connects.
+// InProcessConn returns a connection.
 func (p inProcess) InProcessConn() (net.Conn, error) { return p.current().InProcessConn() }
 
-// Stop ends the server and writes everything out. Clients should have drained.
+// Stop ends the server and writes its data to disk. Drain the clients first.
 func (s *Server) Stop() { stop(s.current()) }

@@ -9,16 +9,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// LogConfig says how log lines look, and which are written.
+// LogConfig sets the format and level of log lines.
 type LogConfig struct {
-	// Level is the least level that is written: debug, info, warn or error.
-	Level string `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"Least level of the log lines that are written (${enum})."`
+	// Level is the lowest level that is written: debug, info, warn or error.
+	Level string `name:"log-level" enum:"debug,info,warn,error" default:"info" help:"Lowest level of the log lines that are written (${enum})."`
 	// Format is json, or text for people.
-	Format string `name:"log-format" enum:"json,text" default:"json" help:"Form of the log lines (${enum})."`
+	Format string `name:"log-format" enum:"json,text" default:"json" help:"Format of the log lines (${enum})."`
 }
 
-// NewLogger makes a logger that writes to w. Every line says which request
-// and tenant its context belongs to.
+// NewLogger returns a logger that writes to w. Every line contains the request and tenant of its
+// context.
 func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(cfg.Level)); err != nil {
@@ -35,7 +35,7 @@ func NewLogger(w io.Writer, cfg LogConfig) (*slog.Logger, error) {
 	}
 }
 
-// withUnits writes durations as 1.5s or 250ms. JSON would have bare nanoseconds.
+// withUnits writes durations as 1.5s or 250ms; JSON would write plain nanoseconds.
 func withUnits(_ []string, attr slog.Attr) slog.Attr {
 	if attr.Value.Kind() == slog.KindDuration {
 		attr.Value = slog.StringValue(attr.Value.Duration().String())
@@ -43,8 +43,8 @@ func withUnits(_ []string, attr slog.Attr) slog.Attr {
 	return attr
 }
 
-// NewHandler wraps a handler so that request id, trace id and tenant of the
-// context are added to every line.
+// NewHandler wraps a handler. It adds the request id, trace id and tenant of the context to every
+// line.
 func NewHandler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ slog.Handler }

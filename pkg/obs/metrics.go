@@ -5,9 +5,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// NewRegistry makes the registry of a process, with the metrics of the Go
-// runtime, the process and the build. It is never the global one: a process
-// may hold several services, and tests hold several processes.
+// NewRegistry returns the registry of a process, with metrics of the Go runtime, the process and
+// the build. It is not the global registry: a process may run several services, and a test several
+// processes.
 func NewRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -18,9 +18,8 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// ForService returns the view of a registry that one service instance
-// registers its metrics in. They carry its name as the label "service", so
-// that several services in one process do not collide.
+// ForService returns the view of a registry for one service's metrics. They have its name as the
+// label "service", so that several services in one process do not collide.
 func ForService(registry prometheus.Registerer, name string) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"service": name}, registry)
 }

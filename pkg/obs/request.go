@@ -1,6 +1,5 @@
-// Package obs is how a running service is observed: log lines that say which
-// request and tenant they belong to, a metrics registry, and a type for texts
-// that must never be shown.
+// Package obs makes services observable: log lines with request and tenant, a metrics registry, and
+// a type for secret texts.
 package obs
 
 import (
@@ -12,7 +11,7 @@ import (
 
 // Request identifies a request in the log of every process that it reaches.
 type Request struct {
-	// ID is the request id, as ValidRequestID accepts it.
+	// ID is the request id; see ValidRequestID.
 	ID string
 	// Traceparent is the W3C trace context in text form, or "".
 	Traceparent string
@@ -25,18 +24,17 @@ func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestFrom returns the request that a context belongs to, or the zero
-// Request.
+// RequestFrom returns the request of a context, or the zero Request.
 func RequestFrom(ctx context.Context) Request {
 	r, _ := ctx.Value(requestKey{}).(Request)
 	return r
 }
 
-// NewRequestID makes a request id: a random UUID.
+// NewRequestID returns a new request id: a random UUID.
 func NewRequestID() string { return uuid.NewString() }
 
-// ValidRequestID reports whether an id that came from outside may be kept: 8
-// to 64 letters, digits, dots, hyphens and underscores.
+// ValidRequestID reports whether an id from outside may be used: 8 to 64 letters, digits, dots,
+// hyphens and underscores.
 func ValidRequestID(id string) bool {
 	if len(id) < 8 || len(id) > 64 {
 		return false
@@ -59,7 +57,7 @@ func ValidTraceparent(text string) bool {
 	return isHex(text[3:35]) && isHex(text[36:52]) && isHex(text[53:])
 }
 
-// TraceID is the trace id of the request, or "".
+// TraceID returns the trace id of the request, or "".
 func (r Request) TraceID() string {
 	if !ValidTraceparent(r.Traceparent) {
 		return ""

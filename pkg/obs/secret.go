@@ -8,9 +8,8 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a text that is never shown: whatever prints, logs or encodes it
-// writes "[redacted]". An empty Secret is shown as empty, so that one sees
-// that a setting is missing.
+// Secret is a text that must not be shown: printing, logging or encoding it writes "[redacted]". An
+// empty Secret is shown as empty, so that a missing setting is visible.
 type Secret string
 
 // Reveal returns the text itself.
@@ -26,7 +25,7 @@ func (s Secret) String() string {
 
 // Format hides the text from every verb of fmt.
 func (s Secret) Format(f fmt.State, _ rune) {
-	// A Formatter has nobody to report to; fmt ignores such errors as well.
+	// A Formatter cannot report errors; fmt ignores such errors too.
 	_, _ = io.WriteString(f, s.String())
 }
 

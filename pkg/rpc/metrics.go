@@ -63,7 +63,7 @@ func (m *metrics) count(of *method, code codes.Code) {
 // observe records the duration of a call, with its trace as exemplar if it has one.
 func (m *method) observe(ctx context.Context, took time.Duration) {
 	of, can := m.seconds.(prometheus.ExemplarObserver)
-	if id := tracing.TraceOf(ctx); can && id != "" {
+	if id := tracing.TraceID(ctx); can && id != "" {
 		of.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": id})
 		return
 	}

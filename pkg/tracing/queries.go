@@ -9,12 +9,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Queries makes spans of the statements of a database connection that belong to a span. They
-// show statements, and no values.
+// Queries returns a tracer that records a span for each database statement within a span. Spans
+// contain statements, but no values.
 func Queries() pgx.QueryTracer { return queries{otelpgx.NewTracer()} }
 
-// queries leaves out what belongs to no span: most requests are not traced, and otelpgx
-// takes the time of each of their statements, for metrics that we do not have.
+// queries skips statements outside of a span: most requests are not traced, and otelpgx takes the
+// time of each of their statements, for metrics that we do not use.
 type queries struct{ *otelpgx.Tracer }
 
 var (

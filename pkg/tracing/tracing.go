@@ -1,7 +1,7 @@
-// Package tracing makes spans of OpenTelemetry of the work for a request: at the edge, in
-// each service, in the database, and in the consumers of the events that the request leads
-// to, so that one request is one trace. The trace goes from process to process in the
-// W3C trace context that obs.Request carries anyway. Without Start nothing is made.
+// Package tracing records OpenTelemetry spans of the work for a request: at the edge, in each
+// service, in the database, and in the consumers of the resulting events, so that one request is
+// one trace. Processes pass the trace on in the W3C trace context, which obs.Request carries
+// anyway. Without Start, no spans are recorded.
 package tracing
 
 import (
@@ -27,40 +27,40 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
-// Config says where traces go.
+// Config configures the receiver of traces.
 type Config struct {
-	Endpoint string  `name:"tracing-endpoint" help:"Receiver of traces, OTLP over gRPC: https://host:4317, or http://host:4317 without TLS. Nothing is traced when empty."`
+	Endpoint string  `name:"tracing-endpoint" help:"Receiver of traces, OTLP over gRPC: https://host:4317, or http://host:4317 without TLS. Empty means no tracing."`
 	Ratio    float64 `name:"tracing-ratio" default:"0.1" help:"Share of the requests that are traced, from 0 to 1. The edge decides for all programs."`
 }
 
-// tracer is what spans are made by; nil when nothing is traced.
+// tracer creates spans; nil means that tracing is off.
 var tracer atomic.Pointer[sampled]
 
-// sampled makes spans of a share of the requests.
+// sampled creates spans for a share of the requests.
 type sampled struct {
 	trace.Tracer
 	share sdktrace.Sampler
 }
 
-// flushTimeout is how long a process that ends waits for the receiver to take what is left.
+// flushTimeout is how long a stopping process waits for the receiver to accept its remaining spans.
 const flushTimeout = 3 * time.Second
 
-// Enabled reports whether spans are made.
+// Enabled reports whether spans are recorded.
 func Enabled() bool { return tracer.Load() != nil }
 
-// Start begins to send spans of the process to the receiver, if there is one, as those of
-// a program. What waits to be sent is bounded; a receiver that is away costs traces, and no
-// request. The function that it returns sends what is left.
+// Start begins to send the spans of the process to the receiver, if one is configured, under the
+// name of the program. The queue is bounded: an unavailable receiver loses traces, and fails no
+// request. stop sends the remaining spans.
 func Start(ctx context.Context, cfg Config, program string, log *slog.Logger) (stop func(context.Context) error, err error) {
 	if cfg.Endpoint == "" {
 		return func(context.Context) error { return nil }, nil
 	}
 	at, err := url.Parse(cfg.Endpoint)
 	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") {
-		return nil, fmt.Errorf("tracing: %q is no URL as https://host:4317", cfg.Endpoint)
+		return nil, fmt.Errorf("tracing: %q is not a URL such as https://host:4317", cfg.Endpoint)
 	}
 	if cfg.Ratio < 0 || cfg.Ratio > 1 {
-		return nil, fmt.Errorf("tracing: the ratio %v is not from 0 to 1", cfg.Ratio)
+		return nil, fmt.Errorf("tracing: the ratio %v is not between 0 and 1", cfg.Ratio)
 	}
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(cfg.Endpoint))
 	if err != nil {
@@ -85,68 +85,67 @@ func Start(ctx context.Context, cfg Config, program string, log *slog.Logger) (s
 	}, nil
 }
 
-// Span is a piece of work. Its zero value is one that nobody sees.
+// Span is a piece of work. The zero Span is not recorded.
 type Span struct{ span trace.Span }
 
-// Begin begins a span of the request that a context belongs to. What is done in the context
-// that it returns, here and in other processes, belongs to the span. Of a request that is
-// not traced there is no span: what is done belongs to what it belonged to before.
+// Begin begins a span in the request of a context. Work in the returned context, here and in other
+// processes, belongs to the span. For a request that is not traced, it records no span, and the
+// work stays in its previous trace.
 func Begin(ctx context.Context, name string, kind trace.SpanKind) (context.Context, Span) {
 	by := tracer.Load()
 	if by == nil {
 		return ctx, Span{}
 	}
 	r := obs.RequestFrom(ctx)
-	if of := contextOf(r.Traceparent); of.IsValid() {
-		ctx = within(ctx, of)
+	if of := parseTraceparent(r.Traceparent); of.IsValid() {
+		ctx = withSpanContext(ctx, of)
 		if !of.IsSampled() {
 			return ctx, Span{}
 		}
 	} else {
-		ctx = within(ctx, of)
+		ctx = withSpanContext(ctx, of)
 		id, span := ids{}.NewIDs(context.Background())
 		if !by.chooses(id) {
-			r.Traceparent = textOf(trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
+			r.Traceparent = formatTraceparent(trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span}))
 			return obs.WithRequest(ctx, r), Span{}
 		}
 		ctx = context.WithValue(ctx, chosenID{}, id)
 	}
 	ctx, span := by.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attribute.String("request_id", r.ID)))
-	r.Traceparent = textOf(span.SpanContext())
+	r.Traceparent = formatTraceparent(span.SpanContext())
 	return obs.WithRequest(ctx, r), Span{span}
 }
 
-// within returns a context of which statements belong to a span, or to none when nobody
-// will see it.
-func within(ctx context.Context, of trace.SpanContext) context.Context {
+// withSpanContext returns a context whose statements belong to a span, unless neither the span nor
+// the context is recorded.
+func withSpanContext(ctx context.Context, of trace.SpanContext) context.Context {
 	if of.IsSampled() || trace.SpanContextFromContext(ctx).IsValid() {
 		return trace.ContextWithSpanContext(ctx, of)
 	}
 	return ctx
 }
 
-// BeginRequest is Begin for a request that comes from outside. Its sender may say which
-// trace it belongs to, and not whether it is traced, since that costs us.
+// BeginRequest is Begin for a request from outside. The sender may determine the trace id, but not
+// whether the request is traced, because that costs resources.
 func BeginRequest(ctx context.Context, name string) (context.Context, Span) {
 	by := tracer.Load()
 	if by == nil {
 		return ctx, Span{}
 	}
 	r := obs.RequestFrom(ctx)
-	if parent := contextOf(r.Traceparent); parent.IsValid() {
-		r.Traceparent = textOf(parent.WithTraceFlags(trace.TraceFlags(0).WithSampled(by.chooses(parent.TraceID()))))
+	if parent := parseTraceparent(r.Traceparent); parent.IsValid() {
+		r.Traceparent = formatTraceparent(parent.WithTraceFlags(trace.TraceFlags(0).WithSampled(by.chooses(parent.TraceID()))))
 		ctx = obs.WithRequest(ctx, r)
 	}
 	return Begin(ctx, name, trace.SpanKindServer)
 }
 
-// chooses reports whether the trace with an id is one of the share.
+// chooses reports whether the trace with an id belongs to the traced share.
 func (s *sampled) chooses(id trace.TraceID) bool {
 	return s.share.ShouldSample(sdktrace.SamplingParameters{TraceID: id}).Decision == sdktrace.RecordAndSample
 }
 
-// ids makes ids of traces and spans. That of a trace which begins is the one that was
-// chosen, when it was.
+// ids generates ids of traces and spans. A new trace uses the id that Begin chose, if any.
 type ids struct{}
 
 type chosenID struct{}
@@ -169,26 +168,25 @@ func (ids) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
 	return span
 }
 
-// TraceOf is the id of the trace that the work of a context is seen in, or "" when nobody
-// will see it.
-func TraceOf(ctx context.Context) string {
+// TraceID returns the id of the recorded trace of a context, or "".
+func TraceID(ctx context.Context) string {
 	if of := trace.SpanContextFromContext(ctx); of.IsSampled() && of.IsValid() {
 		return of.TraceID().String()
 	}
 	return ""
 }
 
-// Seen reports whether somebody will see the span.
+// Seen reports whether the span is recorded.
 func (s Span) Seen() bool { return s.span != nil && s.span.IsRecording() }
 
-// LinkTo says that the span also follows from another request.
+// LinkTo links the span to another request that caused it.
 func (s Span) LinkTo(traceparent string) {
-	if other := contextOf(traceparent); s.span != nil && other.IsValid() {
+	if other := parseTraceparent(traceparent); s.span != nil && other.IsValid() {
 		s.span.AddLink(trace.Link{SpanContext: other})
 	}
 }
 
-// Set adds what became known while the span ran.
+// Set sets the name of the span and adds attributes.
 func (s Span) Set(name string, attributes ...attribute.KeyValue) {
 	if s.span != nil {
 		s.span.SetName(name)
@@ -196,7 +194,7 @@ func (s Span) Set(name string, attributes ...attribute.KeyValue) {
 	}
 }
 
-// End ends the span, as failed when failure is not empty.
+// End ends the span, as failed if failure is not empty.
 func (s Span) End(failure string) {
 	if s.span == nil {
 		return
@@ -207,12 +205,12 @@ func (s Span) End(failure string) {
 	s.span.End()
 }
 
-// contextOf reads a W3C traceparent; what is none gives an invalid context.
-func contextOf(traceparent string) trace.SpanContext {
+// parseTraceparent parses a W3C traceparent; a malformed one yields an invalid span context.
+func parseTraceparent(traceparent string) trace.SpanContext {
 	if !obs.ValidTraceparent(traceparent) {
 		return trace.SpanContext{}
 	}
-	var id [25]byte // of the trace and of the span, and the flags
+	var id [25]byte // trace id, span id and flags
 	text := traceparent[3:35] + traceparent[36:52] + traceparent[53:]
 	if _, err := hex.Decode(id[:], []byte(text)); err != nil {
 		return trace.SpanContext{}
@@ -222,7 +220,7 @@ func contextOf(traceparent string) trace.SpanContext {
 	})
 }
 
-func textOf(of trace.SpanContext) string {
+func formatTraceparent(of trace.SpanContext) string {
 	id, span := of.TraceID(), of.SpanID()
 	text := append(make([]byte, 0, 55), "00-"...)
 	text = append(hex.AppendEncode(text, id[:]), '-')

@@ -1,7 +1,6 @@
-// Package authclient is how the other services and the edge ask auth what they
-// verify tokens by: its keys, what stands for a federated token, and which tokens
-// were revoked. It turns auth's messages into what pkg/authn and pkg/revocation
-// work with, which know no service.
+// Package authclient asks auth for the data that services and the edge need to verify tokens: its
+// keys, the exchange of federated tokens, and the revoked tokens. It converts auth's messages for
+// pkg/authn and pkg/revocation, which know no service.
 package authclient
 
 import (
@@ -19,7 +18,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// Keys gets the key set of our own issuer.
+// Keys returns a function that fetches the key set of our own issuer.
 func Keys(conn grpc.ClientConnInterface) authn.Fetch {
 	return keys(authv1.NewTokenServiceClient(conn))
 }
@@ -44,7 +43,7 @@ func keys(client authv1.TokenServiceClient) authn.Fetch {
 	}
 }
 
-// Exchange asks for the access token that stands for a federated one.
+// Exchange returns a function that exchanges a federated token for our own access token.
 func Exchange(conn grpc.ClientConnInterface) authn.Exchange {
 	client := authv1.NewFederationServiceClient(conn)
 	return func(ctx context.Context, token string) (string, error) {
@@ -56,7 +55,7 @@ func Exchange(conn grpc.ClientConnInterface) authn.Exchange {
 	}
 }
 
-// Revocations lists what was revoked, page by page.
+// Revocations returns a function that lists the revocations, page by page.
 func Revocations(conn grpc.ClientConnInterface) revocation.List {
 	return revocations(authv1.NewRevocationServiceClient(conn))
 }
@@ -73,7 +72,8 @@ func revocations(client authv1.RevocationServiceClient) revocation.List {
 			for _, r := range page.GetRevocations() {
 				add(r.GetKey(), time.Unix(r.GetExpiresAt(), 0))
 			}
-			// What comes while the pages are read stands behind the horizon of the first.
+			// Revocations that arrive while the pages are read are after the horizon of the first
+			// page.
 			if req.GetAfter() == nil {
 				horizon = page.GetHorizon()
 			}

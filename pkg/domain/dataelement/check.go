@@ -7,8 +7,8 @@ import (
 
 var keyForm = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// Problems returns what is missing in the entries of a table. A test of every
-// provider holds it to be empty.
+// Problems returns the faults in the entries of a table. A test of every provider checks that there
+// are none.
 func (t *Table[R]) Problems() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -16,11 +16,11 @@ func (t *Table[R]) Problems() []string {
 		e := &t.Entries[i]
 		report := func(text string) { out = append(out, fmt.Sprintf("%s: %s", e.Key, text)) }
 		if seen[e.Key] {
-			report("is there twice")
+			report("exists twice")
 		}
 		seen[e.Key] = true
 		if !keyForm.MatchString(e.Key) {
-			report("has not the form of a key")
+			report("does not have the form of a key")
 		}
 		if e.Label == "" || e.Doc == "" || len(e.Categories) == 0 || e.Value == nil {
 			report("needs a label, a doc, a category and a value")

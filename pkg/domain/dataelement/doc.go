@@ -1,7 +1,6 @@
-// Package dataelement is what providers of data elements have in common: tables
-// of elements, in which one entry is everything there is to say of an element,
-// and the service that reads them by columns.
+// Package dataelement is the common part of providers of data elements: tables with one entry for
+// each element, and the service that reads them by columns.
 //
-// A domain writes a [Table] over what it loads of a row, and a function that
-// loads rows; [NewServer] makes them the service that information access asks.
+// A domain writes a [Table] over its rows, and a function that loads rows; [NewServer] turns them
+// into the service that information access calls.
 package dataelement

@@ -9,10 +9,10 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// maxRows bounds the rows of one reading.
+// maxRows bounds the rows of one request.
 const maxRows = 10_000
 
-// Provider is a [Table] of whatever rows.
+// Provider is a [Table] with rows of any type.
 type Provider interface {
 	Describe() *datav1.DataProvider
 	Read(ctx context.Context, req *datav1.ReadDataElementsRequest) ([]*datav1.DataColumn, error)
@@ -28,7 +28,7 @@ type Server struct {
 
 var _ datav1.DataProviderServiceServer = (*Server)(nil)
 
-// NewServer makes the service of some providers.
+// NewServer returns the service of the providers.
 func NewServer(providers ...Provider) *Server {
 	s := &Server{described: &datav1.DescribeDataElementsResponse{}, providers: providers}
 	for _, p := range providers {
@@ -48,7 +48,7 @@ func (s *Server) ReadDataElements(ctx context.Context, req *datav1.ReadDataEleme
 		return p.GetName() == req.GetProvider() && (req.GetRowKind() == datav1.RowKind_ROW_KIND_UNSPECIFIED || req.GetRowKind() == p.GetRowKind())
 	})
 	if at < 0 {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("There is no data provider %.40q here.", req.GetProvider()))
+		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("This service has no data provider %.40q.", req.GetProvider()))
 	}
 	if n := len(req.GetRowIds()); n > maxRows {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxRows))

@@ -11,64 +11,63 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// CodeLimit (413): a request passes the limit of a provider.
+// CodeLimit (413): a request exceeds the limit of a provider.
 const CodeLimit = "WRL-60401"
 
-// maxCells bounds the values of one response: elements * rows * periods. Of the
-// longest texts that elements have they stay below the memory of one request.
+// maxCells bounds the values of one response: elements * rows * periods. Even with the longest
+// texts, they fit into the memory of one request.
 const maxCells = 250_000
 
-// Property is a parameter of an element. It must be given.
+// Property is a required parameter of an element.
 type Property struct{ Key, Doc string }
 
-// At is what an element is asked for.
+// At holds the arguments of an element.
 type At struct {
-	// Days is the period. What holds on a day is read on its last day.
+	// Days is the period. Values as of a day are read on its last day.
 	Days civil.Range
-	// Properties are those of the element, by key.
+	// Properties are the element's properties, by key.
 	Properties map[string]string
 }
 
-// Last is the last day of the period.
+// Last returns the last day of the period.
 func (a At) Last() civil.Date { return a.Days.To - 1 }
 
-// Entry is an element: everything there is to say of it. R is what a provider
-// loads of a row.
+// Entry is the complete description of an element. R is the type of a provider's rows.
 type Entry[R any] struct {
 	Key, Label, Doc string
 	Type            Type
 	Categories      []string
 	Properties      []Property
-	// Series says that the value depends on the period; otherwise a row has one
-	// value, that of all days asked for.
+	// Series means that the value depends on the period; otherwise a row has one value for all
+	// requested days.
 	Series bool
-	// Wage says that the value is a wage, or follows from one: it is left out for callers
-	// who may not read wages.
+	// Wage means that the value is a wage, or derived from one: callers who may not read wages do
+	// not get it.
 	Wage bool
-	// Needs says what must be loaded, in bits of the provider's own.
+	// Needs is the data that must be loaded, in bits that the provider defines.
 	Needs uint64
-	// Value returns that of a row.
+	// Value returns the value for a row.
 	Value func(row *R, at At) Value
 }
 
-// Table is a provider of elements. Its fields are not changed after it is used.
+// Table is a provider of elements. Its fields must not change after its first use.
 type Table[R any] struct {
-	// Name is that of the provider.
+	// Name is the name of the provider.
 	Name string
-	// Permission is what callers need to read its elements.
+	// Permission is the permission that callers need to read its elements.
 	Permission string
 	Kind       datav1.RowKind
 	Entries    []Entry[R]
-	// MaxRowDays bounds one reading: rows multiplied by days.
+	// MaxRowDays bounds one request: rows multiplied by days.
 	MaxRowDays int64
-	// Load returns what is known of the rows with the ids, in their order; nil
-	// where nothing is known. Needs is what the elements need, joined.
+	// Load returns the rows with the ids, in their order, with nil for unknown rows. needs is the
+	// union of the elements' Needs.
 	Load func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*R, error)
-	// LoadPeriods is instead of Load where what is loaded depends on the periods.
+	// LoadPeriods replaces Load if the loaded data depends on the periods.
 	LoadPeriods func(ctx context.Context, ids []int64, periods []civil.Range, needs uint64) ([]*R, error)
 }
 
-// Describe returns what there is to say of the provider.
+// Describe returns the description of the provider.
 func (t *Table[R]) Describe() *datav1.DataProvider {
 	out := &datav1.DataProvider{Name: t.Name, Permission: t.Permission, RowKind: t.Kind}
 	for i := range t.Entries {
@@ -84,18 +83,18 @@ func (t *Table[R]) Describe() *datav1.DataProvider {
 	return out
 }
 
-// Read reads elements, in the order asked for.
+// Read reads elements, in the requested order.
 func (t *Table[R]) Read(ctx context.Context, req *datav1.ReadDataElementsRequest) ([]*datav1.DataColumn, error) {
-	periods, err := periodsOf(req.GetBounds())
+	periods, err := parsePeriods(req.GetBounds())
 	if err != nil {
 		return nil, err
 	}
-	entries, needs, err := t.selected(req.GetElements())
+	entries, needs, err := t.selectEntries(req.GetElements())
 	if err != nil {
 		return nil, err
 	}
 	days := civil.Range{From: periods[0].From, To: periods[len(periods)-1].To}
-	if err := t.checkLimits(int64(len(req.GetRowIds())), int64(days.Days()), cells(entries, len(req.GetRowIds()), len(periods))); err != nil {
+	if err := t.checkLimits(int64(len(req.GetRowIds())), int64(days.Days()), countCells(entries, len(req.GetRowIds()), len(periods))); err != nil {
 		return nil, err
 	}
 	wages := seesWages(ctx)
@@ -128,7 +127,7 @@ func seesWages(ctx context.Context) bool {
 	return ok && (p.IsService() || p.Has(policy.WagesRead))
 }
 
-func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64, error) {
+func (t *Table[R]) selectEntries(asked []*datav1.DataSelection) ([]*Entry[R], uint64, error) {
 	byKey := make(map[string]*Entry[R], len(t.Entries))
 	for i := range t.Entries {
 		byKey[t.Entries[i].Key] = &t.Entries[i]
@@ -148,7 +147,7 @@ func (t *Table[R]) selected(asked []*datav1.DataSelection) ([]*Entry[R], uint64,
 
 func (t *Table[R]) checkLimits(rows, days, cells int64) error {
 	if rows*days > t.MaxRowDays {
-		return OverLimit(t.Name, nounOf(t.Kind)+" * days", rows*days, t.MaxRowDays)
+		return OverLimit(t.Name, rowNoun(t.Kind)+" * days", rows*days, t.MaxRowDays)
 	}
 	if cells > maxCells {
 		return OverLimit(t.Name, "values", cells, maxCells)
@@ -156,22 +155,22 @@ func (t *Table[R]) checkLimits(rows, days, cells int64) error {
 	return nil
 }
 
-// OverLimit is the fault of a provider whose own limit a request passes.
+// OverLimit returns the fault for a request that exceeds a provider's limit.
 func OverLimit(provider, quantity string, actual, limit int64) error {
 	return fault.TooLarge(CodeLimit, fmt.Sprintf(
 		"The service limit of the data provider %s is exceeded: %s: %d, allowed: %d. Split the request into several.",
 		provider, quantity, actual, limit)).WithLimits(actual, limit)
 }
 
-func nounOf(kind datav1.RowKind) string {
+func rowNoun(kind datav1.RowKind) string {
 	if kind == datav1.RowKind_ROW_KIND_LOCATION {
 		return "locations"
 	}
 	return "employees"
 }
 
-// cells counts the values of a response.
-func cells[R any](entries []*Entry[R], rows, periods int) int64 {
+// countCells counts the values of a response.
+func countCells[R any](entries []*Entry[R], rows, periods int) int64 {
 	var n int64
 	for _, e := range entries {
 		if e.Series {
@@ -183,7 +182,7 @@ func cells[R any](entries []*Entry[R], rows, periods int) int64 {
 	return n
 }
 
-func periodsOf(bounds []int32) ([]civil.Range, error) {
+func parsePeriods(bounds []int32) ([]civil.Range, error) {
 	if len(bounds) < 2 {
 		return nil, fault.Invalid(fault.CodeBadRequest, "bounds needs at least two days.")
 	}
@@ -197,8 +196,7 @@ func periodsOf(bounds []int32) ([]civil.Range, error) {
 	return out, nil
 }
 
-// column evaluates the element for rows. A value of another type than the
-// element's is left out.
+// column evaluates the element for rows. It drops a value of another type than the element's.
 func (e *Entry[R]) column(rows []*R, periods []civil.Range, days civil.Range, properties map[string]string) *datav1.DataColumn {
 	if !e.Series {
 		periods = []civil.Range{days}
@@ -210,7 +208,7 @@ func (e *Entry[R]) column(rows []*R, periods []civil.Range, days civil.Range, pr
 			if row != nil {
 				v = e.Value(row, At{Days: period, Properties: properties})
 			}
-			if v.made != e.Type {
+			if v.kind != e.Type {
 				v = Value{}
 			}
 			c.add(v)

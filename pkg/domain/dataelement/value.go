@@ -19,42 +19,42 @@ const (
 	Time     = datav1.DataType_DATA_TYPE_TIME
 )
 
-// Value is one value of an element; the zero Value says that there is none. The
-// function that makes it must fit the type of the element.
+// Value is one value of an element; the zero Value means no value. Create it with the function for
+// the element's type.
 type Value struct {
 	text    string
 	number  float64
 	integer int64
-	made    Type
+	kind    Type
 }
 
-// Text is the value of a String; an empty text is none.
+// Text returns a String value; an empty text means no value.
 func Text(s string) Value {
 	if s == "" {
 		return Value{}
 	}
-	return Value{text: s, made: String}
+	return Value{text: s, kind: String}
 }
 
-// Decimal is the value of a Number.
-func Decimal(f float64) Value { return Value{number: f, made: Number} }
+// Decimal returns a Number value.
+func Decimal(f float64) Value { return Value{number: f, kind: Number} }
 
-// Whole is the value of a Long.
-func Whole(n int64) Value { return Value{integer: n, made: Long} }
+// Whole returns a Long value.
+func Whole(n int64) Value { return Value{integer: n, kind: Long} }
 
-// Bool is the value of a Boolean.
+// Bool returns a Boolean value.
 func Bool(b bool) Value {
-	v := Value{made: Boolean}
+	v := Value{kind: Boolean}
 	if b {
 		v.integer = 1
 	}
 	return v
 }
 
-// Day is the value of a Date.
-func Day(d civil.Date) Value { return Value{integer: int64(d), made: Date} }
+// Day returns a Date value.
+func Day(d civil.Date) Value { return Value{integer: int64(d), kind: Date} }
 
-// LastDay returns the last day that belongs to a range, forever for one without end.
+// LastDay returns the last day of a range, or forever if the range has no end.
 func LastDay(days civil.Range) civil.Date {
 	if days.To >= civil.Forever {
 		return civil.Forever
@@ -62,18 +62,17 @@ func LastDay(days civil.Range) civil.Date {
 	return days.To - 1
 }
 
-// Moment is the value of a DateTime, in clock-face seconds since the midnight of
-// 1970-01-01.
-func Moment(seconds int64) Value { return Value{integer: seconds, made: DateTime} }
+// Moment returns a DateTime value, in clock-face seconds since the midnight of 1970-01-01.
+func Moment(seconds int64) Value { return Value{integer: seconds, kind: DateTime} }
 
-// Clock is the value of a Time, in seconds since midnight.
-func Clock(seconds int64) Value { return Value{integer: seconds, made: Time} }
+// Clock returns a Time value, in seconds since midnight.
+func Clock(seconds int64) Value { return Value{integer: seconds, kind: Time} }
 
 // None reports whether there is no value.
-func (v Value) None() bool { return v.made == datav1.DataType_DATA_TYPE_UNSPECIFIED }
+func (v Value) None() bool { return v.kind == datav1.DataType_DATA_TYPE_UNSPECIFIED }
 
-// Type returns what the value was made as.
-func (v Value) Type() Type { return v.made }
+// Type returns the type of the value.
+func (v Value) Type() Type { return v.kind }
 
 // column collects values.
 type column struct {
@@ -87,7 +86,7 @@ func (c *column) add(v Value) {
 	}
 	if !v.None() {
 		c.out.Present[c.count/8] |= 1 << (c.count % 8)
-		switch v.made {
+		switch v.kind {
 		case String:
 			c.out.Texts = append(c.out.Texts, v.text)
 		case Number:

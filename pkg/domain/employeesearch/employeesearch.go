@@ -1,5 +1,5 @@
-// Package employeesearch asks commons which employees a hyperfind query or locations stand
-// for, in the name of operations whose clients know the error codes of schedules.
+// Package employeesearch asks commons for the employees of a hyperfind query or of locations. It is
+// for operations whose clients expect the error codes of schedules.
 package employeesearch
 
 import (
@@ -18,11 +18,11 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// maxFound is the most employees that commons finds at once: enough to say how
-// many too many they are.
+// maxFound is the largest number of employees that commons finds at once. That suffices to state by
+// how many a request exceeds its limit.
 var maxFound = int64(policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response"))
 
-// Codes of the specified API for what commons does not know.
+// Codes of the specified API for objects that commons does not know.
 const (
 	// codeUnknownOrgNode (400): there is no such location.
 	codeUnknownOrgNode = "WFS-103901"
@@ -30,8 +30,7 @@ const (
 	codeBadReference = "WTK-147500"
 )
 
-// Limits of commons that the request itself passes; they are returned as they
-// come.
+// Limits of commons that the request itself exceeds; these errors are returned unchanged.
 const (
 	codeFoundTooMany = "WCO-112003"
 	codeFindDays     = "WCO-112010"
@@ -42,12 +41,12 @@ type Commons interface {
 	ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, opts ...grpc.CallOption) (*commonsv1.HyperfindResponse, error)
 }
 
-// Find returns the employees, by id, whom a hyperfind query or locations stand for on
-// some days. Nobody is found whom the caller may not see.
+// Find returns the ids of the employees of a hyperfind query or of locations on some days. It finds
+// only persons that the caller may see.
 func Find(ctx context.Context, commons Commons, hyperfind *commonv1.Ref, locations []*commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
 	found, err := commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: hyperfind, Locations: locations, Threshold: proto.Int64(maxFound),
-		// Who leaves inside of the range has a schedule until then.
+		// An employee who leaves within the range has a schedule until then.
 		IncludeTerminatedInRangeForLocations: proto.Bool(len(locations) > 0),
 		DateRange:                            &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
 	})
@@ -64,8 +63,8 @@ func Find(ctx context.Context, commons Commons, hyperfind *commonv1.Ref, locatio
 	return out, nil
 }
 
-// Unknown gives a refusal of commons the code and the text of the operation that asked.
-// An error that is no refusal of what was named stays as it is.
+// Unknown replaces the code and the text of commons' error about an unknown object with those of
+// the calling operation. It returns other errors unchanged.
 func Unknown(err error, code, text string) error {
 	f := fault.FromError(err)
 	named := f.Status == http.StatusBadRequest || f.Status == http.StatusNotFound
@@ -75,7 +74,7 @@ func Unknown(err error, code, text string) error {
 	return fault.New(code, http.StatusBadRequest, text).WithCause(err)
 }
 
-// Describe returns how errors name what a ref names.
+// Describe returns the text by which errors name a ref.
 func Describe(ref *commonv1.Ref) string {
 	if ref.Id != nil {
 		return fmt.Sprintf("id %d", ref.GetId())

@@ -16,16 +16,16 @@ type Lists interface {
 	GetRefs() []*commonv1.Ref
 }
 
-// CountKinds returns how many of the lists have items. Persistent ids count as well, where a message has
-// a list of them.
+// CountKinds returns how many of the lists have items, including a list of persistent ids if the
+// message has one.
 func CountKinds(l Lists) int {
 	persistent, ok := l.(interface{ GetPersistentIds() []string })
 	return CountTrue(len(l.GetIds()) > 0, len(l.GetQualifiers()) > 0, len(l.GetRefs()) > 0,
 		ok && len(persistent.GetPersistentIds()) > 0)
 }
 
-// AtMostOne returns the items of the only list that has items, or nil. It refuses a message in which
-// several lists have items with a code; path is the position of the message in the request.
+// AtMostOne returns the items of the only list that has items, or nil. It returns an error with the
+// code if several lists have items; path is the position of the message in the request.
 func AtMostOne(l Lists, path, code string) ([]*commonv1.Ref, error) {
 	if CountKinds(l) <= 1 {
 		return Refs(l), nil
@@ -37,7 +37,7 @@ func AtMostOne(l Lists, path, code string) ([]*commonv1.Ref, error) {
 	return nil, fault.Invalid(code, path+" takes only one of "+kinds+".")
 }
 
-// Len returns how many items the lists have together.
+// Len returns the total number of items of the lists.
 func Len(l Lists) int { return len(l.GetIds()) + len(l.GetQualifiers()) + len(l.GetRefs()) }
 
 // Refs returns the items of all lists as refs: first the refs, then the ids, then the qualifiers.
@@ -52,7 +52,7 @@ func Refs(l Lists) []*commonv1.Ref {
 	return refs
 }
 
-// CountTrue returns how many of the conditions hold, for requests that take one of several
+// CountTrue returns the number of true conditions, for requests that accept one of several
 // properties.
 func CountTrue(conditions ...bool) (n int) {
 	for _, holds := range conditions {

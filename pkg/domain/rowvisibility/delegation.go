@@ -11,39 +11,39 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
-// Delegation shows a caller what somebody else may see, in the operations that
-// this other person may call as well.
+// Delegation lets a caller see the persons that a delegator may see, in the operations that the
+// delegator may call as well.
 type Delegation struct {
 	// Delegator is the person who delegated.
 	Delegator int64
-	// Rows is how far the delegator sees, by a profile and not by a delegation.
+	// Rows is the row scope of the delegator's profile, without delegations to the delegator.
 	Rows Scope
-	// Permissions are those of the delegator that are delegated.
+	// Permissions are the delegated permissions of the delegator.
 	Permissions []string
 }
 
-// Delegations returns which delegations run at the moment.
+// Delegations returns the active delegations.
 type Delegations interface {
-	// Running returns the delegations to a principal that run now. Of a delegator
-	// who may not log in none runs.
+	// Running returns the active delegations to a principal. A delegator who may not log in has no
+	// active delegations.
 	Running(ctx context.Context, p *authn.Principal) ([]Delegation, error)
 }
 
-// WithDelegations returns r, which from now on shows callers what is delegated to
-// them. A delegation of which the persons cannot be found out shows nobody, and is
-// noted in the log: what is the caller's own does not depend on it.
+// WithDelegations lets the rules apply delegations, and returns r. If the persons of a delegation
+// cannot be determined, that delegation shows no persons and is logged; the caller's own rows do
+// not depend on it.
 func (r *Rules) WithDelegations(d Delegations, log *slog.Logger) *Rules {
 	r.delegations, r.log = d, log
 	return r
 }
 
-// callerVisibility is what is remembered of a caller.
+// callerVisibility is the cached visibility of a caller.
 type callerVisibility struct {
 	own       Set
 	delegated []delegated
 }
 
-// delegated is whom a delegator sees.
+// delegated is a delegation with the persons that its delegator sees.
 type delegated struct {
 	Delegation
 	set Set
@@ -57,11 +57,10 @@ func (s callerVisibility) weight() int {
 	return n
 }
 
-// of returns the Set for an operation that needs a permission. A delegation counts
-// in operations only that the delegator may call, too: otherwise the two together
-// could do what neither of them may. An operation without a permission is about the
-// caller alone.
-func (s callerVisibility) of(ctx context.Context) Set {
+// setFor returns the Set for an operation with a permission. A delegation counts only in operations
+// that the delegator may call too: otherwise the two together could do more than either of them.
+// Operations without a permission concern only the caller.
+func (s callerVisibility) setFor(ctx context.Context) Set {
 	permission := authn.Permission(ctx)
 	set := s.own
 	for _, d := range s.delegated {
@@ -75,8 +74,8 @@ func (s callerVisibility) of(ctx context.Context) Set {
 	return set
 }
 
-// loadDelegations returns whom the delegators of a principal see. What was delegated
-// to them is not asked for: it is not delegated further.
+// loadDelegations returns the persons that the delegators of a principal see. Delegations to a
+// delegator are ignored: they are not passed on.
 func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal) ([]delegated, error) {
 	if r.delegations == nil {
 		return nil, nil
@@ -89,9 +88,9 @@ func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal) ([]dele
 	var group errgroup.Group
 	for i, d := range running {
 		group.Go(func() error {
-			set, err := r.seenBy(ctx, &authn.Principal{Tenant: p.Tenant, PersonID: d.Delegator, Rows: string(d.Rows)})
+			set, err := r.visiblePersons(ctx, &authn.Principal{Tenant: p.Tenant, PersonID: d.Delegator, Rows: string(d.Rows)})
 			if err != nil {
-				r.log.WarnContext(ctx, "a delegation shows nobody: whom the delegator sees is not known", "delegator", d.Delegator, "error", err)
+				r.log.WarnContext(ctx, "a delegation shows no persons, because the delegator's rows cannot be determined", "delegator", d.Delegator, "error", err)
 				return nil
 			}
 			found[i] = &delegated{Delegation: d, set: set}

@@ -7,13 +7,13 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Groups is the Source of employee groups, which commons keeps. It concerns
-// callers with the scope Group.
+// Groups is the Source of employee groups, which commons owns. It applies to callers with the scope
+// Group.
 type Groups struct {
 	client commonsv1.EmployeeGroupServiceClient
 }
 
-// NewGroups makes the Source that asks commons.
+// NewGroups returns the Source that asks commons.
 func NewGroups(client commonsv1.EmployeeGroupServiceClient) Groups { return Groups{client} }
 
 // Persons returns the members of the principal's employee group.

@@ -7,11 +7,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// RefuseOwn returns the error for an operation that may not write to the record of a
-// person, because it is the record of the caller, or of a delegator whom only the
-// delegation shows to the caller; nil for all others, and for operations and access
-// profiles that permit it. Operations whose contract names actions on one's own record
-// call it for every employee for whom they write, before they commit.
+// RefuseOwn returns an error if the operation may not write to the record of a person, because it
+// is the caller's own record, or the record of a delegator whom the caller sees only through the
+// delegation. It returns nil for all other persons, and for operations and access profiles that
+// permit such writes. Operations whose contract names actions on one's own record must call it for
+// every employee that they write for, before they commit.
 func (s Set) RefuseOwn(id int64) *fault.Error {
 	caller, refused := s.own.Check()
 	switch {
@@ -19,16 +19,16 @@ func (s Set) RefuseOwn(id int64) *fault.Error {
 		return nil
 	case refused && id == caller:
 		return fault.Forbidden(fault.CodeOwnRecord,
-			"You cannot do this to your own record. Ask somebody else who may do it, or use the operations that employees have for themselves.")
+			"You cannot do this to your own record. Ask another user who has the permission, or use the operations for employees.")
 	case s.onlyDelegatorShows(id):
 		return fault.Forbidden(fault.CodeOwnRecord,
-			"You stand in for this person, and cannot do this to their record. Ask somebody else who may do it.")
+			"You stand in for this person, so you cannot do this to their record. Ask another user who has the permission.")
 	}
 	return nil
 }
 
-// onlyDelegatorShows reports whether the caller sees a person only because that person
-// delegated to them.
+// onlyDelegatorShows reports whether the caller sees a person only through a delegation of that
+// person.
 func (s Set) onlyDelegatorShows(id int64) bool {
 	if s.has(id) {
 		return false
@@ -44,12 +44,12 @@ func (s Set) onlyDelegatorShows(id int64) bool {
 	return own
 }
 
-// WritesForNobody notes that a call writes for nobody as yet: nobody is named whose own
-// record it could be, as of an open shift.
+// WritesForNobody marks the check as done for a call that writes for no employee yet, such as for
+// an open shift.
 func WritesForNobody(ctx context.Context) { authn.OwnRecordFrom(ctx).Check() }
 
-// RefuseOwn is [Set.RefuseOwn] for operations that need nothing else of the Set. Call it
-// without persons where nobody is left for whom to write.
+// RefuseOwn is [Set.RefuseOwn] for operations that do not need the Set otherwise. Call it without
+// ids if no employee is left to write for.
 func (r *Rules) RefuseOwn(ctx context.Context, ids ...int64) error {
 	if authn.OwnRecordFrom(ctx) == nil {
 		return nil

@@ -11,19 +11,18 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// FromCommons makes the Rules of a service that asks commons for employee groups
-// and delegations.
+// FromCommons returns the Rules of a service that asks commons for employee groups and delegations.
 func FromCommons(clk clock.Clock, commons grpc.ClientConnInterface, log *slog.Logger) *Rules {
 	return New(clk, NewGroups(commonsv1.NewEmployeeGroupServiceClient(commons))).
 		WithDelegations(remoteDelegations{commonsv1.NewDelegationServiceClient(commons)}, log)
 }
 
-// remoteDelegations asks commons, which keeps delegations.
+// remoteDelegations asks commons, which owns delegations.
 type remoteDelegations struct {
 	client commonsv1.DelegationServiceClient
 }
 
-// Running returns the delegations to a principal that run now.
+// Running returns the active delegations to a principal.
 func (d remoteDelegations) Running(ctx context.Context, p *authn.Principal) ([]Delegation, error) {
 	response, err := d.client.ListRunningDelegations(ctx, &commonsv1.ListRunningDelegationsRequest{PersonId: p.PersonID})
 	if err != nil {

@@ -14,25 +14,24 @@ import (
 const (
 	// cacheTTL is how long a change of a group may go unnoticed.
 	cacheTTL = 5 * time.Second
-	// queryTimeout bounds the question who is in a group.
+	// queryTimeout bounds the query for the members of a group.
 	queryTimeout = 10 * time.Second
-	// What is remembered: so many callers, and so many ids of them all together,
-	// which is 32 MiB.
+	// Bounds of the cache: the callers, and the total of their ids, which take 32 MiB.
 	maxCallers = 10_000
 	maxIDs     = 4 << 20
 )
 
-// Source adds persons to what a caller sees beside what the token says. See
-// [Rules.WithDelegations] for what others have delegated.
+// Source adds persons to the persons that a caller sees by their token. Delegations are separate;
+// see [Rules.WithDelegations].
 type Source interface {
-	// Persons returns whom the source shows to a principal beside themselves,
-	// in any order. It is asked only for principals with a person who do not
-	// see everybody, at most once in some seconds for each.
+	// Persons returns the additional persons that a principal sees, in any order. It is called only
+	// for principals with a person who do not see all persons, at most once in some seconds for
+	// each.
 	Persons(ctx context.Context, p *authn.Principal) ([]int64, error)
 }
 
-// Rules say whom callers may see. The zero Rules, and nil, know no source:
-// then everybody but those with the scope All sees only themselves.
+// Rules decide which persons callers may see. The zero Rules, and nil, have no source: callers see
+// only themselves, unless they have the scope All.
 type Rules struct {
 	sources      []Source
 	delegations  Delegations
@@ -40,18 +39,17 @@ type Rules struct {
 	visibilities *cache.Loader[key, callerVisibility]
 }
 
-// key names a caller. A token of an older scope may still be good, so the
-// scope is part of it.
+// key identifies a caller. It includes the scope, because a token with an older scope may still be
+// valid.
 type key struct {
 	tenant, person int64
 	scope          string
 }
 
-// String is the key as one text.
+// String returns the key as text.
 func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person, k.scope) }
 
-// New makes Rules that ask sources, and remember what they return for a few
-// seconds.
+// New returns Rules that ask sources, and cache their results for a few seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
 	return &Rules{sources: sources, visibilities: cache.NewLoader[key](clk, cache.LoaderConfig[callerVisibility]{
 		TTL: func(callerVisibility) time.Duration { return cacheTTL }, Timeout: queryTimeout,
@@ -59,9 +57,8 @@ func New(clk clock.Clock, sources ...Source) *Rules {
 	})}
 }
 
-// Visible returns whom the caller of a context may see. Work that nobody in
-// particular asked for, such as that of a consumer or of a service for itself,
-// sees everybody.
+// Visible returns the persons that the caller of a context may see. Work without a user, such as
+// that of a consumer or of a service for itself, sees all persons.
 func (r *Rules) Visible(ctx context.Context) (Set, error) {
 	set, err := r.visible(ctx)
 	set.own = authn.OwnRecordFrom(ctx)
@@ -81,13 +78,13 @@ func (r *Rules) visible(ctx context.Context) (Set, error) {
 	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
 		func(ctx context.Context) (callerVisibility, error) { return r.loadVisibility(ctx, p) })
 	if err != nil {
-		return Set{}, fmt.Errorf("find out whom the caller may see: %w", err)
+		return Set{}, fmt.Errorf("determine the persons that the caller may see: %w", err)
 	}
-	return found.of(ctx), nil
+	return found.setFor(ctx), nil
 }
 
 func (r *Rules) loadVisibility(ctx context.Context, p *authn.Principal) (callerVisibility, error) {
-	own, err := r.seenBy(ctx, p)
+	own, err := r.visiblePersons(ctx, p)
 	if err != nil {
 		return callerVisibility{}, err
 	}
@@ -95,8 +92,8 @@ func (r *Rules) loadVisibility(ctx context.Context, p *authn.Principal) (callerV
 	return callerVisibility{own: own, delegated: delegated}, err
 }
 
-// seenBy returns whom a principal sees without delegations.
-func (r *Rules) seenBy(ctx context.Context, p *authn.Principal) (Set, error) {
+// visiblePersons returns the persons that a principal sees without delegations.
+func (r *Rules) visiblePersons(ctx context.Context, p *authn.Principal) (Set, error) {
 	if Scope(p.Rows) == All {
 		return AllPersons(), nil
 	}

@@ -1,6 +1,6 @@
-// Package rowvisibility says whose data a caller may see. Permissions say what somebody
-// may do; the row rules say to whose rows. A service asks for the [Set] of a
-// context where it resolves the persons that a request names, and treats
+// Package rowvisibility decides which persons a caller may see. Permissions control the operations;
+// row visibility controls the rows. A service gets the [Set] of a context when it resolves the
+// persons in a request, and treats a person outside the set as unknown.
 // whoever is not in it as unknown.
 package rowvisibility
 
@@ -13,22 +13,22 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
-// Scope is how far somebody sees. It stands in the access token.
+// Scope is the row scope of a caller. The access token contains it.
 type Scope string
 
 // The scopes, from the narrowest to the widest.
 const (
-	// Own is the caller alone.
+	// Own covers only the caller.
 	Own Scope = "own"
-	// Group is the caller and the members of the caller's employee group.
+	// Group covers the caller and the members of the caller's employee group.
 	Group Scope = "group"
-	// All is everybody in the tenant.
+	// All covers all persons of the tenant.
 	All Scope = "all"
 )
 
 var order = []Scope{Own, Group, All}
 
-// ParseScope reads a scope in any case. Nothing means Own.
+// ParseScope parses a scope in any case. An empty text means Own.
 func ParseScope(text string) (Scope, bool) {
 	if text == "" {
 		return Own, true
@@ -37,37 +37,37 @@ func ParseScope(text string) (Scope, bool) {
 	return s, slices.Contains(order, s)
 }
 
-// Within reports whether whoever sees as far as other sees all that s shows.
-// What is no scope counts as Own.
+// Within reports whether a caller with the scope other sees all that s shows. An invalid scope
+// counts as Own.
 func (s Scope) Within(other Scope) bool {
 	return slices.Index(order, s) <= max(slices.Index(order, other), 0)
 }
 
-// Set is the persons that a caller may see. The zero Set is nobody. Sets are
-// shared and never changed.
+// Set is the set of persons that a caller may see. The zero Set is empty. Sets are shared and must
+// not be changed.
 type Set struct {
 	all bool
 	ids []int64
-	// delegated is whom others see who delegated to the caller. note receives who
-	// they are, when they show somebody whom the caller does not see anyway.
+	// delegated holds the persons that delegators see. note receives the delegators whose
+	// delegation shows a person that the caller does not see otherwise.
 	delegated []delegated
 	note      func(delegator int64)
 	// own is the rule of the call about the caller's own record, or nil.
 	own *authn.OwnRecord
 }
 
-// AllPersons is the Set of all persons.
+// AllPersons returns the Set of all persons.
 func AllPersons() Set { return Set{all: true} }
 
-// Persons is the Set of some persons.
+// Persons returns the Set of the given persons.
 func Persons(ids ...int64) Set {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
 	return Set{ids: slices.Compact(sorted)}
 }
 
-// Digest is the same for sets with the same persons in them, and for no others:
-// what was made for one set is not shown to who sees another.
+// Digest identifies the persons in a set, so that data cached for one set is not shown to callers
+// with another set.
 func (s Set) Digest() [sha256.Size]byte {
 	s.note, s.own = nil, nil
 	if s.All() {
@@ -81,12 +81,12 @@ func (s Set) Digest() [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// All reports whether the set has everybody in it.
+// All reports whether the set contains all persons.
 func (s Set) All() bool {
 	return s.all || s.byDelegation(func(d Set) bool { return d.all })
 }
 
-// Own returns the set without whom only delegations show.
+// Own returns the set without the persons that only delegations show.
 func (s Set) Own() Set { return Set{all: s.all, ids: s.ids, own: s.own} }
 
 // Has reports whether a person is in the set.
@@ -102,8 +102,8 @@ func (s Set) has(id int64) bool {
 	return found
 }
 
-// IDs returns the persons in the set by ascending id. It has no meaning when
-// All is true. The caller must not change it.
+// IDs returns the persons in the set by ascending id. It is meaningless if All is true. The caller
+// must not change it.
 func (s Set) IDs() []int64 {
 	if len(s.delegated) == 0 {
 		return s.ids
@@ -117,8 +117,8 @@ func (s Set) IDs() []int64 {
 	return slices.Compact(ids)
 }
 
-// byDelegation reports whether what any of the delegators sees shows what is asked
-// for, and notes whose delegations do.
+// byDelegation reports whether shows is true for the set of any delegator, and records these
+// delegators.
 func (s Set) byDelegation(shows func(Set) bool) bool {
 	found := false
 	for _, d := range s.delegated {

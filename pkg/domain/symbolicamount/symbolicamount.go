@@ -1,5 +1,5 @@
-// Package symbolicamount holds the symbolic values that pay code edits and periods of time
-// off may have instead of a duration.
+// Package symbolicamount defines the symbolic values that pay code edits and time off periods can
+// have instead of a duration.
 package symbolicamount
 
 import (
@@ -19,7 +19,7 @@ const (
 // All returns the symbolic values by their ids.
 func All() map[int64]string { return map[int64]string{-1: FullDay, -2: HalfDay} }
 
-// Ref returns how responses name a symbolic value; nil for none.
+// Ref returns the ref of a symbolic value in responses, or nil for an unknown name.
 func Ref(name string) *commonv1.Ref {
 	for id, known := range All() {
 		if known == name {
@@ -29,8 +29,8 @@ func Ref(name string) *commonv1.Ref {
 	return nil
 }
 
-// Find returns the id and the name of the symbolic value that a ref names, if it is one.
-// The id wins; names are compared without case, and may have spaces.
+// Find returns the id and the name of the symbolic value that a ref names, if it does. The id takes
+// precedence; names are compared without case, and may have spaces.
 func Find(given *commonv1.Ref) (int64, string, bool) {
 	text := strings.ReplaceAll(given.GetQualifier(), " ", "_")
 	for id, name := range All() {

@@ -1,28 +1,28 @@
-// Package targets holds the settings that say where the services of other domains are. A
-// program embeds those of the services that it calls. Each is a name as gRPC resolves it.
+// Package targets has the settings with the addresses of other services. A program embeds those of
+// the services that it calls. Each address is a name that gRPC resolves.
 package targets
 
-// Auth is where the auth service is.
+// Auth is the address of the auth service.
 type Auth struct {
-	AuthTarget string `default:"dns:///auth:8443" help:"Where the auth service is."`
+	AuthTarget string `default:"dns:///auth:8443" help:"Address of the auth service."`
 }
 
-// Commons is where the commons service is.
+// Commons is the address of the commons service.
 type Commons struct {
-	CommonsTarget string `default:"dns:///commons:8443" help:"Where the commons service is."`
+	CommonsTarget string `default:"dns:///commons:8443" help:"Address of the commons service."`
 }
 
-// Timekeeping is where the timekeeping service is.
+// Timekeeping is the address of the timekeeping service.
 type Timekeeping struct {
-	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Where the timekeeping service is."`
+	TimekeepingTarget string `default:"dns:///timekeeping:8443" help:"Address of the timekeeping service."`
 }
 
-// Scheduling is where the scheduling service is.
+// Scheduling is the address of the scheduling service.
 type Scheduling struct {
-	SchedulingTarget string `default:"dns:///scheduling:8443" help:"Where the scheduling service is."`
+	SchedulingTarget string `default:"dns:///scheduling:8443" help:"Address of the scheduling service."`
 }
 
-// Platform is where the platform service is.
+// Platform is the address of the platform service.
 type Platform struct {
-	PlatformTarget string `default:"dns:///platform:8443" help:"Where the platform service is."`
+	PlatformTarget string `default:"dns:///platform:8443" help:"Address of the platform service."`
 }
