@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// embedded is a licence table's row for files of somebody else that are kept
-// in this repository and built into a binary.
+// embedded is a row of the licence table, for third-party files in this repository that are built
+// into a binary.
 type embedded struct {
 	name, folder string
 	licences     []string
 }
 
-// embeddedFiles returns what the binaries carry besides Go modules.
+// embeddedFiles returns the third-party files in the binaries, other than Go modules.
 func embeddedFiles(root string) ([]embedded, error) {
 	const ui, password, zones = "gateway/apidocs/swagger-ui", "services/auth/internal/password", "pkg/tzdb"
 	bundle, err := os.ReadFile(filepath.Join(root, ui, "swagger-ui-bundle.js"))
@@ -40,14 +40,14 @@ func embeddedFiles(root string) ([]embedded, error) {
 	}
 	return []embedded{
 		{"swagger-ui-dist " + string(version[1]) + " (npm)", ui, uiLicences},
-		// The list names no version: who replaces it changes this.
+		// The list has no version number: update this line when you replace the list.
 		{"list of passwords of zxcvbn 4.4.2 (npm)", password, passwordLicences},
-		// The LICENSE of IANA's release says so. SPDX has no identifier for it.
+		// The LICENSE of IANA's release states that. SPDX has no identifier for it.
 		{"IANA time zone database " + strings.TrimSpace(string(release)), zones, []string{"public domain"}},
 	}, nil
 }
 
-// notice is what a bundle says of one of the libraries in it.
+// notice is a bundle's notice about one of its libraries.
 type notice struct {
 	heading  string
 	licences []string
@@ -57,7 +57,7 @@ var (
 	comments = regexp.MustCompile(`(?s)/\*[*!](.*?)\*/`)
 	lineHead = regexp.MustCompile(`^[\s*]*(@(license|description|author)\b)?\s*`)
 	onlyName = regexp.MustCompile(`^((The )?MIT( License)?( \(MIT\))?)?$`)
-	// A bundler keeps a sentence where the library had a file.
+	// A bundler replaces the library's licence file by a sentence.
 	sentences = []struct {
 		id      string
 		pattern *regexp.Regexp
@@ -70,14 +70,13 @@ var (
 	}
 )
 
-// notices returns what the comments of a file, such as the .LICENSE.txt beside
-// a bundle, say of libraries, each once. It returns errUnknown when one names
-// no licence.
+// notices returns the distinct notices about libraries in the comments of a file, such as the
+// .LICENSE.txt next to a bundle. It returns errUnknown if a notice names no licence.
 func notices(text string) ([]notice, error) {
 	var found []notice
 	seen := map[string]bool{}
 	for _, comment := range comments.FindAllStringSubmatch(text, -1) {
-		n := notice{heading: headingOf(comment[1])}
+		n := notice{heading: noticeHeading(comment[1])}
 		if n.heading == "" {
 			return nil, fmt.Errorf("a notice names no library: %q", comment[1])
 		}
@@ -97,9 +96,8 @@ func notices(text string) ([]notice, error) {
 	return found, nil
 }
 
-// headingOf returns the first line of a comment that says more than a licence's
-// name, or "" when none does.
-func headingOf(comment string) string {
+// noticeHeading returns the first line of a comment that is more than the name of a licence, or "".
+func noticeHeading(comment string) string {
 	for line := range strings.Lines(comment) {
 		line = strings.TrimSpace(lineHead.ReplaceAllString(line, ""))
 		if !onlyName.MatchString(line) {

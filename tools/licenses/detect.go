@@ -12,8 +12,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// enough is the share of a licence file, in per cent, that known texts must
-// cover. pkg.go.dev holds files to the same.
+// enough is the percentage of a licence file that known texts must cover. pkg.go.dev uses the same
+// value.
 const enough = 75
 
 var (
@@ -23,9 +23,8 @@ var (
 	fileNames = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([.-].*)?$`)
 )
 
-// detect returns the SPDX identifiers of the licences whose texts make up a
-// licence file, sorted. It returns errUnknown when known texts cover too
-// little of the file: it may then hold terms that nobody has looked at.
+// detect returns the SPDX identifiers of the licences in a licence file, sorted. It returns
+// errUnknown if known texts cover too little of the file, which may then contain unreviewed terms.
 func detect(text []byte) ([]string, error) {
 	coverage := licensecheck.Scan(text)
 	var ids []string
@@ -53,11 +52,10 @@ func detectFile(path string) ([]string, error) {
 	return ids, nil
 }
 
-// licencesOf returns the SPDX identifiers of the licences of a module in root
-// of which the packages in dirs are used: of the files in root, and of those
-// between it and each package, since a folder can hold code of somebody else.
-// It returns errNoFile when root has none.
-func licencesOf(root string, dirs []string) ([]string, error) {
+// moduleLicences returns the SPDX identifiers of the licences of the used packages of a module. It
+// reads the licence files in root, and in the folders between root and each package, because a
+// folder can contain third-party code. It returns errNoFile if root has no licence file.
+func moduleLicences(root string, dirs []string) ([]string, error) {
 	folders := []string{root}
 	for _, dir := range dirs {
 		for ; strings.HasPrefix(dir, root+string(filepath.Separator)); dir = filepath.Dir(dir) {

@@ -96,7 +96,7 @@ func TestLicencesOfAModule(t *testing.T) {
 				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			}
-			ids, err := licencesOf(root, []string{used})
+			ids, err := moduleLicences(root, []string{used})
 			require.ErrorIs(t, err, c.err)
 			require.Equal(t, c.want, ids)
 		})

@@ -1,7 +1,6 @@
-// Command licenses writes docs/licenses.md: the licences of what is linked into
-// the product's binaries, and of what only builds and tests it. It reads the
-// module cache and this repository only, and fails when it does not know a
-// licence.
+// Command licenses writes docs/licenses.md: the licences of the modules that are linked into the
+// product's binaries, and of those that only build and test it. It reads only the module cache and
+// this repository, and fails for an unknown licence.
 //
 //	licenses -root <repository> -all <patterns> <patterns of the binaries>...
 package main
@@ -43,20 +42,20 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(root, flags.Args(), strings.Fields(*all))
+	page, err := licencePage(root, flags.Args(), strings.Fields(*all))
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(root, "docs", "licenses.md"), []byte(page), 0o644)
 }
 
-// pageOf returns the page for the packages of the binaries and for all packages.
-func pageOf(root string, binaries, all []string) (string, error) {
-	linked, err := modulesOf(root, binaries, false)
+// licencePage returns the page for the packages of the binaries and for all packages.
+func licencePage(root string, binaries, all []string) (string, error) {
+	linked, err := listModules(root, binaries, false)
 	if err != nil {
 		return "", err
 	}
-	used, err := modulesOf(root, all, true)
+	used, err := listModules(root, all, true)
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +83,7 @@ func pageOf(root string, binaries, all []string) (string, error) {
 func writeModules(page *strings.Builder, modules []module) error {
 	page.WriteString("| module | version | licence |\n|---|---|---|\n")
 	for _, m := range modules {
-		ids, err := licencesOf(m.root, m.dirs)
+		ids, err := moduleLicences(m.root, m.dirs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.path, err)
 		}
@@ -93,8 +92,7 @@ func writeModules(page *strings.Builder, modules []module) error {
 	return nil
 }
 
-// writeFiles writes what the binaries carry besides Go, and which libraries the
-// page at /docs holds.
+// writeFiles writes the third-party files in the binaries, and the libraries of the page at /docs.
 func writeFiles(page *strings.Builder, root string) error {
 	files, err := embeddedFiles(root)
 	if err != nil {

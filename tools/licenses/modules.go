@@ -14,18 +14,17 @@ import (
 	"slices"
 )
 
-// module is a Go module of somebody else, with its packages that are used.
+// module is a third-party Go module, with its packages that are used.
 type module struct {
 	path, version, root string
 	dirs                []string
 }
 
-// modulesOf returns the modules that the packages named by patterns need, in
-// the workspace of the repository in root, sorted by path. With tests it adds
-// what their tests need.
+// listModules returns the modules that the packages named by patterns need, in the workspace of the
+// repository in root, sorted by path. With tests, it includes the modules that their tests need.
 //
-// The platform is fixed, so that every machine makes the same list.
-func modulesOf(root string, patterns []string, tests bool) ([]module, error) {
+// The platform is fixed, so that every machine creates the same list.
+func listModules(root string, patterns []string, tests bool) ([]module, error) {
 	args := []string{"list", "-deps", "-json=Dir,Module"}
 	if tests {
 		args = append(args, "-test")
@@ -41,7 +40,7 @@ func modulesOf(root string, patterns []string, tests bool) ([]module, error) {
 	return parseModules(out)
 }
 
-// parseModules reads what go list -json printed.
+// parseModules parses the output of go list -json.
 func parseModules(out []byte) ([]module, error) {
 	modules := map[string]module{}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {

@@ -1,8 +1,7 @@
-// Command oidc-provider is an OpenID provider for tests: fosite, which is what
-// Ory Hydra is made of, with users and keys in memory. It issues access tokens
-// as JWTs by the password grant, is found by discovery, and gets a new key, in
-// place of the old one, by POST /rotate. It has a module of its own, so that what
-// it needs is nothing that the product needs.
+// Command oidc-provider is an OpenID provider for tests. It uses fosite, the library of Ory Hydra,
+// with users and keys in memory. It issues JWT access tokens by the password grant, supports
+// discovery, and replaces its key on POST /rotate. It is a separate module, so that its
+// dependencies stay out of the product.
 package main
 
 import (
@@ -43,7 +42,7 @@ func main() {
 	mux.HandleFunc("GET /keys", p.keys)
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("POST /rotate", func(http.ResponseWriter, *http.Request) { p.rotate() })
-	fmt.Println(p.issuer) // Whoever started us waits for this line.
+	fmt.Println(p.issuer) // The parent process waits for this line.
 	log.Fatal(http.Serve(listener, mux))
 }
 
@@ -69,7 +68,7 @@ func (p *provider) compose(life time.Duration) fosite.OAuth2Provider {
 	return compose.Compose(config, store, strategy, compose.OAuth2ResourceOwnerPasswordCredentialsFactory)
 }
 
-// current is the key that signs.
+// current returns the signing key.
 func (p *provider) current(context.Context) (any, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Command sbom writes the bill of materials of a Go program as CycloneDX: what the
-// program itself says that it was built from. The same program gives the same text.
+// Command sbom writes the bill of materials of a Go program as CycloneDX, from the build
+// information in the program. The same program gives the same text.
 package main
 
 import (
@@ -34,14 +34,14 @@ func write(out io.Writer, program string) error {
 	return encoder.Encode(materials(filepath.Base(program), info))
 }
 
-// materials lists the modules of a program, and the toolchain whose standard library it
-// carries. It has neither a time nor a serial number: both would differ between two builds
-// of one source.
+// materials lists the modules of a program, and the toolchain with its standard library. It has
+// neither a time nor a serial number, because both would differ between two builds of the same
+// source.
 func materials(name string, info *buildinfo.BuildInfo) *cdx.BOM {
 	components := []cdx.Component{library("stdlib", info.GoVersion)}
 	for _, dep := range info.Deps {
 		if dep.Version == "(devel)" {
-			continue // A module of this workspace, so part of the program.
+			continue // A module of this workspace is part of the program.
 		}
 		components = append(components, library(dep.Path, dep.Version))
 	}
@@ -58,7 +58,7 @@ func library(path, version string) cdx.Component {
 	return cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: url}
 }
 
-// revision is the commit that a program was built from.
+// revision returns the commit that a program was built from.
 func revision(info *buildinfo.BuildInfo) string {
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.revision" {

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// step is what the description takes from one step of a contract case.
+// step is the part of a contract case's step that the description uses.
 type step struct {
 	It           string            `yaml:"it"`
 	Do           string            `yaml:"do"`
@@ -23,13 +23,13 @@ type step struct {
 	ExpectHeader map[string]string `yaml:"expectHeader"`
 }
 
-// contractCases are the steps of all contract cases by the route that they call.
+// contractCases holds the steps of all contract cases by route.
 type contractCases struct {
 	steps map[string][]step // by verb and path
 }
 
-// observed is an outcome that a case shows.
-type observed struct {
+// outcome is an outcome that a case shows.
+type outcome struct {
 	status    int
 	errorCode string
 }
@@ -57,8 +57,8 @@ func loadSteps(files fs.FS) ([]step, error) {
 	return all, err
 }
 
-// sortSteps gives each step to the route that it calls: a word of a path goes
-// before a parameter.
+// sortSteps assigns each step to the route that it calls: a literal path segment takes precedence
+// over a parameter.
 func sortSteps(steps []step, routes []*route) map[string][]step {
 	out := map[string][]step{}
 	for _, s := range steps {
@@ -97,11 +97,11 @@ func matches(pattern, at string) bool {
 
 func parameters(pattern string) int { return strings.Count(pattern, "{") }
 
-// of returns what the cases show of a route.
-func (c *contractCases) of(r *route) []observed {
-	var out []observed
+// outcomes returns the outcomes of a route in the cases.
+func (c *contractCases) outcomes(r *route) []outcome {
+	var out []outcome
 	for _, s := range c.steps[r.key()] {
-		o := observed{status: s.Status}
+		o := outcome{status: s.Status}
 		if body, ok := s.Expect.(map[string]any); ok && s.Status >= http.StatusBadRequest {
 			if code, ok := body["errorCode"].(string); ok && !strings.ContainsAny(code, "<$") {
 				o.errorCode = code
@@ -112,7 +112,7 @@ func (c *contractCases) of(r *route) []observed {
 	return out
 }
 
-// headers are the names of those that the cases look at.
+// headers returns the names of the headers that the cases check.
 func (c *contractCases) headers(r *route, status int) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range c.steps[r.key()] {
@@ -125,7 +125,7 @@ func (c *contractCases) headers(r *route, status int) map[string]bool {
 	return out
 }
 
-// requests are bodies that succeed.
+// requests returns example bodies of successful requests.
 func (c *contractCases) requests(r *route, mediaType string) *Map[*Example] {
 	out := &Map[*Example]{}
 	for _, s := range c.steps[r.key()] {
@@ -140,7 +140,7 @@ func (c *contractCases) requests(r *route, mediaType string) *Map[*Example] {
 	return orNil(out)
 }
 
-// addExample adds a body under a name of its own.
+// addExample adds a body under a new name.
 func addExample(examples *Map[*Example], what string, body any) {
 	if value, ok := sample(body); ok {
 		name := fmt.Sprintf("example%d", len(examples.Keys())+1)
@@ -156,8 +156,7 @@ func formValue(form map[string]string) map[string]any {
 	return out
 }
 
-// responses are bodies as the cases expect them: all that is in them is returned,
-// and mostly more.
+// responses returns the bodies that the cases expect. Real responses usually contain more.
 func (c *contractCases) responses(r *route, status int) *Map[*Example] {
 	out := &Map[*Example]{}
 	for _, s := range c.steps[r.key()] {
@@ -177,11 +176,11 @@ func orNil(examples *Map[*Example]) *Map[*Example] {
 
 var variable = regexp.MustCompile(`^\$\{(\w+):number\}$`)
 
-// sampleNumber stands for a number that is known only at run time.
+// sampleNumber replaces numbers that are known only at run time.
 const sampleNumber = 1001
 
-// sample replaces what a case fills in at run time, or leaves open, by examples;
-// ok reports whether the value may be shown.
+// sample replaces values that a case fills in at run time or leaves open by examples; ok reports
+// whether the value can be shown.
 func sample(v any) (value any, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -229,5 +228,5 @@ func sampleText(text string) (any, bool) {
 	return expansion.ReplaceAllString(text, "$1"), true
 }
 
-// expansion is a value that is known at run time, inside a text.
+// expansion matches a run-time value inside a text.
 var expansion = regexp.MustCompile(`\$\{(\w+)\}`)

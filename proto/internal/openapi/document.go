@@ -1,6 +1,5 @@
-// Package openapi makes the description of the HTTP API, as OpenAPI 3.1, from
-// the contracts: their routes, messages, comments and policy. What contracts
-// cannot say, examples and the errors that operations return, it takes from the
+// Package openapi generates the OpenAPI 3.1 description of the HTTP API from the contracts: their
+// routes, messages, comments and policy. The examples and the operations' errors come from the
 // contract cases.
 package openapi
 
@@ -17,7 +16,7 @@ type Document struct {
 	Components Components      `json:"components"`
 }
 
-// Info says what is described.
+// Info describes the API.
 type Info struct {
 	Title       string `json:"title"`
 	Version     string `json:"version"`
@@ -31,16 +30,16 @@ type Server struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Security names the schemes of which one is needed, with scopes.
+// Security maps alternative schemes to their scopes.
 type Security map[string][]string
 
-// Tag groups operations: one tag a service of the contracts.
+// Tag groups operations: one tag for each service of the contracts.
 type Tag struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// TagGroup groups tags: one group a domain.
+// TagGroup groups tags: one group for each domain.
 type TagGroup struct {
 	Name string   `json:"name"`
 	Tags []string `json:"tags"`
@@ -63,25 +62,25 @@ type Operation struct {
 	Deprecated  bool         `json:"deprecated,omitempty"`
 	Parameters  []*Parameter `json:"parameters,omitempty"`
 	RequestBody *RequestBody `json:"requestBody,omitempty"`
-	// Responses by status.
+	// Responses are the responses by status.
 	Responses *Map[*Response] `json:"responses"`
 	Security  *[]Security     `json:"security,omitempty"`
 	// Method is the full name of the rpc.
 	Method string `json:"x-method"`
-	// Permission that the caller needs.
+	// Permission is the permission that the caller needs.
 	Permission string `json:"x-permission,omitempty"`
-	// AccessPoint is what the reference product calls the permission.
+	// AccessPoint is the reference product's name of the permission.
 	AccessPoint string `json:"x-access-point,omitempty"`
 	// Throttle is the class of requests that share one rate.
 	Throttle string `json:"x-throttling-class,omitempty"`
-	// Origin is "reference" for an operation of the reference product, "own"
-	// for one that only this product has.
+	// Origin is "reference" for an operation of the reference product, and "own" for an operation
+	// that only this product has.
 	Origin string `json:"x-origin"`
 
 	limits []Limit // of the request
 }
 
-// Parameter is one of the path or of the query.
+// Parameter is a parameter of the path or the query.
 type Parameter struct {
 	Name        string  `json:"name"`
 	In          string  `json:"in"`
@@ -92,41 +91,41 @@ type Parameter struct {
 	Schema      *Schema `json:"schema"`
 }
 
-// RequestBody is what an operation takes.
+// RequestBody is the request body of an operation.
 type RequestBody struct {
 	Required bool            `json:"required,omitempty"`
 	Content  map[string]Body `json:"content"`
 }
 
-// Body is the form and an example of a body.
+// Body holds the schema and the examples of a body.
 type Body struct {
 	Schema   *Schema        `json:"schema"`
 	Examples *Map[*Example] `json:"examples,omitempty"`
 }
 
-// Example is one body, with what it shows.
+// Example is an example body with a summary.
 type Example struct {
 	Summary string `json:"summary,omitempty"`
 	Value   any    `json:"value"`
 }
 
-// Response is what an operation returns with one status.
+// Response is the response of an operation with one status.
 type Response struct {
 	Ref         string          `json:"$ref,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Headers     *Map[*Header]   `json:"headers,omitempty"`
 	Content     map[string]Body `json:"content,omitempty"`
-	// ErrorCodes are those that the operation returns with this status.
+	// ErrorCodes are the error codes that the operation returns with this status.
 	ErrorCodes []string `json:"x-error-codes,omitempty"`
 }
 
-// Header is one of a response.
+// Header is a response header.
 type Header struct {
 	Description string  `json:"description"`
 	Schema      *Schema `json:"schema"`
 }
 
-// Components holds what is referred to.
+// Components holds the shared parts of the description.
 type Components struct {
 	Schemas         *Map[*Schema]              `json:"schemas"`
 	Responses       *Map[*Response]            `json:"responses"`
@@ -142,14 +141,14 @@ type SecurityScheme struct {
 	Flows        map[string]Flow `json:"flows,omitempty"`
 }
 
-// Flow is one of OAuth 2.0.
+// Flow is an OAuth 2.0 flow.
 type Flow struct {
 	TokenURL   string            `json:"tokenUrl"`
 	RefreshURL string            `json:"refreshUrl,omitempty"`
 	Scopes     map[string]string `json:"scopes"`
 }
 
-// Schema is a JSON Schema 2020-12, as far as the contracts need it.
+// Schema holds the keywords of JSON Schema 2020-12 that the contracts need.
 type Schema struct {
 	Ref                  string        `json:"$ref,omitempty"`
 	AnyOf                []*Schema     `json:"anyOf,omitempty"`
@@ -175,7 +174,7 @@ type Schema struct {
 	Limits               []Limit       `json:"x-limit,omitempty"`
 }
 
-// Limit is the most that one request may ask for, with the error of more.
+// Limit is a limit of one request, with the error for exceeding it.
 type Limit struct {
 	Maximum   int64  `json:"maximum"`
 	Quantity  string `json:"quantity,omitempty"`

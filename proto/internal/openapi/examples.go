@@ -8,23 +8,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxExamples is how many examples a body has at most.
+// maxExamples bounds the examples of a body.
 const maxExamples = 2
 
-// definitionsURL is the name of the schemas of a description, of its components and of its
-// bodies. They stand in one $defs, since the compiler goes through that once; of schemas
-// that stand anywhere it copies all that it knows for each.
+// definitionsURL is the URL of all schemas of a description: its components and its bodies. They
+// are in one $defs, because the compiler processes that once; for each schema elsewhere it would
+// copy all schemas.
 const definitionsURL = "https://rotaloom.invalid/definitions.json"
 
-// exampleBody is a body that has examples.
+// exampleBody is a body with examples.
 type exampleBody struct {
 	content   map[string]Body
 	mediaType string
 }
 
-// dropInvalidExamples leaves the examples that their schema allows, the first few
-// of each body. The server takes more than the description shows, such as
-// numbers as text, and the cases hold that too; such forms are no examples.
+// dropInvalidExamples keeps the first few valid examples of each body. The server accepts more
+// forms than the description shows, such as numbers as text. The cases use these too, but they are
+// not good examples.
 func dropInvalidExamples(d *Document) error {
 	bodies := exampleBodies(d)
 	compiler, err := newCompiler(d, bodies)
@@ -43,7 +43,7 @@ func dropInvalidExamples(d *Document) error {
 	return nil
 }
 
-// exampleBodies returns the bodies of all operations that have examples.
+// exampleBodies returns the bodies with examples of all operations.
 func exampleBodies(d *Document) []exampleBody {
 	var out []exampleBody
 	add := func(content map[string]Body) {
@@ -95,12 +95,12 @@ func newCompiler(d *Document, bodies []exampleBody) (*jsonschema.Compiler, error
 	return compiler, compiler.AddResource(definitionsURL, value)
 }
 
-// prune leaves the first few examples that a schema allows.
+// prune keeps the first few examples that match a schema.
 func (b exampleBody) prune(schema *jsonschema.Schema) error {
 	body, valid := b.content[b.mediaType], &Map[*Example]{}
 	for _, name := range body.Examples.Keys() {
 		example := body.Examples.Get(name)
-		value, err := decodedJSON(example.Value)
+		value, err := decodeJSON(example.Value)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (b exampleBody) prune(schema *jsonschema.Schema) error {
 	return nil
 }
 
-func decodedJSON(v any) (any, error) {
+func decodeJSON(v any) (any, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

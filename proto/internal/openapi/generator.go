@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/compiler/protogen"
 )
 
-// oauthError names the schema of the errors of RFC 6749, section 5.2.
+// oauthError is the name of the schema of errors of RFC 6749, section 5.2.
 const oauthError = "auth.OAuthError"
 
 const (
@@ -19,18 +19,17 @@ const (
 	errorBodyRef  = "#/components/schemas/common.ErrorBody"
 )
 
-// generator makes one description.
+// generator generates one description.
 type generator struct {
 	schemas   *schemas
 	cases     *contractCases
 	errorBody *protogen.Message
-	// refusals are the responses that many routes share.
-	refusals *Map[*Response]
+	// sharedErrors are the error responses that many routes share.
+	sharedErrors *Map[*Response]
 }
 
-// Generate describes the operations of all services in files that have a route.
-// The examples and the errors that operations return come from the contract
-// cases below the root of cases.
+// Generate describes the operations with a route of all services in files. The examples and the
+// errors of operations come from the contract cases below the root of cases.
 func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
 	steps, err := loadSteps(cases)
 	if err != nil {
@@ -41,10 +40,10 @@ func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
 		return nil, err
 	}
 	g := &generator{
-		schemas:   &schemas{named: &Map[*Schema]{}},
-		cases:     &contractCases{steps: sortSteps(steps, all)},
-		errorBody: messageNamed(files, errorBodyName),
-		refusals:  &Map[*Response]{},
+		schemas:      &schemas{named: &Map[*Schema]{}},
+		cases:        &contractCases{steps: sortSteps(steps, all)},
+		errorBody:    findMessage(files, errorBodyName),
+		sharedErrors: &Map[*Response]{},
 	}
 	if g.errorBody == nil {
 		return nil, errors.New(errorBodyName + " is missing")
@@ -72,7 +71,7 @@ func allRoutes(files []*protogen.File) ([]*route, error) {
 	return all, nil
 }
 
-func messageNamed(files []*protogen.File, name string) *protogen.Message {
+func findMessage(files []*protogen.File, name string) *protogen.Message {
 	for _, file := range files {
 		for _, m := range file.Messages {
 			if string(m.Desc.FullName()) == name {
@@ -102,7 +101,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 	}
 	addTags(d, files)
 	g.schemas.named.Set(oauthError, oauthErrorSchema())
-	d.Components.Schemas, d.Components.Responses = sorted(g.schemas.named), sorted(g.refusals)
+	d.Components.Schemas, d.Components.Responses = sortedMap(g.schemas.named), sortedMap(g.sharedErrors)
 	return d, nil
 }
 
@@ -118,7 +117,7 @@ func put(item *PathItem, verb string, o *Operation) error {
 	return nil
 }
 
-func sorted[V any](from *Map[V]) *Map[V] {
+func sortedMap[V any](from *Map[V]) *Map[V] {
 	out := &Map[V]{}
 	names := slices.Clone(from.Keys())
 	slices.Sort(names)
@@ -128,7 +127,7 @@ func sorted[V any](from *Map[V]) *Map[V] {
 	return out
 }
 
-// addTags adds one tag a service that has routes, grouped by domain.
+// addTags adds one tag for each service with routes, grouped by domain.
 func addTags(d *Document, files []*protogen.File) {
 	used := map[string]bool{}
 	for _, path := range d.Paths.Keys() {
@@ -142,7 +141,7 @@ func addTags(d *Document, files []*protogen.File) {
 	groups := map[string]int{}
 	for _, file := range files {
 		for _, service := range file.Services {
-			name, domain := tagName(service), domainOf(service)
+			name, domain := tagName(service), domainTitle(service)
 			if !used[name] {
 				continue
 			}

@@ -1,6 +1,6 @@
 package openapi
 
-// about is what a reader has to know of all operations.
+// about is the introduction for all operations.
 const about = `Every operation answers under /v1/… and under /api/v1/…, over HTTPS only.
 
 **Authentication.** POST /api/authentication/access_token returns an access token for a password or a refresh token. Send it
@@ -24,7 +24,7 @@ const (
 	password = "password"
 )
 
-// head is a description without operations.
+// head returns a description without operations.
 func head() *Document {
 	return &Document{
 		OpenAPI: "3.1.1",
@@ -52,7 +52,7 @@ func head() *Document {
 	}
 }
 
-// oauthErrorSchema is the error of RFC 6749, section 5.2.
+// oauthErrorSchema returns the schema of errors of RFC 6749, section 5.2.
 func oauthErrorSchema() *Schema {
 	s := &Schema{
 		Type: "object", Description: "An error of the token operations (RFC 6749, section 5.2).",

@@ -16,11 +16,10 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// maxQueryDepth is how deeply the edge lets a query parameter reach into
-// messages.
+// maxQueryDepth is how deep query parameters of the edge can reach into messages.
 const maxQueryDepth = 3
 
-// Whose operation it is.
+// Values of x-origin.
 const (
 	originReference = "reference"
 	originOwn       = "own"
@@ -36,15 +35,14 @@ type route struct {
 	method *protogen.Method
 	policy *optionsv1.Method
 	verb   string
-	path   string // {name} for a parameter; one that can be one word only is that word
+	path   string // {name} for a parameter; a parameter with a single allowed word is that word
 	word   string // that word, or ""
 	number int    // among the rules of the rpc, from 0
-	body   string // the field that the body is, "*" for the whole request, or ""
+	body   string // the field of the body, "*" for the whole request, or ""
 	params map[string]bool
 }
 
-// routes returns the HTTP rules of an rpc, the main one first; none for one that
-// only services call.
+// routes returns the HTTP rules of an rpc, the main one first, or none for an rpc between services.
 func routes(method *protogen.Method) ([]*route, error) {
 	main, ok := proto.GetExtension(method.Desc.Options(), annotations.E_Http).(*annotations.HttpRule)
 	if !ok || main == nil {
@@ -112,7 +110,7 @@ func (g *generator) operation(r *route) *Operation {
 		AccessPoint: r.policy.GetAccessPoint(),
 		Throttle:    strings.ToLower(strings.TrimPrefix(r.policy.GetThrottle().String(), "THROTTLE_")),
 		Origin:      originReference,
-		limits:      limitsOf(r.method.Input, map[*protogen.Message]bool{}),
+		limits:      requestLimits(r.method.Input, map[*protogen.Message]bool{}),
 	}
 	if r.policy.GetOwn() {
 		o.Origin = originOwn
@@ -124,8 +122,8 @@ func (g *generator) operation(r *route) *Operation {
 	return o
 }
 
-// operationID is the name of the rpc, with that by which its further routes
-// differ: a word of the path, the version, or else their number.
+// operationID returns the name of the rpc, with a suffix for its additional routes: a word of the
+// path, the version, or else their number.
 func operationID(r *route) string {
 	id := []rune(string(r.method.Desc.Name()))
 	id[0] = unicode.ToLower(id[0])
@@ -142,7 +140,7 @@ func operationID(r *route) string {
 	return string(id) + suffix
 }
 
-// tagName is the name of a service with its domain: "Scheduling: shift template".
+// tagName returns the name of a service with its domain: "Scheduling: shift template".
 func tagName(service *protogen.Service) string {
 	var words strings.Builder
 	for i, letter := range strings.TrimSuffix(string(service.Desc.Name()), "Service") {
@@ -151,17 +149,17 @@ func tagName(service *protogen.Service) string {
 		}
 		words.WriteRune(unicode.ToLower(letter))
 	}
-	return domainOf(service) + ": " + words.String()
+	return domainTitle(service) + ": " + words.String()
 }
 
-// domainOf is the domain of a service, as a title.
-func domainOf(service *protogen.Service) string {
+// domainTitle returns the domain of a service, as a title.
+func domainTitle(service *protogen.Service) string {
 	domain := strings.Split(string(service.Desc.FullName()), ".")[1]
 	return strings.ToUpper(domain[:1]) + domain[1:]
 }
 
-// takesIfMatch reports whether the route changes the object whose version the operation is
-// about: a POST without a parameter in its path creates the object.
+// takesIfMatch reports whether the route changes the versioned object of the operation. A POST
+// without a parameter in its path creates the object.
 func (r *route) takesIfMatch() bool {
 	return r.policy.GetVersioned() && (r.verb == http.MethodPut || r.verb == http.MethodDelete || r.verb == http.MethodPost && len(r.params) > 0)
 }
@@ -189,8 +187,8 @@ func (g *generator) parameters(r *route) []*Parameter {
 	return append(out, g.queryParameters(r, r.method.Input, "", 0)...)
 }
 
-// queryParameters are the fields that come from the query, as the edge reads
-// them: scalars, also those of messages.
+// queryParameters returns the parameters for the fields that the edge reads from the query:
+// scalars, including scalars of nested messages.
 func (g *generator) queryParameters(r *route, m *protogen.Message, path string, depth int) []*Parameter {
 	var out []*Parameter
 	for _, field := range m.Fields {
@@ -199,7 +197,7 @@ func (g *generator) queryParameters(r *route, m *protogen.Message, path string, 
 			continue
 		}
 		if field.Message != nil {
-			if !field.Desc.IsList() && !field.Desc.IsMap() && depth < maxQueryDepth && known(field.Message) {
+			if !field.Desc.IsList() && !field.Desc.IsMap() && depth < maxQueryDepth && isOurs(field.Message) {
 				out = append(out, g.queryParameters(r, field.Message, path+name+".", depth+1)...)
 			}
 			continue
@@ -216,8 +214,8 @@ func (g *generator) queryParameters(r *route, m *protogen.Message, path string, 
 	return out
 }
 
-// known reports whether a message is one of the contracts.
-func known(m *protogen.Message) bool {
+// isOurs reports whether a message belongs to our contracts.
+func isOurs(m *protogen.Message) bool {
 	return strings.HasPrefix(string(m.Desc.FullName()), "rotaloom.")
 }
 
@@ -241,13 +239,13 @@ func (g *generator) bodySchema(r *route) *Schema {
 	if r.body == "*" {
 		return g.schemas.message(r.method.Input)
 	}
-	field := fieldNamed(r.method.Input, r.body)
+	field := findField(r.method.Input, r.body)
 	schema := g.schemas.field(field)
 	schema.Description = ""
 	return schema
 }
 
-// has reports whether a message has a field of that name.
+// has reports whether a message has a field with that name.
 func has(desc protoreflect.MessageDescriptor, name protoreflect.Name) bool {
 	return desc.Fields().ByName(name) != nil
 }

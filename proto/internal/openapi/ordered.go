@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Map is a JSON object whose members keep the order in which they were set.
+// Map is a JSON object whose members keep their insertion order.
 type Map[V any] struct {
 	keys   []string
 	values map[string]V
 }
 
-// Set adds a member, or changes the value of one where it stands.
+// Set adds a member, or changes the value of an existing one in place.
 func (m *Map[V]) Set(key string, value V) {
 	if m.values == nil {
 		m.values = map[string]V{}
@@ -25,7 +25,7 @@ func (m *Map[V]) Set(key string, value V) {
 // Get returns the value of a member, or the zero value.
 func (m *Map[V]) Get(key string) V { return m.values[key] }
 
-// Has reports whether there is such a member.
+// Has reports whether the member exists.
 func (m *Map[V]) Has(key string) bool {
 	_, ok := m.values[key]
 	return ok
@@ -58,7 +58,7 @@ func (m *Map[V]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plainJSON is the JSON of v, with <, > and & as they are.
+// plainJSON returns the JSON of v, without escaping <, > and &.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

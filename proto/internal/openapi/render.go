@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// JSON is the description as indented JSON.
+// JSON returns the description as indented JSON.
 func (d *Document) JSON() ([]byte, error) {
 	data, err := plainJSON(d)
 	if err != nil {
@@ -21,14 +21,14 @@ func (d *Document) JSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// YAML is the description as YAML, in the order of the JSON.
+// YAML returns the description as YAML, in the order of the JSON.
 func (d *Document) YAML() ([]byte, error) {
 	data, err := plainJSON(d)
 	if err != nil {
 		return nil, err
 	}
 	var root yaml.Node
-	// JSON is YAML, of a style that people do not like to read.
+	// JSON is valid YAML, but in a style that is hard to read.
 	if err := yaml.Unmarshal(data, &root); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (d *Document) YAML() ([]byte, error) {
 	return out.Bytes(), encoder.Close()
 }
 
-// block sets the style of collections, and leaves quotes to the encoder.
+// block selects the block style for collections, and lets the encoder choose quotes.
 func block(node *yaml.Node) {
 	node.Style = 0
 	for _, child := range node.Content {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/compiler/protogen"
 )
 
-// meanings says what the statuses stand for, in the order of the statuses.
+// meanings holds the descriptions of the statuses, in the order of the statuses.
 var meanings = map[int]string{
 	http.StatusOK:                    "Done.",
 	http.StatusCreated:               "Created.",
@@ -33,8 +33,8 @@ var meanings = map[int]string{
 	http.StatusServiceUnavailable:    "A part of the server is not available; Retry-After says when to try again.",
 }
 
-// responses describes what a route returns: its success, what every route may
-// refuse, and what the contract cases show.
+// responses describes the responses of a route: its success, the errors of every route of its kind,
+// and the outcomes in the contract cases.
 func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 	success := int(r.policy.GetSuccessStatus())
 	if success == 0 {
@@ -51,7 +51,7 @@ func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 		g.add(found, limit.Status, limit.ErrorCode)
 	}
 	g.addRanges(found, r.method.Input, map[*protogen.Message]bool{})
-	for _, seen := range g.cases.of(r) {
+	for _, seen := range g.cases.outcomes(r) {
 		g.add(found, seen.status, seen.errorCode)
 	}
 	statuses := make([]int, 0, len(found))
@@ -66,19 +66,18 @@ func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 	return out
 }
 
-// shared refers to one description of a refusal for all routes that return it
-// alike.
+// shared replaces an error response that many routes have by a reference to one description.
 func (g *generator) shared(status int, response *Response) *Response {
 	body, ok := response.Content[jsonType]
 	if !ok || len(response.ErrorCodes) > 0 || body.Examples != nil || body.Schema.Ref != errorBodyRef {
 		return response
 	}
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
-	g.refusals.Set(name, response)
+	g.sharedErrors.Set(name, response)
 	return &Response{Ref: "#/components/responses/" + name}
 }
 
-// general are the statuses of errors that every route of its kind may return.
+// general returns the error statuses that every route of this kind may return.
 func general(r *route) []int {
 	statuses := []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	if !r.policy.GetPublic() {
@@ -111,7 +110,7 @@ func (g *generator) add(found map[int]*Response, status int, code string) {
 	}
 }
 
-// fill writes what a response with this status looks like.
+// fill completes the description of a response with this status.
 func (g *generator) fill(r *route, status, success int, response *Response) *Response {
 	response.Description = meanings[status]
 	if response.Description == "" {
@@ -156,7 +155,7 @@ func (g *generator) errorSchema(r *route) *Schema {
 	return g.schemas.message(g.errorBody)
 }
 
-// headers are those that clients need, and those that the cases look at.
+// headers returns the headers that clients need, and those that the cases check.
 func (g *generator) headers(r *route, status int) *Map[*Header] {
 	out := &Map[*Header]{}
 	text := &Schema{Type: "string"}
@@ -178,10 +177,10 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 	return out
 }
 
-// addRanges adds the refusals of what is out of the ranges of a request, with those of
-// the messages in it.
+// addRanges adds the errors for values outside the ranges of a request, including its nested
+// messages.
 func (g *generator) addRanges(found map[int]*Response, m *protogen.Message, seen map[*protogen.Message]bool) {
-	if seen[m] || !known(m) {
+	if seen[m] || !isOurs(m) {
 		return
 	}
 	seen[m] = true
@@ -199,9 +198,9 @@ func (g *generator) addRanges(found map[int]*Response, m *protogen.Message, seen
 	}
 }
 
-// limitsOf collects the limits of a request, with those of the messages in it.
-func limitsOf(m *protogen.Message, seen map[*protogen.Message]bool) []Limit {
-	if seen[m] || !known(m) {
+// requestLimits collects the limits of a request, including its nested messages.
+func requestLimits(m *protogen.Message, seen map[*protogen.Message]bool) []Limit {
+	if seen[m] || !isOurs(m) {
 		return nil
 	}
 	seen[m] = true
@@ -211,7 +210,7 @@ func limitsOf(m *protogen.Message, seen map[*protogen.Message]bool) []Limit {
 			out = append(out, limits(limit)...)
 		}
 		if field.Message != nil {
-			out = append(out, limitsOf(field.Message, seen)...)
+			out = append(out, requestLimits(field.Message, seen)...)
 		}
 	}
 	return out

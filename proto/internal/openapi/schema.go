@@ -16,19 +16,19 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Forms of texts that are no formats of JSON Schema: local date-times and times
-// carry no zone.
+// Patterns of text formats that JSON Schema does not have: local date-times and times without a
+// zone.
 const (
 	localDateTime = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$`
 	localTime     = `^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$`
 )
 
-// schemas holds the schemas of messages, each made once and referred to by name.
+// schemas holds the schemas of messages, each built once and referenced by name.
 type schemas struct {
 	named *Map[*Schema]
 }
 
-// message refers to the schema of a message.
+// message returns a reference to the schema of a message.
 func (s *schemas) message(m *protogen.Message) *Schema {
 	switch m.Desc.FullName() {
 	case "google.protobuf.Struct":
@@ -44,14 +44,14 @@ func (s *schemas) message(m *protogen.Message) *Schema {
 	}
 	name := schemaName(m.Desc)
 	if !s.named.Has(name) {
-		// Set before it is made, since messages may contain themselves.
+		// Set a placeholder first, because messages may contain themselves.
 		s.named.Set(name, nil)
 		s.named.Set(name, s.make(m))
 	}
 	return &Schema{Ref: "#/components/schemas/" + name}
 }
 
-// schemaName is the name of a message with its domain: "scheduling.Shift".
+// schemaName returns the name of a message with its domain: "scheduling.Shift".
 func schemaName(desc protoreflect.MessageDescriptor) string {
 	name := strings.TrimPrefix(string(desc.FullName()), "rotaloom.")
 	return strings.Replace(name, ".v1.", ".", 1)
@@ -59,7 +59,7 @@ func schemaName(desc protoreflect.MessageDescriptor) string {
 
 func (s *schemas) make(m *protogen.Message) *Schema {
 	options := messageOptions(m.Desc)
-	if field := fieldNamed(m, options.GetBareArray()); field != nil {
+	if field := findField(m, options.GetBareArray()); field != nil {
 		list := s.field(field)
 		if text := comment(m.Comments); text != "" {
 			list.Description = text
@@ -93,7 +93,7 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 	return object
 }
 
-func fieldNamed(m *protogen.Message, name string) *protogen.Field {
+func findField(m *protogen.Message, name string) *protogen.Field {
 	for _, field := range m.Fields {
 		if name != "" && string(field.Desc.Name()) == name {
 			return field
@@ -102,7 +102,7 @@ func fieldNamed(m *protogen.Message, name string) *protogen.Field {
 	return nil
 }
 
-// field is the schema of a property.
+// field returns the schema of a property.
 func (s *schemas) field(f *protogen.Field) *Schema {
 	schema := s.value(f)
 	policy := fieldOptions(f.Desc)
@@ -134,7 +134,7 @@ func (s *schemas) field(f *protogen.Field) *Schema {
 	return schema
 }
 
-// value is the schema of one value of a field.
+// value returns the schema of one value of a field.
 func (s *schemas) value(f *protogen.Field) *Schema {
 	switch f.Desc.Kind() {
 	case protoreflect.MessageKind, protoreflect.GroupKind:
@@ -176,7 +176,7 @@ func applyFormat(schema *Schema, format optionsv1.Format) {
 	}
 }
 
-// applyRanges writes what bounds a number or a text; of several ranges, the narrowest.
+// applyRanges writes the bounds of a number or a text; of several ranges, the narrowest.
 func applyRanges(schema *Schema, policy *optionsv1.Field) {
 	least, most := math.Inf(-1), math.Inf(1)
 	for _, r := range policy.GetRanges() {
@@ -195,7 +195,7 @@ func applyRanges(schema *Schema, policy *optionsv1.Field) {
 	}
 }
 
-// applyRules writes the value rules of a contract as keywords.
+// applyRules writes the validation rules of a contract as keywords.
 func applyRules(schema *Schema, rules *validate.FieldRules) {
 	if text := rules.GetString(); text != nil {
 		schema.MinLength, schema.MaxLength = text.MinLen, text.MaxLen
@@ -265,7 +265,7 @@ func methodOptions(desc protoreflect.MethodDescriptor) (*optionsv1.Method, error
 	return options, nil
 }
 
-// comment is what stands above a declaration, in one line a paragraph.
+// comment returns the comment above a declaration, with each paragraph on one line.
 func comment(comments protogen.CommentSet) string {
 	var paragraphs []string
 	for _, paragraph := range strings.Split(string(comments.Leading), "\n\n") {

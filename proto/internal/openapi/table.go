@@ -16,8 +16,7 @@ An operation is of the reference product unless it is marked *own*. "public" nee
 valid token will do. A limit is exceeded with the error that it names.
 `
 
-// Table lists the operations with what policy says of them, as Markdown: one
-// section a domain.
+// Table returns a Markdown list of the operations with their policies: one section for each domain.
 func (d *Document) Table() []byte {
 	var out bytes.Buffer
 	out.WriteString(tableHead)

@@ -1,4 +1,4 @@
-// Command coredns is CoreDNS with the plugins that a cluster's names need, and no others.
+// Command coredns is CoreDNS with only the plugins for a cluster's names.
 package main
 
 import (
