@@ -1,10 +1,8 @@
-// Package attack holds attacks on the running product: what somebody may try who
-// means harm, with no token, with that of an ordinary user, or with that of another
-// tenant's administrator. Each must come to nothing, and leave a server that serves
-// everybody else, without a 500 and without a panic.
+// Package attack attacks the running product as a malicious caller could: without a token, with an
+// ordinary user's token, or with the token of another tenant's administrator. Each attack must
+// fail, and must leave a server that serves all other callers, without a 500 and without a panic.
 //
-// What can share a server is registered with attack, in an init function of its file,
-// and is a part of TestAttacks. What needs settings, or a process, of its own is a
-// test of its own. ROTALOOM_ATTACK=long (make attack) makes those last that have a
-// long form.
+// Attacks that can share a server are registered with attack, in an init function of their file,
+// and run in TestAttacks. Attacks that need their own settings or their own process are separate
+// tests. ROTALOOM_ATTACK=long (make attack) runs the long form of the attacks that have one.
 package attack

@@ -1,6 +1,5 @@
-// Package bench measures the product as those who use it meet it. Each figure
-// that is a ratio stands beside a baseline, the least that any design would have
-// to do, measured in turns with it in the same run.
+// Package bench measures the product from the outside. Each figure that is a ratio has a baseline,
+// the least work that any design would have to do; both are measured in turns in the same run.
 package bench
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// groups are in the order of the table.
+// groups are the groups in the order of the table.
 var groups = slices.Concat(
 	[]harness.Group{
 		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
@@ -32,8 +31,8 @@ var groups = slices.Concat(
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
 )
 
-// Run measures, prints the table and reports whether every target is met. A group that
-// fails leaves its figures out of the table; its error is returned afterwards.
+// Run measures, prints the table and reports whether every target is met. The figures of a failed
+// group are missing in the table; Run returns its error at the end.
 func Run(ctx context.Context, out io.Writer, o harness.Options) (bool, error) {
 	var figures []harness.Figure
 	var failures []error
@@ -58,7 +57,7 @@ func Run(ctx context.Context, out io.Writer, o harness.Options) (bool, error) {
 	return met, errors.Join(append(failures, err)...)
 }
 
-// standalone measures on the standalone process.
+// standalone measures the standalone process.
 func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	api := scenario.API{Target: server.Target(h)}

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// deployed measures on processes of their own.
+// deployed measures separate processes.
 func deployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	d := launch.Deployed(h)
 	api := scenario.API{Target: launch.Login(h, d.Client, d.Ready)}
@@ -23,7 +23,7 @@ func deployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		// This database server is one for tests, which does not do so by itself.
+		// This database server is for tests, and does not vacuum automatically.
 		if err := fixture.Execute(h.Context(), d.Postgres.AdminURL("scheduling"), "VACUUM (ANALYZE)"); err != nil {
 			return nil, fmt.Errorf("statistics: %w", err)
 		}

@@ -1,4 +1,3 @@
-// Package clients tries the product with the HTTP clients that people use: what one
-// client sees of a response, another may never look at. It needs curl, python3 and node
-// on PATH; make clients installs them.
+// Package clients tests the product with common HTTP clients, because each may react to a different
+// part of a response. It needs curl, python3 and node on PATH; make clients installs them.
 package clients

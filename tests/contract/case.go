@@ -1,6 +1,6 @@
-// Package contract runs contract cases: requests and what must be returned,
-// written as data. A case knows nothing but the network, so the same cases
-// hold every way of running the product to the same contract.
+// Package contract runs contract cases: requests and the expected responses, written as data. A
+// case uses only the network, so the same cases hold every way of running the product to the same
+// contract.
 package contract
 
 import (
@@ -16,48 +16,45 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Case is a sequence of steps. Later steps may use what earlier ones kept.
-// Cases share one server and run side by side: a case names what it creates
-// with ${unique}.
+// Case is a sequence of steps. Steps may use values that earlier steps kept. Cases share one server
+// and run concurrently: a case names the objects that it creates with ${unique}.
 type Case struct {
 	// Path of the file, "<domain>/<resource>/<case>".
 	Path string `yaml:"-"`
-	// Name is a sentence that says what holds.
+	// Name is a sentence that states the expected behaviour.
 	Name  string `yaml:"name"`
 	Steps []Step `yaml:"steps"`
 }
 
-// Step is one request with what must be returned.
+// Step is a request with the expected response.
 type Step struct {
-	// It says what the step shows.
+	// It describes the purpose of the step.
 	It string `yaml:"it"`
 	// Do is the method and the path, "POST /v1/...".
 	Do string `yaml:"do"`
-	// JSON, Form and Body are the request body; at most one is set. Body is
-	// sent as it is.
+	// JSON, Form and Body are the request body; at most one is set. Body is sent unchanged.
 	JSON any               `yaml:"json"`
 	Form map[string]string `yaml:"form"`
 	Body string            `yaml:"body"`
 	// Header is added to the request. An empty value removes a header.
 	Header map[string]string `yaml:"header"`
-	// Anonymous leaves the access token out.
+	// Anonymous omits the access token.
 	Anonymous bool `yaml:"anonymous"`
-	// Status that must be returned.
+	// Status is the expected status.
 	Status int `yaml:"status"`
-	// Expect is what the JSON response must hold: objects may hold more members
-	// than expected, arrays have exactly the expected items. See Match for the
-	// placeholders.
+	// Expect is the expected JSON response: objects may have additional members, arrays must have
+	// exactly the expected items. See Match for the placeholders.
 	Expect any `yaml:"expect"`
-	// Text is the exact response, where the bytes count.
+	// Text is the exact expected response.
 	Text *string `yaml:"text"`
-	// ExpectHeader is what headers must hold; "<absent>" and "<any>" work.
+	// ExpectHeader holds the expected headers; "<absent>" and "<any>" work.
 	ExpectHeader map[string]string `yaml:"expectHeader"`
 	// Keep stores parts of the response, name: path, for later steps. A path is
 	// the names and indexes to a value, "0.groupSchedulePattern.id", or
 	// "header:Content-Location".
 	Keep map[string]string `yaml:"keep"`
-	// Within repeats the request until the response is as expected, or the time
-	// is over: for what is applied asynchronously.
+	// Within repeats the request until the response is as expected, or the time is over. It is for
+	// asynchronous changes.
 	Within time.Duration `yaml:"within"`
 }
 
@@ -105,8 +102,7 @@ func parse(data []byte) (Case, error) {
 	return c, nil
 }
 
-// plainDates turns the dates that YAML recognises back into the text that was
-// written.
+// plainDates turns the dates that YAML recognises back into their text.
 func plainDates(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

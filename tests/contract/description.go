@@ -13,11 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/proto/gen/openapi"
 )
 
-// descriptionURL is the name by which parts of the API description are found.
+// descriptionURL is the URL of the API description for references to its parts.
 const descriptionURL = "https://rotaloom.invalid/openapi.json"
 
-// description is the API description that the product serves. Every request and
-// every response of a case must be as it says.
+// description is the API description that the product serves. Every request and every response of a
+// case must match it.
 type description struct {
 	mu       sync.Mutex
 	root     map[string]any
@@ -43,16 +43,16 @@ var described = sync.OnceValues(func() (*description, error) {
 	return &description{root: root, compiler: compiler, compiled: map[string]*jsonschema.Schema{}}, nil
 })
 
-// checkDescribed holds a step's request and what was returned against the API
-// description, and against what is known of the reference product. Steps that call no operation are left out, and requests that are
-// meant to be refused.
+// checkDescribed checks a step's request and response against the API description and against the
+// data about the reference product. It skips steps that call no operation, and requests that are
+// meant to fail.
 func checkDescribed(step Step, request []byte, status int, body []byte) error {
 	d, err := described()
 	if err != nil {
 		return err
 	}
 	verb, target, _ := strings.Cut(step.Do, " ")
-	path := d.pathOf(verb, target)
+	path := d.describedPath(verb, target)
 	if path == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func checkDescribed(step Step, request []byte, status int, body []byte) error {
 		return nil
 	}
 	if _, ok := d.follow(append(response, "content", "text/csv")...); ok {
-		return nil // Which the case compares.
+		return nil // The case compares it itself.
 	}
 	schema, ok := d.follow(append(response, "content", "application/json", "schema")...)
 	if !ok {
@@ -85,7 +85,7 @@ func checkDescribed(step Step, request []byte, status int, body []byte) error {
 	return checkReference("returns", route, value)
 }
 
-// checkRequest validates the JSON of a request that is taken, in its strict form.
+// checkRequest validates the JSON of an accepted request, in its strict form.
 func (d *description) checkRequest(step Step, route string, at []string, request []byte) error {
 	if step.JSON == nil || step.Status >= http.StatusBadRequest {
 		return nil
@@ -109,9 +109,9 @@ func (d *description) checkRequest(step Step, route string, at []string, request
 	return checkReference("takes", route, value)
 }
 
-// pathOf finds the path of the description that a request goes to, or "". A word
-// goes before a parameter.
-func (d *description) pathOf(verb, target string) string {
+// describedPath returns the path in the description for a request, or "". A literal path segment
+// takes precedence over a parameter.
+func (d *description) describedPath(verb, target string) string {
 	at, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(at, "/api/authentication/") {
 		at = strings.TrimPrefix(at, "/api")
@@ -141,8 +141,8 @@ func fits(pattern, at string) bool {
 	return true
 }
 
-// follow finds a part of the description by the names on the way, through a
-// reference at its end, and returns the way to it.
+// follow finds a part of the description by a path of names, follows a reference at its end, and
+// returns the path to the part.
 func (d *description) follow(way ...string) ([]string, bool) {
 	var at any = d.root
 	for _, name := range way {
@@ -160,7 +160,7 @@ func (d *description) follow(way ...string) ([]string, bool) {
 	return append([]string(nil), way...), true
 }
 
-// validate returns the JSON of a body that is as the schema says.
+// validate returns the JSON of a body, if it matches the schema.
 func (d *description) validate(way []string, body []byte) (any, error) {
 	schema, err := d.schema(way)
 	if err != nil {

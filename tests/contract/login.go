@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Login gets an access token by the password grant, with the credentials in
-// the target's values.
+// Login gets an access token by the password grant, with the credentials in the target's values.
 func Login(ctx context.Context, target Target) (string, error) {
 	form := url.Values{"grant_type": {"password"}, "auth_chain": {"OAuthLdapService"}}
 	for _, field := range []string{"username", "password", "client_id", "client_secret"} {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Match compares a response with what is expected and says where they differ.
-// Expected texts in angle brackets stand for any value of a kind:
+// Match compares a response with the expectation and returns the difference. Expected texts in
+// angle brackets match any value of a kind:
 //
 //	<any>       anything that is present
 //	<absent>    nothing
@@ -19,14 +19,13 @@ import (
 //	<list>      an array
 //	<matches X> a text that matches the regular expression X
 //
-// Numbers compare as numbers. An expected map with the only key "<contains>"
-// holds a list of items of which each must match some item of the array.
+// Numbers compare as numbers. An expected map with the single key "<contains>" holds a list of
+// items; each must match some item of the array.
 func Match(expected, actual any) error {
 	return match("response", normalise(expected), actual)
 }
 
-// normalise brings what YAML decoded into the types of encoding/json, with
-// numbers as json.Number.
+// normalise converts values from YAML to the types of encoding/json, with numbers as json.Number.
 func normalise(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -178,7 +177,7 @@ func differ(at string, want, got any) error {
 	return fmt.Errorf("%s is %s, but must be %s", at, show(got), show(want))
 }
 
-// show writes a value as JSON, cut to what a reader can take in.
+// show returns a value as JSON, truncated for readers.
 func show(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -23,18 +23,18 @@ type Operation struct {
 // Route is a method and a path.
 type Route struct {
 	method string
-	// segments are those of the path; "" stands for a parameter.
+	// segments are the segments of the path; "" is a parameter.
 	segments []string
 }
 
-// Operations returns those of the contracts that have routes.
+// Operations returns the operations of the contracts that have routes.
 func Operations() []*Operation {
 	var out []*Operation
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			methods := file.Services().Get(i).Methods()
 			for k := range methods.Len() {
-				if routes := routesOf(methods.Get(k)); len(routes) > 0 {
+				if routes := methodRoutes(methods.Get(k)); len(routes) > 0 {
 					out = append(out, &Operation{Name: string(methods.Get(k).FullName()), Routes: routes})
 				}
 			}
@@ -44,7 +44,7 @@ func Operations() []*Operation {
 	return out
 }
 
-func routesOf(method protoreflect.MethodDescriptor) []*Route {
+func methodRoutes(method protoreflect.MethodDescriptor) []*Route {
 	if !proto.HasExtension(method.Options(), annotations.E_Http) {
 		return nil
 	}
@@ -56,16 +56,16 @@ func routesOf(method protoreflect.MethodDescriptor) []*Route {
 			http.MethodPatch: rule.GetPatch(), http.MethodDelete: rule.GetDelete(),
 		} {
 			if path != "" {
-				out = append(out, &Route{method: verb, segments: segmentsOf(path)})
+				out = append(out, &Route{method: verb, segments: pathSegments(path)})
 			}
 		}
 	}
 	return out
 }
 
-// segmentsOf splits a path; what a contract or a case leaves open is "". A
-// parameter that can be one word only, {name=word}, is that word.
-func segmentsOf(path string) []string {
+// pathSegments splits a path; an open part of a contract or case becomes "". A parameter with a
+// single allowed word, {name=word}, becomes that word.
+func pathSegments(path string) []string {
 	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	for i, s := range segments {
 		if strings.HasPrefix(s, "{") {
@@ -75,15 +75,15 @@ func segmentsOf(path string) []string {
 	return segments
 }
 
-// Called returns the operation that a step calls, and the route by which it does;
-// nil when it calls none. A literal goes before a parameter.
+// Called returns the operation that a step calls, and its route; nil if it calls none. A literal
+// segment takes precedence over a parameter.
 func Called(operations []*Operation, step Step) (*Operation, *Route) {
 	method, target, _ := strings.Cut(step.Do, " ")
 	path, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, "/api/authentication/") {
 		path = strings.TrimPrefix(path, "/api")
 	}
-	segments := segmentsOf(path)
+	segments := pathSegments(path)
 	var best *Operation
 	var bestRoute *Route
 	for _, o := range operations {
@@ -118,7 +118,7 @@ func (r *Route) parameters() int {
 	return n
 }
 
-// String is the route as texts show it.
+// String returns the route for texts.
 func (r *Route) String() string {
 	return fmt.Sprintf("%s /%s", r.method, strings.ReplaceAll("/"+strings.Join(r.segments, "/")+"/", "//", "/{}/"))
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract/reference"
 )
 
-// referenceURL is the name by which schemas of the reference are found.
+// referenceURL is the URL of the schemas of the reference.
 const referenceURL = "https://rotaloom.invalid/reference.json"
 
-// referenceData is what clients of the reference product send and read. How it is written
-// stands in reference/common.yaml.
+// referenceData describes the requests and responses of the reference product.
+// reference/common.yaml explains its notation.
 type referenceData struct {
 	Types      map[string]*referenceType     `yaml:"types"`
 	Operations map[string]referenceOperation `yaml:"operations"`
-	// Unknown are operations of which it is not known, by the reason; followed by
-	// " takes" or " returns" when only one of both is not.
+	// Unknown lists operations with unknown types, by reason. A suffix " takes" or " returns"
+	// limits the entry to requests or responses.
 	Unknown map[string][]string `yaml:"unknown"`
 
 	mu       sync.Mutex
@@ -32,16 +32,16 @@ type referenceData struct {
 	compiled map[string]*jsonschema.Schema
 }
 
-// referenceType is an object.
+// referenceType is an object type.
 type referenceType struct {
-	// Properties are their types by name; a name with "!" behind it is always there
-	// in responses.
+	// Properties are the types of its properties by name. A "!" after the name marks a property
+	// that responses always have.
 	Properties map[string]any `yaml:"properties"`
-	// Own are properties that we have beyond those.
+	// Own are additional properties of our product.
 	Own []string `yaml:"own"`
-	// Missing are properties that we do not have, by the reason.
+	// Missing are properties that our product lacks, by reason.
 	Missing map[string][]string `yaml:"missing"`
-	// Differs are properties that have another type here, by what is different.
+	// Differs are properties with another type in our product, by difference.
 	Differs map[string][]string `yaml:"differs"`
 }
 
@@ -92,8 +92,8 @@ func loadReference(files fs.FS) (*referenceData, error) {
 	return all, all.compile()
 }
 
-// compile makes two schemas of each type: of requests, in which nothing is required
-// because we ask for less, and of responses.
+// compile builds two schemas of each type: one for requests, without required properties because
+// our product requires fewer, and one for responses.
 func (r *referenceData) compile() error {
 	root := map[string]any{}
 	for way, required := range map[string]bool{"takes": false, "returns": true} {
@@ -151,7 +151,7 @@ func (r *referenceData) object(t *referenceType, way string, required bool) (map
 	}, nil
 }
 
-// scalars are the types of values that are neither objects nor lists.
+// scalars are the types of values other than objects and lists.
 var scalars = map[string]map[string]any{
 	"integer":   {"type": "integer"},
 	"number":    {"type": "number"},
@@ -163,7 +163,7 @@ var scalars = map[string]map[string]any{
 	"any":       {},
 }
 
-// schema returns the schema of a type as the data writes it.
+// schema returns the schema of a type in the notation of the data.
 func (r *referenceData) schema(value any, way string) (any, error) {
 	switch v := value.(type) {
 	case []any:
@@ -180,7 +180,7 @@ func (r *referenceData) schema(value any, way string) (any, error) {
 			return map[string]any{"$ref": "#/" + way + "/" + v}, nil
 		}
 		if values := strings.Split(v, "|"); len(values) > 1 {
-			if way == "takes" { // In any case.
+			if way == "takes" { // Case-insensitive.
 				return map[string]any{"type": "string", "pattern": "^(?i:" + v + ")$"}, nil
 			}
 			var enum []any
@@ -193,9 +193,8 @@ func (r *referenceData) schema(value any, way string) (any, error) {
 	return nil, fmt.Errorf("there is no type %v", value)
 }
 
-// of returns the schema of what an operation takes or returns; nil when nothing is
-// known of it.
-func (r *referenceData) of(way, route string) (*jsonschema.Schema, error) {
+// operationSchema returns the schema of an operation's request or response; nil if it is unknown.
+func (r *referenceData) operationSchema(way, route string) (*jsonschema.Schema, error) {
 	o, known := r.Operations[route]
 	if !known || way == "takes" && o.Takes == nil || way == "returns" && o.Returns == nil {
 		return nil, nil
@@ -215,13 +214,13 @@ func (r *referenceData) of(way, route string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// checkReference holds a value against what the reference product takes or returns.
+// checkReference checks a value against the type of the reference product's request or response.
 func checkReference(way, route string, value any) error {
 	r, err := references()
 	if err != nil {
 		return err
 	}
-	schema, err := r.of(way, route)
+	schema, err := r.operationSchema(way, route)
 	if err != nil || schema == nil {
 		return err
 	}

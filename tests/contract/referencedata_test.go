@@ -35,7 +35,7 @@ func TestReferenceIsDescribed(t *testing.T) {
 					if body == nil {
 						return
 					}
-					_, err := r.of(way, route)
+					_, err := r.operationSchema(way, route)
 					require.NoError(t, err)
 					part := slices.Concat(at, []string{"requestBody"})
 					if way == "returns" {
@@ -165,7 +165,7 @@ operations:
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			schema, err := r.of(test.way, "POST /pets")
+			schema, err := r.operationSchema(test.way, "POST /pets")
 			require.NoError(t, err)
 			err = schema.Validate(test.value)
 			if test.problem == "" {
@@ -175,7 +175,7 @@ operations:
 			require.ErrorContains(t, err, test.problem)
 		})
 	}
-	nothing, err := r.of("takes", "GET /pets")
+	nothing, err := r.operationSchema("takes", "GET /pets")
 	require.NoError(t, err)
 	assert.Nil(t, nothing)
 	for name, text := range map[string]string{

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// RecordedStep is a step with the values that were at hand for it.
+// RecordedStep is a step with the values that were available to it.
 type RecordedStep struct {
 	Case   string
 	Step   Step
 	Values map[string]string
 }
 
-// Record runs a case as Run does, and returns its steps with their values. Steps
-// that last names, and those behind them, are not run.
+// Record runs a case like Run, and returns its steps with their values. It stops before the first
+// step for which last returns true.
 func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([]RecordedStep, error) {
-	values := fresh()
+	values := freshValues()
 	maps.Copy(values, target.Values)
 	var asked []RecordedStep
 	stopped := false
@@ -37,14 +37,14 @@ func Record(ctx context.Context, target Target, c Case, last func(Step) bool) ([
 	return asked, nil
 }
 
-// Response is what was returned to a step.
+// Response is the response to a step.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Send sends a step once, to a host name, and returns whatever comes back.
+// Send sends a step once, to a host name, and returns the response, whatever it is.
 func Send(ctx context.Context, target Target, host string, asked RecordedStep) (Response, error) {
 	request, err := newRequest(ctx, target, asked.Step, asked.Values)
 	if err != nil {
@@ -60,10 +60,10 @@ func Send(ctx context.Context, target Target, host string, asked RecordedStep) (
 	return Response{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
-// named finds what a step names by ${name}.
+// named matches ${name} in a step.
 var named = regexp.MustCompile(`\$\{(\w+)(:number)?\}`)
 
-// Names returns the values that a text names.
+// Names returns the names of the values that a text uses.
 func Names(text string) []string {
 	var names []string
 	for _, found := range named.FindAllStringSubmatch(text, -1) {
@@ -72,7 +72,7 @@ func Names(text string) []string {
 	return names
 }
 
-// Text is all of a step in which values may be named.
+// Text returns all parts of a step that may use values.
 func (a RecordedStep) Text() string {
 	var b strings.Builder
 	fmt.Fprint(&b, a.Step.Do, " ", a.Step.JSON, " ", a.Step.Form, " ", a.Step.Body)
@@ -84,31 +84,31 @@ func (a RecordedStep) Text() string {
 	return b.String()
 }
 
-// Filled is Text with the values.
+// Filled returns Text with the values filled in.
 func (a RecordedStep) Filled() string {
 	return named.ReplaceAllStringFunc(a.Text(), func(found string) string {
 		return a.Values[named.FindStringSubmatch(found)[1]]
 	})
 }
 
-// Called returns the operation that is called, and the route by which it is.
+// Called returns the called operation and its route.
 func (a RecordedStep) Called(operations []*Operation) (*Operation, *Route) {
 	step := a.Step
 	step.Do = fill(step.Do, a.Values)
 	return Called(operations, step)
 }
 
-// Request is what a step sends.
+// Request is the request of a step.
 type Request struct {
 	Method, Path string
-	// Body is nil when there is none.
+	// Body is nil for a request without a body.
 	Body []byte
 }
 
-// Filled returns what a step sends with its values.
+// Filled returns the request of a step with its values filled in.
 func Filled(a RecordedStep) Request {
 	method, path, _ := strings.Cut(fill(a.Step.Do, a.Values), " ")
-	// A body that cannot be encoded would have failed when it was recorded.
+	// A body that cannot be encoded would have failed during recording.
 	body, _, _ := encode(a.Step, a.Values)
 	return Request{Method: method, Path: path, Body: body}
 }

@@ -19,22 +19,22 @@ import (
 
 // Target is a running server.
 type Target struct {
-	// BaseURL has no slash at its end.
+	// BaseURL has no trailing slash.
 	BaseURL string
 	Client  *http.Client
-	// Token is the access token of a user who may do everything.
+	// Token is the access token of a user with all permissions.
 	Token string
-	// Values are at hand in every case as ${name}.
+	// Values are available in every case as ${name}.
 	Values map[string]string
 }
 
-// interval is the pause between two looks at what is applied asynchronously.
+// interval is the time between two polls for asynchronous changes.
 const interval = 20 * time.Millisecond
 
 var counter atomic.Int64
 
-// fresh are the values by which one run of a case differs from all others.
-func fresh() map[string]string {
+// freshValues returns values that are unique to one run of a case.
+func freshValues() map[string]string {
 	return map[string]string{
 		"unique": fmt.Sprintf("%x-%d", time.Now().UnixNano(), counter.Add(1)),
 		// A UUID without its last twelve digits, which the case appends.
@@ -44,7 +44,7 @@ func fresh() map[string]string {
 
 // Run runs a case and returns the first difference.
 func Run(ctx context.Context, target Target, c Case) error {
-	values := fresh()
+	values := freshValues()
 	for name, value := range target.Values {
 		values[name] = value
 	}
@@ -85,7 +85,7 @@ func try(ctx context.Context, target Target, step Step, values map[string]string
 	if err != nil {
 		return err
 	}
-	// Before check, which may change the values.
+	// Store the values before check, which may change them.
 	sent, _, err := encode(step, values)
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func encode(step Step, values map[string]string) (body []byte, contentType strin
 	}
 }
 
-// placeholder is ${name}; "${name:number}" in quotes loses the quotes, so that
-// YAML can hold a JSON number that is known only at run time.
+// placeholder matches ${name}; "${name:number}" in quotes loses the quotes, so that YAML can
+// contain a JSON number that is known only at run time.
 var placeholder = regexp.MustCompile(`"\$\{(\w+):number\}"|\$\{(\w+)\}`)
 
 func fill(text string, values map[string]string) string {
@@ -189,14 +189,13 @@ func check(step Step, response *http.Response, body []byte, values map[string]st
 	return storeValues(step.Keep, response.Header, decoded, values)
 }
 
-// expectation is a copy of what is expected with the values filled in.
+// expectation returns a copy of the expected value with the values filled in.
 func expectation(expected any, values map[string]string) (any, error) {
 	data, err := json.Marshal(expected)
 	if err != nil {
 		return nil, err
 	}
-	// The encoder escapes angle brackets, which placeholders begin with; the
-	// decoder turns them back.
+	// The encoder escapes the angle brackets of placeholders; the decoder restores them.
 	decoder := json.NewDecoder(strings.NewReader(fill(string(data), values)))
 	decoder.UseNumber()
 	var filled any

@@ -7,10 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// strict turns the lenient forms of a request into those that the API
-// description shows: numbers as text and texts as numbers, fractions for
-// integers, one value for a list, and null for absent. It leaves alone what is
-// none of these.
+// strict converts the lenient forms of a request into the forms of the API description: numbers as
+// text and texts as numbers, fractions for integers, one value for a list, and null for absent. It
+// leaves other values unchanged.
 func strict(schema *jsonschema.Schema, value any) any {
 	for schema.Ref != nil {
 		schema = schema.Ref

@@ -151,7 +151,7 @@ func (w *fixture) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
 	launch.Await(w.t, waitTimeout, "all propagations have finished", func() bool {
-		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"), "--nats-url", w.NATSURLOf("propagator"))
+		out, errs, code := launch.Run(w.t, propagator, nil, "verify", "--database-url", w.DatabaseURL("scheduling"), "--nats-url", w.NATSURLFor("propagator"))
 		if !strings.Contains(out, "; 0 propagations have not finished") || strings.Contains(errs, "does not respond") || strings.Contains(errs, "copies differ") {
 			return false
 		}

@@ -1,4 +1,4 @@
-// Package guides runs the commands of README and of docs/guides as they stand there.
+// Package guides runs the commands of README and of docs/guides unchanged.
 package guides
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Address is where the pages say that the server is.
+// Address is the address of the server on the pages.
 const Address = "https://127.0.0.1:8443"
 
-// FirstSession returns the commands of README's first session with a server, which stand
-// there indented. They read the server's state folder, .state, and call it at [Address].
+// FirstSession returns the commands of README's first session with a server, which are indented
+// there. They read the server's state folder, .state, and call the server at [Address].
 func FirstSession(t testing.TB) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(launch.Root(t), "README.md"))

@@ -47,7 +47,7 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused := make(chan error, 16)
-			conn, err := nats.Connect(d.NATSURLOf(name), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+			conn, err := nats.Connect(d.NATSURLFor(name), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 			require.NoError(t, err)
 			defer conn.Close()
 			denied := func(what string) {
@@ -70,6 +70,6 @@ func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 			}
 		})
 	}
-	_, err = nats.Connect(strings.Replace(d.NATSURLOf("commons"), "commons:", "commons:not-", 1))
+	_, err = nats.Connect(strings.Replace(d.NATSURLFor("commons"), "commons:", "commons:not-", 1))
 	require.ErrorIs(t, err, nats.ErrAuthorization)
 }

@@ -12,8 +12,8 @@ func (d *Deployment) awaitEdge(t testing.TB) {
 	d.AwaitServices(t)
 }
 
-// AwaitServices waits until every service does its work for a caller of the
-// edge, such as after they were all started again.
+// AwaitServices waits until every service works for callers of the edge, for example after a
+// restart of all services.
 func (d *Deployment) AwaitServices(t testing.TB) {
 	t.Helper()
 	Await(t, startTimeout, "the edge lets the administrator in", func() bool {
@@ -28,7 +28,7 @@ func (d *Deployment) AwaitServices(t testing.TB) {
 	}
 }
 
-// serves reports whether the service behind a path does its work.
+// serves reports whether the service behind a path works.
 func (d *Deployment) serves(path, token string) bool {
 	request, err := http.NewRequest(http.MethodGet, d.BaseURL+path, nil)
 	if err != nil {

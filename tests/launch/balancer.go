@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// DeployedInPairs is Deployed with two processes of each program, the second one named
-// "auth-2" and so on. Whoever calls a program gets to one that is ready, as in a cluster.
+// DeployedInPairs is Deployed with two processes of each program, the second one named "auth-2" and
+// so on. Callers of a program reach a ready process, as in a cluster.
 func DeployedInPairs(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{disposable: true, pairs: true}, append([]string{"ROTALOOM_DRAIN_DELAY=1s"}, settings...))
 }
 
-// balancer passes connections on to those of its backends that are ready. Connections
-// that are there stay where they are.
+// balancer forwards connections to its ready backends. Existing connections stay with their
+// backend.
 type balancer struct {
 	listener net.Listener
 	mu       sync.Mutex
@@ -31,7 +31,7 @@ type balancer struct {
 	next     atomic.Uint64
 }
 
-// backend is a process: where it listens, and where it says whether it is ready.
+// backend is a process, with the address of its listener and the address of its readiness.
 type backend struct {
 	listen, admin string
 	ready         atomic.Bool
@@ -59,8 +59,8 @@ func startBalancer(t testing.TB) *balancer {
 
 func (b *balancer) address() string { return b.listener.Addr().String() }
 
-// add makes a process one to which connections go while it is ready. A program without
-// a listener is only looked at.
+// add adds a process as a backend, which gets connections while it is ready. A program without a
+// listener is only watched.
 func (b *balancer) add(t testing.TB, listen, admin string) *backend {
 	t.Helper()
 	added := &backend{listen: listen, admin: admin}
@@ -70,7 +70,7 @@ func (b *balancer) add(t testing.TB, listen, admin string) *backend {
 	looking.Go(func() {
 		for ctx.Err() == nil {
 			added.ready.Store(added.isReady(ctx))
-			time.Sleep(pollInterval) // The pause between two looks.
+			time.Sleep(pollInterval) // Pause between two polls.
 		}
 	})
 	b.mu.Lock()
@@ -94,16 +94,16 @@ func (k *backend) isReady(ctx context.Context) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// pass connects a caller with a backend, until either ends.
+// pass connects a caller with a backend, until either side ends.
 func (b *balancer) pass(caller net.Conn) {
 	defer caller.Close()
-	for _, chosen := range b.readyOnes() {
+	for _, chosen := range b.readyBackends() {
 		server, err := net.Dial("tcp", chosen.listen)
 		if err != nil {
 			continue
 		}
 		go func() {
-			_, _ = io.Copy(server, caller) // Whoever ends the connection ends it for both.
+			_, _ = io.Copy(server, caller) // Either side ends the connection for both.
 			_ = server.Close()
 		}()
 		_, _ = io.Copy(caller, server)
@@ -111,8 +111,8 @@ func (b *balancer) pass(caller net.Conn) {
 	}
 }
 
-// readyOnes are the backends that are ready, another one first each time.
-func (b *balancer) readyOnes() []*backend {
+// readyBackends returns the ready backends, starting with another one each time.
+func (b *balancer) readyBackends() []*backend {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var ready []*backend
@@ -145,10 +145,10 @@ func (d *Deployment) startPair(t testing.TB, b *balancer, name, command string, 
 	}
 }
 
-// Pairs are the names of all processes of DeployedInPairs.
+// Pairs returns the names of all processes of DeployedInPairs.
 func (d *Deployment) Pairs() []string { return d.pairs }
 
-// awaitPairs waits until all processes that were started are ready.
+// awaitPairs waits until all started processes are ready.
 func (d *Deployment) awaitPairs(t testing.TB) {
 	t.Helper()
 	for _, process := range d.pairs {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brokers is how many NATS servers a cluster has. Each keeps a copy of every stream.
+// brokers is the number of NATS servers in a cluster. Each has a copy of every stream.
 const brokers = 3
 
 // broker is a NATS server of a cluster.
@@ -25,15 +25,14 @@ type broker struct {
 	port    int
 }
 
-// DeployedOnCluster is Deployed with a cluster of three NATS servers, each a process of
-// its own.
+// DeployedOnCluster is Deployed with a cluster of three NATS servers, in separate processes.
 func DeployedOnCluster(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{disposable: true, cluster: true},
 		append([]string{"ROTALOOM_STREAM_REPLICAS=3", "ROTALOOM_REVOCATION_REPLICAS=3"}, settings...))
 }
 
-// startCluster starts the servers and waits until they have streams in common.
+// startCluster starts the servers and waits until they share streams.
 func (d *Deployment) startCluster(t testing.TB) {
 	t.Helper()
 	routes := make([]string, brokers)
@@ -61,22 +60,22 @@ include %s
 	})
 }
 
-// Brokers is how many NATS servers the cluster has.
+// Brokers returns the number of NATS servers in the cluster.
 func (d *Deployment) Brokers() int { return len(d.cluster) }
 
-// StartBroker starts a NATS server of the cluster, with what it had.
+// StartBroker starts a NATS server of the cluster, with its earlier data.
 func (d *Deployment) StartBroker(t testing.TB, i int) {
 	t.Helper()
 	d.cluster[i].process = Start(t, natsProgram(t), nil, "--config", d.cluster[i].config)
 }
 
-// KillBroker kills a NATS server of the cluster, as a crash would.
+// KillBroker kills a NATS server of the cluster, like a crash.
 func (d *Deployment) KillBroker(t testing.TB, i int) {
 	t.Helper()
 	d.cluster[i].process.Kill(t)
 }
 
-// AwaitBrokers waits until every server of the cluster has all of every stream.
+// AwaitBrokers waits until every server of the cluster has all messages of every stream.
 func (d *Deployment) AwaitBrokers(t testing.TB) {
 	t.Helper()
 	Await(t, startTimeout, "every server has all of every stream", func() bool {
@@ -111,7 +110,7 @@ func (d *Deployment) jetStream(t testing.TB) (js jetstream.JetStream, end func()
 	return js, conn.Close
 }
 
-// natsProgram is NATS' own server, of the version that the modules name.
+// natsProgram returns the path of NATS' own server, in the version that the modules require.
 func natsProgram(t testing.TB) string {
 	t.Helper()
 	find := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(Root(t), "tools", "nats"), "tool", "-n", "nats-server")

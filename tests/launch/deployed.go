@@ -21,10 +21,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgbouncer"
 )
 
-// program is a service's own.
+// program is a service's own program.
 type program struct{ name, command string }
 
-// programs are the services in the order in which they call each other.
+// programs are the services in the order of their calls.
 var programs = []program{
 	{"auth", "services/auth/cmd/auth"},
 	{"commons", "services/commons/cmd/commons"},
@@ -33,75 +33,73 @@ var programs = []program{
 	{"platform", "services/platform/cmd/platform"},
 }
 
-// Deployment is the product as separate processes that speak mTLS, with a
-// PostgreSQL server and a NATS server of their own.
+// Deployment is the product as separate processes that communicate over mTLS, with its own
+// PostgreSQL server and NATS server.
 type Deployment struct {
 	Ready
 	Client *http.Client
-	// Services are the processes by name; "propagator" and "gateway" too.
+	// Services are the processes by name, including "propagator" and "gateway".
 	Services map[string]*Process
 	Postgres *localpg.Server
-	// pooler stands between the programs and Postgres, nil when nothing does.
+	// pooler is the pooler between the programs and Postgres, or nil.
 	pooler *pgbouncer.Pooler
-	// standby is the database server that follows Postgres, nil when none does.
+	// standby is the standby of Postgres, or nil.
 	standby *localpg.Server
 	// DatabaseURL is the URL of a service's database.
 	DatabaseURL func(service string) string
 
 	starts map[string]func() *Process
-	// args are those of each service, but for where it listens.
+	// args are the arguments of each service, except the address of its listener.
 	args map[string][]string
-	// certs are the flags of each program's certificate, and of whom it lets call.
+	// certs holds the flags of each program for its certificate and its permitted clients.
 	certs   map[string][]string
 	env     []string
 	pg      localpg.Config
 	natsDir string
-	// natsUsers is the file with what each service may do at the broker.
+	// natsUsers is the file with the permissions of each service at the broker.
 	natsUsers string
 	nats      *localnats.Server
 	natsPort  int
-	// cluster are the servers of a cluster, when the broker is one.
+	// cluster holds the servers of the broker's cluster, if it has one.
 	cluster []*broker
-	// binaries is the folder of the programs, when they are not those of the tree.
+	// binaries is the folder of the programs, if they are not built from the tree.
 	binaries string
-	// pairs are the processes that there are two of, and backends what is known of them.
+	// pairs are the processes that exist twice, and backends their backends.
 	pairs    []string
 	backends map[string]*backend
 }
 
-// Deployed starts every program as a process of its own, and waits until all of
-// them answer and the first administrator is let in. Settings, "ROTALOOM_NAME=value", are
-// those of all programs.
+// Deployed starts every program in a separate process. It waits until all of them respond and the
+// first administrator can log in. Settings, "ROTALOOM_NAME=value", apply to all programs.
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{disposable: true}, settings)
 }
 
-// DeployedBehindPooler is Deployed with a PgBouncer in transaction mode before the
-// database server.
+// DeployedBehindPooler is Deployed with a PgBouncer in transaction mode in front of the database
+// server.
 func DeployedBehindPooler(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{disposable: true, pooled: true}, settings)
 }
 
-// DeployedDurably is Deployed with a database server that keeps its log, as servers do of
-// which backups are made.
+// DeployedDurably is Deployed with a database server that keeps its log, like servers with backups.
 func DeployedDurably(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{}, settings)
 }
 
-// how is what differs between deployments.
+// how holds the differences between deployments.
 type how struct {
-	// disposable is a database server that keeps nothing when it crashes.
+	// disposable uses a database server that loses its data in a crash.
 	disposable bool
-	// pooled puts a PgBouncer in transaction mode before it.
+	// pooled puts a PgBouncer in transaction mode in front of it.
 	pooled bool
-	// standby has a second database server follow the first.
+	// standby adds a second database server that follows the first.
 	standby bool
 	// cluster makes the broker a cluster of servers.
 	cluster bool
-	// binaries is the folder of older programs, which find a newer schema.
+	// binaries is the folder of older programs, which run on a newer schema.
 	binaries string
 	// pairs starts two processes of each program.
 	pairs bool
@@ -121,7 +119,7 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	if how.standby {
 		d.startStandby(t)
 		both := []*localpg.Server{d.Postgres, d.standby}
-		d.DatabaseURL = func(service string) string { return urlOf(t, service, both...) }
+		d.DatabaseURL = func(service string) string { return postgresURL(t, service, both...) }
 	}
 	if how.pooled {
 		d.pooler = pgbouncer.Start(t, obs.Secret(d.Postgres.URL("postgres")))
@@ -152,7 +150,7 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	env := append(d.environment(targets), settings...)
 	for _, p := range programs {
 		args := append(slices.Clone(d.certs[p.name]), d.databaseArgs(p.name)...)
-		args = append(args, "--nats-url", d.NATSURLOf(p.name))
+		args = append(args, "--nats-url", d.NATSURLFor(p.name))
 		if p.name == "auth" {
 			args = append(args, "--key-encryption-file", keyEncryption(t))
 		}
@@ -167,11 +165,11 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 		}
 	}
 	d.bootstrap(t, env)
-	propagator := append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLOf("propagator"))
+	propagator := append(d.databaseArgs("scheduling"), "--nats-url", d.NATSURLFor("propagator"))
 	d.env = env
 	if how.pairs {
 		d.startPair(t, startBalancer(t), "propagator", "services/scheduling/cmd/propagator", env, false, propagator...)
-		d.awaitPairs(t) // An edge that meets a service on its way refuses the first calls.
+		d.awaitPairs(t) // An edge rejects its first calls if it is still connecting to a service.
 		edge := startBalancer(t)
 		d.startPair(t, edge, "gateway", "gateway/cmd/gateway", env, true, d.certs["gateway"]...)
 		d.BaseURL = "https://" + edge.address()
@@ -184,14 +182,14 @@ func deployed(t testing.TB, how how, settings []string) *Deployment {
 	return d
 }
 
-// bootstrap makes the first administrator and client, as a job of the chart does.
+// bootstrap creates the first administrator and client, as a job of the chart does.
 func (d *Deployment) bootstrap(t testing.TB, env []string) {
 	t.Helper()
 	_, errs, code := Run(t, Build(t, "services/auth/cmd/auth"), env, append([]string{"bootstrap"}, d.databaseArgs("auth")...)...)
 	require.Zero(t, code, errs)
 }
 
-// databaseArgs say where the database of a service is.
+// databaseArgs returns the arguments with the database of a service.
 func (d *Deployment) databaseArgs(service string) []string {
 	direct := d.DatabaseURL(service)
 	if d.pooler == nil {
@@ -200,7 +198,7 @@ func (d *Deployment) databaseArgs(service string) []string {
 	return []string{"--database-url", d.pooler.URL(obs.Secret(direct)).Reveal(), "--database-direct-url", direct}
 }
 
-// keyEncryption makes the key that encrypts signing keys, as an operator does.
+// keyEncryption creates the key that encrypts signing keys, as an operator does.
 func keyEncryption(t testing.TB) string {
 	t.Helper()
 	key := make([]byte, 32)
@@ -210,17 +208,17 @@ func keyEncryption(t testing.TB) string {
 	return file
 }
 
-// program starts a program, and remembers how.
+// program starts a program, and stores how to start it again.
 func (d *Deployment) program(t testing.TB, name, command string, env []string, args ...string) {
 	t.Helper()
 	d.starts[name] = func() *Process { return Start(t, d.binary(t, command), env, args...) }
 	d.Start(name)
 }
 
-// Start starts a program that was ended, as it was started first.
+// Start starts a stopped program again, in the same way as before.
 func (d *Deployment) Start(name string) { d.Services[name] = d.starts[name]() }
 
-// environment are the settings that programs share.
+// environment returns the settings that programs share.
 func (d *Deployment) environment(targets map[string]string) []string {
 	env := []string{
 		"ROTALOOM_ADMIN_ADDRESS=",
@@ -235,7 +233,7 @@ func (d *Deployment) environment(targets map[string]string) []string {
 	return env
 }
 
-// certificates makes the certificates as operators of a test installation do.
+// certificates creates the certificates, as operators of a test installation do.
 func (d *Deployment) certificates(t testing.TB) {
 	t.Helper()
 	dir := t.TempDir()
@@ -249,8 +247,8 @@ func (d *Deployment) certificates(t testing.TB) {
 	}
 }
 
-// sharedDir is a folder to which the users of other servers find their way: only the
-// user of tests may enter what is in its temporary folders.
+// sharedDir returns a folder that users of other servers can reach: only the user of the tests may
+// enter its temporary folders.
 func sharedDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rotaloom-test-pg-*")
@@ -269,7 +267,7 @@ func (d *Deployment) createDatabases(t testing.TB) {
 	d.DatabaseURL = d.Postgres.URL
 }
 
-// StartPostgres starts the database server, with the data that it had.
+// StartPostgres starts the database server, with its earlier data.
 func (d *Deployment) StartPostgres(t testing.TB) {
 	t.Helper()
 	server, err := localpg.Start(t.Context(), d.pg)
@@ -277,11 +275,10 @@ func (d *Deployment) StartPostgres(t testing.TB) {
 	d.Postgres = server
 }
 
-// PostgresData is the data folder of the database server.
+// PostgresData returns the data folder of the database server.
 func (d *Deployment) PostgresData() string { return filepath.Join(d.pg.Dir, "data") }
 
-// StopPostgres takes the database server away, in the orderly way that ends
-// all sessions at once.
+// StopPostgres stops the database server in the orderly way that ends all sessions at once.
 func (d *Deployment) StopPostgres(t testing.TB) {
 	t.Helper()
 	if d.Postgres == nil {
@@ -291,12 +288,12 @@ func (d *Deployment) StopPostgres(t testing.TB) {
 	d.Postgres = nil
 }
 
-// NATSURL is how an operator connects to the broker, who may do everything.
-func (d *Deployment) NATSURL() string { return d.NATSURLOf("operator") }
+// NATSURL returns the URL of the broker for an operator, who has all permissions.
+func (d *Deployment) NATSURL() string { return d.NATSURLFor("operator") }
 
-// NATSURLOf is how a service connects to the broker, as a user who may do what the
-// service needs and no more.
-func (d *Deployment) NATSURLOf(service string) string {
+// NATSURLFor returns the URL of the broker for a service, with only the permissions that the
+// service needs.
+func (d *Deployment) NATSURLFor(service string) string {
 	ports := []int{d.natsPort}
 	if d.cluster != nil {
 		ports = nil
@@ -313,7 +310,7 @@ func (d *Deployment) NATSURLOf(service string) string {
 
 const natsPassword = "a-broker-for-tests"
 
-// createNATSUsers makes the users of the broker as operators do.
+// createNATSUsers creates the users of the broker, as operators do.
 func (d *Deployment) createNATSUsers(t testing.TB) {
 	t.Helper()
 	out, errs, code := Run(t, Build(t, "services/standalone/cmd/rotaloom"), nil, "nats-permissions")
@@ -324,7 +321,7 @@ func (d *Deployment) createNATSUsers(t testing.TB) {
 	require.NoError(t, os.WriteFile(d.natsUsers, []byte(text), 0o600))
 }
 
-// StartNATS starts the broker, with the streams that it had.
+// StartNATS starts the broker, with its earlier streams.
 func (d *Deployment) StartNATS(t testing.TB) {
 	t.Helper()
 	server, err := localnats.Start(localnats.Config{Dir: d.natsDir, Port: d.natsPort, Users: d.natsUsers})
@@ -332,7 +329,7 @@ func (d *Deployment) StartNATS(t testing.TB) {
 	d.nats = server
 }
 
-// StopNATS takes the broker away.
+// StopNATS stops the broker.
 func (d *Deployment) StopNATS() {
 	if d.nats != nil {
 		d.nats.Stop()
@@ -340,15 +337,15 @@ func (d *Deployment) StopNATS() {
 	}
 }
 
-// WipeNATS makes a broker that was stopped forget everything.
+// WipeNATS deletes all data of a stopped broker.
 func (d *Deployment) WipeNATS(t testing.TB) {
 	t.Helper()
 	require.Nil(t, d.nats, "the broker runs")
 	require.NoError(t, os.RemoveAll(d.natsDir))
 }
 
-// Edge starts one more edge, and returns its URL. A call may be made as soon as
-// it listens. Settings, "ROTALOOM_NAME=value", come before those of all programs.
+// Edge starts another edge, and returns its URL. It accepts calls as soon as it listens. Settings,
+// "ROTALOOM_NAME=value", precede those of all programs.
 func (d *Deployment) Edge(t testing.TB, name string, settings ...string) string {
 	t.Helper()
 	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
@@ -356,8 +353,8 @@ func (d *Deployment) Edge(t testing.TB, name string, settings ...string) string 
 	return "https://" + listen
 }
 
-// Replica starts another process of a service on its database, under a name of its
-// own, and returns where it listens.
+// Replica starts another process of a service on the same database, under another name, and returns
+// its address.
 func (d *Deployment) Replica(t testing.TB, service, name string) string {
 	t.Helper()
 	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })
@@ -367,7 +364,7 @@ func (d *Deployment) Replica(t testing.TB, service, name string) string {
 	return listen
 }
 
-// Operate runs a command of operators of a service, and returns what it printed.
+// Operate runs an operators' command of a service, and returns its output.
 func (d *Deployment) Operate(t testing.TB, service string, command ...string) string {
 	t.Helper()
 	i := slices.IndexFunc(programs, func(p program) bool { return p.name == service })

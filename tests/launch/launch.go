@@ -1,5 +1,5 @@
-// Package launch starts the product as its users do: it builds the binaries
-// and runs them as processes of their own.
+// Package launch starts the product in the same way as its users: it builds the binaries and runs
+// them in separate processes.
 package launch
 
 import (
@@ -31,7 +31,7 @@ const (
 	pollInterval = 20 * time.Millisecond
 )
 
-// Ready is what the standalone process writes when it responds.
+// Ready is the output of the standalone process when it is ready.
 type Ready struct {
 	BaseURL     string `json:"baseUrl"`
 	CAFile      string `json:"caFile"`
@@ -49,9 +49,9 @@ var builds = struct {
 	done map[string]error
 }{done: map[string]error{}}
 
-// Root is the folder of the repository: the nearest one above the working
-// directory that holds go.work. The path of a source file would not do, since
-// builds with -trimpath do not record it.
+// Root returns the folder of the repository: the nearest folder above the working directory with a
+// go.work. The path of a source file would not work, because builds with -trimpath do not record
+// it.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -66,8 +66,8 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Build builds a command of the workspace, "services/standalone/cmd/rotaloom",
-// and returns the path of the binary.
+// Build builds a command of the workspace, such as "services/standalone/cmd/rotaloom", and returns
+// the path of the binary.
 func Build(t testing.TB, command string) string {
 	t.Helper()
 	binary := filepath.Join(Root(t), "bin", "test", filepath.Base(command))
@@ -82,8 +82,8 @@ func Build(t testing.TB, command string) string {
 	return binary
 }
 
-// build waits for other processes that build: they might write a binary that
-// this one is about to run.
+// build waits for other building processes, which might replace a binary that this process is about
+// to run.
 func build(root, command, binary string) error {
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		return err
@@ -104,8 +104,7 @@ func build(root, command, binary string) error {
 	return nil
 }
 
-// Run runs a binary to its end, within a minute, and returns what it wrote and
-// its exit code.
+// Run runs a binary to its end, within a minute, and returns its output and exit code.
 func Run(t testing.TB, binary string, env []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -113,7 +112,7 @@ func Run(t testing.TB, binary string, env []string, args ...string) (stdout, std
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &errs
-	// What the binary leaves running must not keep us waiting.
+	// Processes that the binary leaves running must not block Wait.
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -126,12 +125,12 @@ func Run(t testing.TB, binary string, env []string, args ...string) (stdout, std
 // Process is a running binary.
 type Process struct {
 	*exec.Cmd
-	// Log is the file that its output goes to.
+	// Log is the file with its output.
 	Log    string
 	exited chan struct{}
 }
 
-// Start runs a binary and ends it with the test.
+// Start runs a binary until the end of the test.
 func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	t.Helper()
 	log, err := os.CreateTemp(t.TempDir(), filepath.Base(binary)+"-*.log")
@@ -143,7 +142,7 @@ func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	go func() {
 		defer close(p.exited)
 		defer log.Close()
-		_ = p.Wait() // How it ended is read from ProcessState.
+		_ = p.Wait() // ProcessState has the result.
 	}()
 	t.Cleanup(func() {
 		p.Stop(t)
@@ -154,22 +153,22 @@ func Start(t testing.TB, binary string, env []string, args ...string) *Process {
 	return p
 }
 
-// Kill ends the process at once, as a crash would.
+// Kill ends the process at once, like a crash.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
-	_ = p.Process.Signal(syscall.SIGKILL) // It may have ended by itself.
+	_ = p.Process.Signal(syscall.SIGKILL) // It may have ended already.
 	<-p.exited
 }
 
-// Stop asks the process to end and waits until it has.
+// Stop asks the process to end, and waits for its end.
 func (p *Process) Stop(t testing.TB) {
 	t.Helper()
-	_ = p.Process.Signal(syscall.SIGTERM) // It may have ended by itself.
+	_ = p.Process.Signal(syscall.SIGTERM) // It may have ended already.
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
 		t.Errorf("%s did not stop within %s: its log ends with what it was doing", p.Path, stopTimeout)
-		_ = p.Process.Signal(syscall.SIGQUIT) // Go writes the stacks of all goroutines, and ends.
+		_ = p.Process.Signal(syscall.SIGQUIT) // The Go runtime prints the stacks of all goroutines, and ends.
 		select {
 		case <-p.exited:
 		case <-time.After(stopTimeout):
@@ -181,7 +180,7 @@ func (p *Process) Stop(t testing.TB) {
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// ExitCode is the code that the process has ended with.
+// ExitCode returns the exit code of the ended process.
 func (p *Process) ExitCode() int {
 	<-p.exited
 	return p.ProcessState.ExitCode()
@@ -199,10 +198,10 @@ func (p *Process) output() string {
 	return string(data)
 }
 
-// Output is what the process has written so far, its end when that is long.
+// Output returns the output of the process so far, or the end of a long output.
 func (p *Process) Output() string { return p.output() }
 
-// Await looks until the condition holds, or fails the test.
+// Await polls until the condition holds, or fails the test.
 func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(timeout)
@@ -210,11 +209,11 @@ func Await(t testing.TB, timeout time.Duration, what string, holds func() bool) 
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within %s", what, timeout)
 		}
-		time.Sleep(pollInterval) // The pause between two looks.
+		time.Sleep(pollInterval) // Pause between two polls.
 	}
 }
 
-// Server is a standalone process that serves.
+// Server is a running standalone process.
 type Server struct {
 	*Process
 	Ready
@@ -223,15 +222,14 @@ type Server struct {
 	StateDir string
 }
 
-// Standalone starts the standalone process on a free port with a state folder
-// of its own, and waits until it responds.
+// Standalone starts the standalone process on a free port with a new state folder, and waits until
+// it responds.
 func Standalone(t testing.TB, args ...string) *Server {
 	t.Helper()
 	return StandaloneIn(t, t.TempDir(), nil, args...)
 }
 
-// StandaloneIn is Standalone with a state folder, and with additions to the
-// environment.
+// StandaloneIn is Standalone with a given state folder, and with additions to the environment.
 func StandaloneIn(t testing.TB, stateDir string, env []string, args ...string) *Server {
 	t.Helper()
 	binary := Build(t, "services/standalone/cmd/rotaloom")
@@ -259,7 +257,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// Client is an HTTP client that trusts the authority in caFile.
+// Client returns an HTTP client that trusts the authority in caFile.
 func Client(t testing.TB, caFile string) *http.Client {
 	t.Helper()
 	pem, err := os.ReadFile(caFile)
@@ -269,8 +267,8 @@ func Client(t testing.TB, caFile string) *http.Client {
 	transport := &http.Transport{
 		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		MaxIdleConnsPerHost: 32,
-		// Shorter than the server's, as clients have it: a connection that the server is
-		// just ending would cost a POST, which is not sent twice.
+		// Shorter than the server's timeout, as in clients: a connection that the server is closing
+		// would lose a POST, which is not sent twice.
 		IdleConnTimeout:    90 * time.Second,
 		DisableCompression: true,
 	}
@@ -284,8 +282,7 @@ func (s *Server) Target(t testing.TB) contract.Target {
 	return Login(t, s.Client, s.Ready)
 }
 
-// Login gets a token for the credentials and returns the target of contract
-// cases.
+// Login gets a token for the credentials and returns the target of contract cases.
 func Login(t testing.TB, client *http.Client, ready Ready) contract.Target {
 	t.Helper()
 	target, err := login(t, client, ready)
@@ -293,15 +290,15 @@ func Login(t testing.TB, client *http.Client, ready Ready) contract.Target {
 	return target
 }
 
-// TryLogin is nil when the server lets the credentials in, and says what it returned
-// when it does not.
+// TryLogin logs in with the credentials, and returns the server's response as an error if that
+// fails.
 func TryLogin(t testing.TB, client *http.Client, ready Ready) error {
 	t.Helper()
 	_, err := login(t, client, ready)
 	return err
 }
 
-// LoginWorks reports whether the server lets the credentials in.
+// LoginWorks reports whether the server accepts the credentials.
 func LoginWorks(t testing.TB, client *http.Client, ready Ready) bool {
 	t.Helper()
 	return TryLogin(t, client, ready) == nil

@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	// maxReported is how many lines of a failed test's processes are shown. The rest is
-	// in a file: a page of log below the failure would hide it.
+	// maxReported is the number of log lines that are shown for the processes of a failed test. The
+	// full log goes to a file, because a page of log below the failure would hide it.
 	maxReported  = 8
 	maxLineShown = 400
 )
 
-// report says what a process of a failed test complained of last, and where all is that
-// it wrote.
+// report prints the last warnings of a process of a failed test, and the path of its full log.
 func (p *Process) report(t testing.TB) {
 	t.Helper()
 	data, err := os.ReadFile(p.Log)
@@ -31,7 +30,7 @@ func (p *Process) report(t testing.TB) {
 	t.Logf("%s ended with %d. Its log is %s\nIts last warnings:\n%s", filepath.Base(p.Path), p.ExitCode(), kept, warnings(data))
 }
 
-// keep saves a log beyond the end of its test.
+// saveLog saves a log beyond the end of its test.
 func saveLog(test, name string, log []byte) (string, error) {
 	dir := filepath.Join(os.TempDir(), "rotaloom-test-logs", strings.ReplaceAll(test, "/", "."))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -41,8 +40,8 @@ func saveLog(test, name string, log []byte) (string, error) {
 	return path, os.WriteFile(path, log, 0o600)
 }
 
-// warnings are the last lines of a log that are no information, and what is no line of a
-// log, such as a panic.
+// warnings returns the last lines of a log above the level of information, and lines that are not
+// log lines, such as a panic.
 func warnings(log []byte) string {
 	var lines []string
 	for line := range bytes.Lines(log) {
@@ -54,7 +53,7 @@ func warnings(log []byte) string {
 	return strings.Join(lines[max(0, len(lines)-maxReported):], "\n")
 }
 
-// Wrote reports whether a text is in what the process has written so far.
+// Wrote reports whether the output of the process so far contains a text.
 func (p *Process) Wrote(text string) bool {
 	data, err := os.ReadFile(p.Log)
 	return err == nil && bytes.Contains(data, []byte(text))

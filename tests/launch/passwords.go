@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// MainWithCheapPasswords is the TestMain of a package whose tests log in thousands of times
-// and are about something else: the programs that they start hash passwords at next to no
-// cost.
+// MainWithCheapPasswords is the TestMain of a package whose tests log in thousands of times for
+// other purposes: the programs that they start hash passwords at minimal cost.
 func MainWithCheapPasswords(m *testing.M) {
 	err := errors.Join(os.Setenv("ROTALOOM_PASSWORD_MEMORY", "64"), os.Setenv("ROTALOOM_PASSWORD_TIME", "1"))
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/filelock"
 )
 
-// Ports of tests lie below those that kernels hand out by themselves (from 32768 on
-// Linux, from 49152 elsewhere), so no program gets one by chance.
+// Ports of tests are below the ephemeral ports of kernels (from 32768 on Linux, from 49152
+// elsewhere), so no program gets one by chance.
 const (
 	firstPort = 20_000
 	ports     = 10_000
 )
 
-// freePort is a port that is this test's until it ends. Programs take addresses, not
-// listeners, and are ended and started again, so no listener can keep the port for them:
-// a lock that all tests of the machine respect does.
+// freePort returns a port that belongs to this test until it ends. Programs take addresses instead
+// of listeners, and are restarted, so a listener cannot reserve the port for them: a lock that all
+// tests of the machine respect does.
 func freePort(t testing.TB) int {
 	t.Helper()
 	dir := filepath.Join(os.TempDir(), fmt.Sprintf("rotaloom-test-ports-%d", os.Geteuid()))
@@ -46,7 +46,7 @@ func freePort(t testing.TB) int {
 
 var errTaken = errors.New("the port is in use")
 
-// lockPort locks a port that nobody listens on.
+// lockPort locks an unused port.
 func lockPort(dir string, port int) (*filelock.Lock, error) {
 	lock, err := filelock.Try(filepath.Join(dir, strconv.Itoa(port)))
 	if errors.Is(err, filelock.ErrLocked) {
@@ -62,7 +62,7 @@ func lockPort(dir string, port int) (*filelock.Lock, error) {
 	return lock, listener.Close()
 }
 
-// FreeAddress is an address of this machine alone that is this test's until it ends.
+// FreeAddress returns a loopback address that belongs to this test until it ends.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	return fmt.Sprintf("127.0.0.1:%d", freePort(t))

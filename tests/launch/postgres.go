@@ -7,8 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// PrivatePostgres returns how the superuser reaches the databases of the private server
-// that a standalone process with the folder has.
+// PrivatePostgres returns a function with the superuser's URLs of the databases on the private
+// server of a standalone process, by its state folder.
 func PrivatePostgres(stateDir string) (databaseURL func(database string) string) {
 	query := url.Values{
 		"host": {filepath.Join(stateDir, "postgresql", "run")}, "port": {"5432"}, "user": {"postgres"}, "sslmode": {"disable"},

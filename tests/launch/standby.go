@@ -20,14 +20,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// DeployedWithStandby is Deployed with two database servers, of which one follows the
-// other: what is committed is on both. Programs know both.
+// DeployedWithStandby is Deployed with two database servers: one follows the other, so that both
+// have every commit. Programs know both.
 func DeployedWithStandby(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{standby: true}, settings)
 }
 
-// startStandby starts a server that follows the one that runs.
+// startStandby starts a server that follows the running one.
 func (d *Deployment) startStandby(t testing.TB) {
 	t.Helper()
 	dir := sharedDir(t)
@@ -47,7 +47,7 @@ func (d *Deployment) startStandby(t testing.TB) {
 			d.Postgres = nil
 		}
 	})
-	// Only now, so that the standby does not wait for one of its own once it is promoted.
+	// Set it this late, so that the standby does not wait for its own standby once it is promoted.
 	d.administer(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	d.administer(t, "SELECT pg_reload_conf()")
 	Await(t, startTimeout, "what is committed is on both servers", func() bool {
@@ -57,8 +57,8 @@ func (d *Deployment) startStandby(t testing.TB) {
 	})
 }
 
-// urlOf is the URL of a database that is on one of some servers.
-func urlOf(t testing.TB, database string, servers ...*localpg.Server) string {
+// postgresURL returns the URL of a database that is on one of several servers.
+func postgresURL(t testing.TB, database string, servers ...*localpg.Server) string {
 	t.Helper()
 	var of *url.URL
 	var hosts []string
@@ -74,8 +74,8 @@ func urlOf(t testing.TB, database string, servers ...*localpg.Server) string {
 	return of.String()
 }
 
-// KillPostgres kills the database server that works, as a crash of its machine would. It
-// does not come back.
+// KillPostgres kills the active database server, like a crash of its machine. It does not come
+// back.
 func (d *Deployment) KillPostgres(t testing.TB) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.PostgresData(), "postmaster.pid"))
@@ -88,7 +88,7 @@ func (d *Deployment) KillPostgres(t testing.TB) {
 	d.Postgres = nil
 }
 
-// Promote makes the standby the server that works.
+// Promote makes the standby the active server.
 func (d *Deployment) Promote(t testing.TB) {
 	t.Helper()
 	d.Postgres, d.standby = d.standby, nil
@@ -111,8 +111,8 @@ func (d *Deployment) administer(t testing.TB, sql string, into ...any) {
 	require.NoError(t, err, sql)
 }
 
-// GiveToServer gives a folder to the user of the database server, which for root is
-// another one: that of the folder around its data.
+// GiveToServer gives a folder to the user of the database server. For root that is another user:
+// the owner of the folder around the server's data.
 func (d *Deployment) GiveToServer(t testing.TB, dir string) {
 	t.Helper()
 	info, err := os.Stat(filepath.Dir(d.PostgresData()))

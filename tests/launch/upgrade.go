@@ -7,17 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// DeployedOnNewSchema is Deployed with the programs in a folder, those of an older version,
-// on databases that the programs of the tree have migrated.
+// DeployedOnNewSchema is Deployed with the programs in a folder, from an older version, on
+// databases with the schema of the tree.
 func DeployedOnNewSchema(t testing.TB, binaries string, settings ...string) *Deployment {
 	t.Helper()
 	return deployed(t, how{disposable: true, binaries: binaries}, settings)
 }
 
-// UseNewPrograms has programs that are started from now on be those of the tree.
+// UseNewPrograms makes later starts use the programs of the tree.
 func (d *Deployment) UseNewPrograms() { d.binaries = "" }
 
-// binary is the program of a command.
+// binary returns the path of a command's program.
 func (d *Deployment) binary(t testing.TB, command string) string {
 	t.Helper()
 	if d.binaries != "" {
@@ -35,8 +35,8 @@ func (d *Deployment) migrate(t testing.TB) {
 	}
 }
 
-// Verify runs the operator's command that compares schedules with the rules, and copies
-// with their owners.
+// Verify runs the operators' command that compares schedules with the rules, and copies with their
+// owners.
 func (d *Deployment) Verify(t testing.TB) (stdout, stderr string, code int) {
 	t.Helper()
 	return Run(t, d.binary(t, "services/scheduling/cmd/propagator"), nil, "verify", "--database-url", d.DatabaseURL("scheduling"), "--nats-url", d.NATSURL())

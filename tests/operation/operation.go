@@ -1,4 +1,4 @@
-// Package operation shows how the standalone program behaves in the hands of an
-// operator: what it says when it cannot start, how it stops, what outlives a
-// crash, and what its listener refuses.
+// Package operation tests the standalone program from an operator's view: its messages when it
+// cannot start, how it stops, the data that survives a crash, and the connections that its listener
+// rejects.
 package operation

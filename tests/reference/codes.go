@@ -26,21 +26,21 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// The registry of error codes is the constants that hold them, each with its
-// comment: "Name (status): when. What to do." Without a status it is 400, and
-// without a last part what to do follows from the status.
+// The constants with the error codes are their registry. Each has a comment: "Name (status): when.
+// What to do." The default status is 400; without the last part, the advice follows from the
+// status.
 
 // codeForm is the form of a code: a domain of the specified API, or ours.
 var codeForm = regexp.MustCompile(`^(W[A-Z]{2}-[0-9]{5,6}|WFM-COMMON-[0-9]+)$`)
 
-// comment takes the comment of a code apart.
+// comment splits the comment of a code into its parts.
 var comment = regexp.MustCompile(`(?s)^\w+(?: \(([^)]*)\))?: (.*?[.])(?:\s+(.*))?$`)
 
-// errorCode is one code, as the programs have it.
+// errorCode is an error code of the programs.
 type errorCode struct {
 	code, status, when, todo string
 	texts                    []string
-	at                       string // where it is declared
+	at                       string // position of the declaration
 }
 
 // sources are the parsed files of the programs.
@@ -51,7 +51,7 @@ type sources struct {
 	// names has the code of each constant, by folder and name.
 	names map[string]map[string]string
 	codes map[string]*errorCode
-	// problems say what is wrong with the declarations and uses of codes.
+	// problems lists faults in the declarations and uses of codes.
 	problems []string
 }
 
@@ -103,7 +103,7 @@ func readCodes(root string) (*sources, error) {
 	return s, nil
 }
 
-// declarations takes the codes that a file declares.
+// declarations collects the codes that a file declares.
 func (s *sources) declarations(folder string, file *ast.File) {
 	for _, declaration := range file.Decls {
 		group, ok := declaration.(*ast.GenDecl)
@@ -146,7 +146,7 @@ func (s *sources) declare(folder string, name *ast.Ident, value ast.Expr, doc *a
 	c.status, c.when, c.todo = cmp.Or(parts[1], "400"), line(parts[2]), line(parts[3])
 }
 
-// uses takes the texts with which a file uses codes.
+// uses collects the texts that a file uses with codes.
 func (s *sources) uses(folder string, file *ast.File) {
 	imports := map[string]string{}
 	for _, spec := range file.Imports {
@@ -177,7 +177,7 @@ func (s *sources) uses(folder string, file *ast.File) {
 	})
 }
 
-// call takes the text of a call that has a code and a text among its arguments.
+// call collects the text of a call with a code and a text among its arguments.
 func (s *sources) call(folder string, imports map[string]string, call *ast.CallExpr) {
 	var found *errorCode
 	for _, argument := range call.Args {
@@ -189,7 +189,7 @@ func (s *sources) call(folder string, imports map[string]string, call *ast.CallE
 				found = cmp.Or(s.codes[s.names[imports[of.Name]][a.Sel.Name]], found)
 			}
 		}
-		text := textOf(argument)
+		text := callText(argument)
 		if found != nil && isOverLimit(call) && strings.Contains(text, " ") {
 			found.texts = append(found.texts, limitText(text, literal(call.Args[len(call.Args)-1])))
 			return
@@ -201,14 +201,14 @@ func (s *sources) call(folder string, imports map[string]string, call *ast.CallE
 	}
 }
 
-// isOverLimit reports whether a call is one of fault.OverLimit.
+// isOverLimit reports whether a call is a call of fault.OverLimit.
 func isOverLimit(call *ast.CallExpr) bool {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
 	return ok && selector.Sel.Name == "OverLimit"
 }
 
-// limitText returns the text that fault.OverLimit makes of a quantity and an advice; without
-// an advice in the call, it is that to split the request.
+// limitText returns the text that fault.OverLimit builds from a quantity and advice. Without advice
+// in the call, it is the advice to split the request.
 func limitText(quantity, advice string) string {
 	if strings.HasPrefix(quantity, " ") {
 		quantity = "%s" + quantity // The call puts a variable before it.
@@ -216,16 +216,15 @@ func limitText(quantity, advice string) string {
 	return "Service limits are exceeded: " + quantity + ": %d, allowed: %d. " + cmp.Or(advice, fault.SplitRequest)
 }
 
-// textOf returns the text of a literal, or of the format of a call such as
-// fmt.Sprintf.
-func textOf(e ast.Expr) string {
+// callText returns the text of a literal, or of the format of a call such as fmt.Sprintf.
+func callText(e ast.Expr) string {
 	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 {
 		return literal(call.Args[0])
 	}
 	return literal(e)
 }
 
-// literal returns the text of a literal, or of several that are added.
+// literal returns the text of a literal, or of several concatenated ones.
 func literal(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -239,23 +238,23 @@ func literal(e ast.Expr) string {
 	return ""
 }
 
-// line is a text in one line.
+// line returns a text on one line.
 func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sorted are the codes in order.
-func (s *sources) sorted() []*errorCode {
+// sortedCodes returns the codes in order.
+func (s *sources) sortedCodes() []*errorCode {
 	return slices.SortedFunc(maps.Values(s.codes), func(a, b *errorCode) int { return cmp.Compare(a.code, b.code) })
 }
 
-// limitForm finds the limits in the contracts, with the parts that they have.
+// limitForm matches the limits in the contracts, with their parts.
 var limitForm = regexp.MustCompile(`limits?[:=\s]*\{[^{}]*code: "([^"]+)"[^{}]*\}`)
 
-// forbiddenForm finds the codes for callers without a permission.
+// forbiddenForm matches the codes for callers without a permission.
 var forbiddenForm = regexp.MustCompile(`forbidden_code: "([^"]+)"`)
 
 var limitStatus, limitQuantity = regexp.MustCompile(`status: (\d+)`), regexp.MustCompile(`quantity: "([^"]+)"`)
 
-// contracts takes the codes that only the contracts name: of limits, and of permissions.
+// contracts collects the codes that only the contracts name: those of limits and of permissions.
 func (s *sources) contracts(root string) error {
 	return filepath.WalkDir(filepath.Join(root, "proto/api"), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".proto") {
@@ -281,7 +280,7 @@ func (s *sources) contracts(root string) error {
 	})
 }
 
-// ranges takes the texts of the ranges and lengths of fields.
+// ranges collects the texts of the ranges and lengths of fields.
 func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
 	take := func(field protoreflect.FieldDescriptor, code, text string) {
 		switch found := s.codes[code]; {
@@ -306,7 +305,7 @@ func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
 	}
 }
 
-// placeholder is what stands for a value in a message of a contract.
+// placeholder matches the placeholders in a message of a contract.
 var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
 
 func first(form *regexp.Regexp, text string) string {

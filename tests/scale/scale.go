@@ -1,5 +1,5 @@
-// Package scale computes what an installation of some size needs from the figures of
-// make bench, and from what its people ask for in the busiest hour.
+// Package scale computes the requirements of an installation of some size from the figures of make
+// bench and the requests of its users in the busiest hour.
 package scale
 
 import (
@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// Figures are medians of make bench by name, in seconds, bytes and per second.
+// Figures are medians of make bench by name, in seconds, bytes or per second.
 type Figures map[string]float64
 
-// line is how make bench prints a figure: its name and the median with its unit.
+// line matches a figure in the output of make bench: its name and the median with its unit.
 var line = regexp.MustCompile(`^\s*([a-z][a-z0-9-]*)\s+([0-9.]+)(k|M)? (s|ms|µs|B|kB|MiB|grants/s)(?:\s|$)`)
 
-// units turn a figure into seconds, bytes or a rate.
+// units convert a figure into seconds, bytes or a rate.
 var units = map[string]float64{
 	"s": 1, "ms": 1e-3, "µs": 1e-6, "B": 1, "kB": 1e3, "MiB": 1 << 20, "grants/s": 1, "k": 1e3, "M": 1e6, "": 1,
 }
 
-// Read reads the figures of what make bench has printed. Other lines are passed over, and
-// of a figure that is there twice the first counts.
+// Read reads the figures in the output of make bench. It ignores other lines, and later occurrences
+// of the same figure.
 func Read(r io.Reader) (Figures, error) {
 	figures := Figures{}
 	lines := bufio.NewScanner(r)
@@ -52,7 +52,7 @@ func Read(r io.Reader) (Figures, error) {
 	return figures, nil
 }
 
-// Names of the figures that are used.
+// Names of the figures that the computation uses.
 const (
 	getWeek      = "get-week"
 	readSchedule = "read-standalone"
@@ -63,8 +63,7 @@ const (
 	peak         = "memory"
 )
 
-// Load is what the people of an installation ask for in the busiest hour, for each
-// employee.
+// Load is the number of requests in the busiest hour, for each employee.
 type Load struct {
 	Weeks   float64 `default:"2" help:"Reads of one's own week by each employee."`
 	LogIns  float64 `default:"0.5" help:"Log-ins with a password by each employee."`
@@ -73,40 +72,41 @@ type Load struct {
 }
 
 const (
-	// benchCores is on how many cores the figures were measured that use all of them.
+	// benchCores is the number of cores for the figures that use all cores.
 	benchCores = 2
-	// busy is the share of the processors that the busiest hour may take.
+	// busy is the share of the processors that the busiest hour may use.
 	busy = 0.5
-	// schedules is how many employees the figure of reading schedules reads at once.
+	// schedules is the number of employees in the figure of reading schedules.
 	schedules = 500
-	// instanceCores is how large one process is planned.
+	// instanceCores is the planned size of one process.
 	instanceCores = 2
-	// programs have two processes at least, so that one may be replaced.
+	// programs have at least two processes, so that one can be replaced.
 	programs, atLeast = 7, 2
-	// connections is how many a process opens at most unless it is set otherwise.
+	// connections is the default limit of connections of a process.
 	connections = 16
 )
 
-// Size is what an installation needs.
+// Size holds the requirements of an installation.
 type Size struct {
 	Employees int
-	// Requests in a second of the busiest hour.
+	// Requests is the number of requests per second in the busiest hour.
 	Requests float64
-	// AuthCores are those of log-ins, whose hashes are slow on purpose; OtherCores those
-	// of everything else, PostgreSQL included.
+	// AuthCores are the cores for log-ins, with their deliberately slow hashes; OtherCores those
+	// for everything else, including PostgreSQL.
 	AuthCores, OtherCores float64
-	// Instances of all programs together, and Connections of them to PostgreSQL at most.
+	// Instances is the number of processes of all programs, and Connections the largest number of
+	// their connections to PostgreSQL.
 	Instances, Connections int
-	// Memory of the instances, in bytes, when each takes as much as the largest.
+	// Memory is the memory of the instances in bytes, if each needs as much as the largest.
 	Memory float64
-	// Storage of all databases without the past and the trails, and Log of a change that
-	// concerns everybody, in bytes.
+	// Storage is the size of all databases without history and audit logs, and Log the write-ahead
+	// log of a change for all employees, in bytes.
 	Storage, Log float64
-	// ChangeOfAll is how long such a change takes on two cores, in seconds.
+	// ChangeOfAll is the duration of such a change on two cores, in seconds.
 	ChangeOfAll float64
 }
 
-// Of computes what an installation of so many employees needs.
+// Of computes the requirements of an installation with that many employees.
 func (f Figures) Of(employees int, l Load) Size {
 	n := float64(employees)
 	s := Size{
@@ -123,7 +123,7 @@ func (f Figures) Of(employees int, l Load) Size {
 	return s
 }
 
-// Sizes are those of the table.
+// Sizes are the sizes in the table.
 var Sizes = []int{1_000, 100_000, 1_000_000, 10_000_000}
 
 // Write writes the table as Markdown.
@@ -152,7 +152,7 @@ func (f Figures) Write(out io.Writer, l Load) error {
 	return failure
 }
 
-// number has two digits that count.
+// number formats a number with two significant digits.
 func number(v float64) string {
 	if v >= 10 {
 		return fmt.Sprintf("%.0f", v)
@@ -160,7 +160,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// bytes is a size in the unit that suits it.
+// bytes formats a size in a suitable unit.
 func bytes(v float64) string {
 	for _, unit := range []string{"B", "kB", "MB", "GB"} {
 		if v < 1000 {

@@ -1,6 +1,5 @@
-// Package scenario builds up situations through the public API: persons on
-// employment terms, patterns on the terms, and what the schedules then show.
-// Fault tests and benchmarks share it.
+// Package scenario sets up situations through the public API: persons on employment terms, patterns
+// on the terms, and the resulting schedules. Fault tests and benchmarks share it.
 package scenario
 
 import (
@@ -17,7 +16,7 @@ import (
 // API calls a running server.
 type API struct{ contract.Target }
 
-// Refused is a response that is not a success.
+// Refused is an unsuccessful response.
 type Refused struct {
 	Status int
 	Header http.Header
@@ -29,8 +28,8 @@ func (e *Refused) Error() string { return fmt.Sprintf("returned %d: %s", e.Statu
 // Object is a JSON object.
 type Object = map[string]any
 
-// Call sends body as JSON, when there is one, and decodes the response into
-// reply, when that is not nil.
+// Call sends body as JSON, if it is not nil, and decodes the response into reply, if that is not
+// nil.
 func (a API) Call(ctx context.Context, method, path string, body, reply any) (http.Header, error) {
 	header, data, err := a.Bytes(ctx, method, path, body)
 	if err != nil || reply == nil {
@@ -39,7 +38,7 @@ func (a API) Call(ctx context.Context, method, path string, body, reply any) (ht
 	return header, json.Unmarshal(data, reply)
 }
 
-// Bytes is Call with the response as it came.
+// Bytes is Call with the raw response.
 func (a API) Bytes(ctx context.Context, method, path string, body any) (http.Header, []byte, error) {
 	var payload bytes.Buffer
 	if body != nil {

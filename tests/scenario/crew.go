@@ -19,19 +19,19 @@ const (
 
 var counter atomic.Int64
 
-// Unique makes a name that no other scenario has.
+// Unique returns a name that no other scenario has.
 func Unique(prefix string) string {
 	return fmt.Sprintf("%s-%x-%d", prefix, time.Now().UnixNano(), counter.Add(1))
 }
 
-// Crew is a number of persons on an employment term of their own.
+// Crew is a number of persons on their own employment term.
 type Crew struct {
 	TermID  int64
 	Name    string
 	Persons []int64
 }
 
-// NewCrew creates a term and size persons who are on it from the day on.
+// NewCrew creates a term, and size persons who are on it from a day on.
 func NewCrew(ctx context.Context, api API, size int, from string) (*Crew, error) {
 	crew := &Crew{Name: Unique("crew"), Persons: make([]int64, size)}
 	var term struct{ ID int64 }
@@ -79,8 +79,7 @@ func (c *Crew) hire(ctx context.Context, api API, first int, ids []int64, from s
 	return PutOnTerm(ctx, api, c.TermID, ids, from, forever)
 }
 
-// PutOnTerm rewrites the days from..to (to excluded) of up to 100 persons to
-// the term.
+// PutOnTerm puts up to 100 persons on the term for the days from..to (to excluded).
 func PutOnTerm(ctx context.Context, api API, term int64, persons []int64, from, to string) error {
 	items := make([]Object, len(persons))
 	for i, id := range persons {
@@ -94,8 +93,8 @@ func PutOnTerm(ctx context.Context, api API, term int64, persons []int64, from, 
 	return err
 }
 
-// Shift is an inline shift template from a time to a time, "06:00"; overnight
-// when it ends on the next day.
+// Shift returns an inline shift template between two times such as "06:00". An overnight shift ends
+// on the next day.
 func Shift(label, start, end string, overnight bool) Object {
 	day := "1900-01-01"
 	if overnight {
@@ -104,7 +103,7 @@ func Shift(label, start, end string, overnight bool) Object {
 	return Object{"label": label, "startDateTime": "1900-01-01T" + start + ":00", "endDateTime": day + "T" + end + ":00"}
 }
 
-// Pattern is an inline pattern with one letter a day; '-' is a day off.
+// Pattern returns an inline pattern with one letter for each day; '-' is a day off.
 func Pattern(cycle string, shifts map[string]Object) Object {
 	var items []Object
 	for i, letter := range cycle {
@@ -117,14 +116,14 @@ func Pattern(cycle string, shifts map[string]Object) Object {
 	}
 }
 
-// Assignment is what a pattern assignment was stored as.
+// Assignment is a stored pattern assignment.
 type Assignment struct {
 	ID          int64
 	Propagation string
 }
 
-// Assign puts a pattern on the crew's term from a day on, replacing what was
-// there. An empty to means without end.
+// Assign assigns a pattern to the crew's term from a day on, and replaces the earlier one. An empty
+// to means without end.
 func (c *Crew) Assign(ctx context.Context, api API, pattern Object, from, to string, offset int) (Assignment, error) {
 	gsp := Object{
 		"groupRef": Object{"id": c.TermID}, "startDate": from, "startDateOffset": offset, "schedulePattern": pattern,

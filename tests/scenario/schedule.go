@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// pollInterval is the pause between two looks at what is applied asynchronously.
+// pollInterval is the time between two polls for asynchronous changes.
 const pollInterval = 5 * time.Millisecond
 
-// Propagation is how far a change has been applied.
+// Propagation is the progress of a change.
 type Propagation struct {
 	State          string
 	EmployeesTotal int64
@@ -41,7 +41,7 @@ func Finish(ctx context.Context, api API, path string) (Propagation, error) {
 	}
 }
 
-// ShiftOf is a shift as the schedule shows it.
+// ShiftOf is a shift in a schedule.
 type ShiftOf struct {
 	ID       int64
 	Employee struct {
@@ -54,7 +54,7 @@ type ShiftOf struct {
 	Generated     bool
 }
 
-// ReadRequest is the body of a schedule read, both days included.
+// ReadRequest returns the body of a schedule read, both days included.
 func ReadRequest(employees []int64, from, to string) Object {
 	return Object{"select": []string{"SHIFTS"}, "where": Object{"employees": Object{
 		"employeeRefs": Object{"ids": employees}, "startDate": from, "endDate": to,

@@ -1,9 +1,8 @@
-// Package tenants shows that several tenants share an installation without
-// knowing of each other: whatever one asks for by what belongs to another, it is
-// refused as if that were nowhere.
+// Package tenants shows that tenants can share an installation without knowing of each other: a
+// request that names another tenant's object fails as if the object did not exist.
 //
-// The product runs twice, each time with one of the two guards taken away. Once
-// every "tenant_id = $n" of its statements is made true on the way to the database,
-// so that row-level security alone keeps tenants apart; once row-level security is
-// switched off, and the statements alone do.
+// The product runs twice, each time without one of its two safeguards. In one run, every "tenant_id
+// = $n" of its statements is replaced by a true condition on the way to the database, so that only
+// row-level security separates the tenants. In the other run, row-level security is switched off,
+// and only the statements separate them.
 package tenants

@@ -1,6 +1,5 @@
-// Package truth compares the product with worked examples that others published. It knows
-// nothing but the public API. The examples are data in testdata, and docs/truth.md lists
-// them with their results.
+// Package truth compares the product with published worked examples. It uses only the public API.
+// The examples are data in testdata, and docs/truth.md lists them with their results.
 package truth
 
 import (
@@ -23,17 +22,17 @@ const (
 	NotSupported = "not supported"
 )
 
-// Case is one published example. It has exactly one kind of input, unless the product does
-// not support it.
+// Case is a published example. It has exactly one kind of input, unless the product does not
+// support it.
 type Case struct {
 	Name string `yaml:"name"`
-	// Source says who published the example, and Statement what the example says.
+	// Source names the publisher of the example, and Statement is its content.
 	Source    string `yaml:"source"`
 	Statement string `yaml:"statement"`
 	// Result is Hit, Miss or NotSupported. The last two need a reason.
 	Result string `yaml:"result"`
 	Reason string `yaml:"reason"`
-	// Got is what the product returns in a miss.
+	// Got is the product's result in a miss.
 	Got string `yaml:"got"`
 
 	Work     *Work     `yaml:"work"`
@@ -44,46 +43,46 @@ type Case struct {
 	AFD      *AFD      `yaml:"afd"`
 }
 
-// Work is the work of one employee, and what it is paid as.
+// Work is the work of one employee, and the expected pay.
 type Work struct {
 	// Zone is the employee's time zone, UTC by default.
 	Zone string `yaml:"zone"`
-	// Wage is what an hour is paid, and Wages what it is paid in jobs.
+	// Wage is the hourly wage, and Wages the hourly wages in jobs.
 	Wage  float64            `yaml:"wage"`
 	Wages map[string]float64 `yaml:"wages"`
-	// Rule is a version of a pay rule, as the API takes it.
+	// Rule is a version of a pay rule, in the form of the API.
 	Rule map[string]any `yaml:"rule"`
-	// Shifts are written as "2026-03-02 08:00-12:00", with a job behind it if there is one. A
-	// shift that ends earlier than it begins ends on the next day.
+	// Shifts have the form "2026-03-02 08:00-12:00", with an optional job at the end. A shift that
+	// ends earlier than it begins ends on the next day.
 	Shifts []string `yaml:"shifts"`
-	// Schedule are the scheduled shifts, and Touches single punches beside the shifts.
+	// Schedule holds the scheduled shifts, and Touches single punches in addition to the shifts.
 	Schedule []string `yaml:"schedule"`
 	Touches  []string `yaml:"touches"`
-	// Money are amounts by pay code, which the employee gets on the first day.
+	// Money holds amounts by pay code, which the employee gets on the first day.
 	Money map[string]float64 `yaml:"money"`
-	// Holidays are days on which there is a holiday.
+	// Holidays are the days with a holiday.
 	Holidays []string `yaml:"holidays"`
-	// From and To are the days that are read. By default they are those of the shifts.
+	// From and To are the days to read. By default they are the days of the shifts.
 	From string `yaml:"from"`
 	To   string `yaml:"to"`
 
 	Expect struct {
-		// Hours are those of each pay code, and Days the same by day.
+		// Hours are the hours of each pay code, and Days the same by day.
 		Hours map[string]float64            `yaml:"hours"`
 		Days  map[string]map[string]float64 `yaml:"days"`
-		// Pay is the sum of all wages, and HourPay the wage of an hour under each pay code.
+		// Pay is the sum of all wages, and HourPay the hourly wage under each pay code.
 		Pay     *float64           `yaml:"pay"`
 		HourPay map[string]float64 `yaml:"hourPay"`
-		// Shifts and Punches are how many the timecard has, and Exceptions its exceptions,
-		// written as "2026-03-02 LATE_IN".
+		// Shifts and Punches are the numbers of shifts and punches on the timecard, and Exceptions
+		// its exceptions, in the form "2026-03-02 LATE_IN".
 		Shifts     int      `yaml:"shifts"`
 		Punches    int      `yaml:"punches"`
 		Exceptions []string `yaml:"exceptions"`
 	} `yaml:"expect"`
 }
 
-// Rounding is a property: of punches at each minute of an interval, as many minutes are paid
-// as were worked.
+// Rounding is a property: for punches at each minute of an interval, as many minutes are paid as
+// were worked.
 type Rounding struct {
 	Interval int `yaml:"interval"`
 	Grace    int `yaml:"grace"`
@@ -91,34 +90,34 @@ type Rounding struct {
 
 // Rotation is a pattern of shifts for several teams.
 type Rotation struct {
-	// Shifts are written as "07:00-19:00", by letter, and Cycle as "N4 -3 D3": a letter, or "-"
-	// for days off, and for how many days.
+	// Shifts have the form "07:00-19:00", by letter, and Cycle the form "N4 -3 D3": a letter, or
+	// "-" for days off, and the number of days.
 	Shifts map[string]string `yaml:"shifts"`
 	Cycle  string            `yaml:"cycle"`
 	From   string            `yaml:"from"`
-	// Teams are the days by which the rotation of each team began earlier.
+	// Teams holds the number of days by which each team's rotation began earlier.
 	Teams  []int `yaml:"teams"`
 	Expect struct {
 		Days  int     `yaml:"days"`
 		Hours float64 `yaml:"hours"`
-		// Week is the average of hours a week, with two decimals.
+		// Week is the average number of hours a week, with two decimals.
 		Week float64 `yaml:"week"`
-		// Daily is how many teams have each shift on each day; nothing if the source does not
-		// say it.
+		// Daily is the number of teams on each shift on each day; empty if the source does not
+		// state it.
 		Daily map[string]int `yaml:"daily"`
 	} `yaml:"expect"`
 }
 
-// Rest is a schedule that rules of rest and of hours are evaluated on.
+// Rest is a schedule for the evaluation of rules about rest and hours.
 type Rest struct {
 	Zone string `yaml:"zone"`
 	// Rules are limits by the name of the rule.
 	Rules map[string]float64 `yaml:"rules"`
-	// Shifts are written as those of Work.
+	// Shifts have the form of Work.Shifts.
 	Shifts []string `yaml:"shifts"`
 	From   string   `yaml:"from"`
 	To     string   `yaml:"to"`
-	// Violations are written as "ERULE_MIN_REST_SHIFTS 2026-03-29 10".
+	// Violations have the form "ERULE_MIN_REST_SHIFTS 2026-03-29 10".
 	Violations []string `yaml:"violations"`
 }
 
@@ -126,10 +125,9 @@ type Rest struct {
 type Holiday struct {
 	Region string `yaml:"region"`
 	Year   int    `yaml:"year"`
-	// Observed asks for observed dates or for dates of the calendar; without it, the default
-	// of the product holds.
+	// Observed requests observed dates or calendar dates; the default is the product's default.
 	Observed *bool `yaml:"observed"`
-	// Dates are those that must be among the holidays, and Without those that must not.
+	// Dates must be among the holidays, and the dates in Without must not.
 	Dates   []string `yaml:"dates"`
 	Without []string `yaml:"without"`
 }
@@ -138,42 +136,42 @@ type Holiday struct {
 type AFD struct {
 	// Clock is REP-C, REP-A or REP-P.
 	Clock string `yaml:"clock"`
-	// CRC is the variant that the clock writes: KERMIT or MODBUS.
+	// CRC is the CRC variant of the clock: KERMIT or MODBUS.
 	CRC string `yaml:"crc"`
-	// Check is the checksum of "123456789" by that variant.
+	// Check is the checksum of "123456789" in that variant.
 	Check string `yaml:"check"`
-	// Employer and CPF are fields as the clock writes them, 15 and 12 characters.
+	// Employer and CPF are fields in the clock's format, with 15 and 12 characters.
 	Employer string `yaml:"employer"`
 	CPF      string `yaml:"cpf"`
-	// Signature is the last line; nothing if there is none.
+	// Signature is the last line; empty if there is none.
 	Signature string `yaml:"signature"`
 	// Swap exchanges the two punches of the file.
 	Swap   bool `yaml:"swap"`
 	Expect struct {
 		Accepted bool `yaml:"accepted"`
-		// CPF is the employee that the punches are of.
+		// CPF identifies the employee of the punches.
 		CPF string `yaml:"cpf"`
 	} `yaml:"expect"`
 }
 
 // Accrual is an employee with an accrual profile of one policy.
 type Accrual struct {
-	// Unit is that of the accrual code, HOUR by default; a day has eight hours.
+	// Unit is the unit of the accrual code, HOUR by default; a day has eight hours.
 	Unit   string         `yaml:"unit"`
 	Policy map[string]any `yaml:"policy"`
-	// Since is the day of hire and the first one of the profile. The employment ends on Left, and
+	// Since is the day of hire and the first day of the profile. The employment ends on Left, and
 	// begins again on Back.
 	Since string `yaml:"since"`
 	Left  string `yaml:"left"`
 	Back  string `yaml:"back"`
-	// Shifts are written as those of Work, and Taken are hours of leave by day.
+	// Shifts have the form of Work.Shifts, and Taken are hours of leave by day.
 	Shifts []string           `yaml:"shifts"`
 	Taken  map[string]float64 `yaml:"taken"`
-	// Balances are those at the end of days, in the unit.
+	// Balances are the balances at the end of days, in the unit.
 	Balances map[string]float64 `yaml:"balances"`
 }
 
-// Setting is an example of a setting on a page. Setting is the first one of its row.
+// Setting is an example of a setting on a page. Setting.Setting is the first cell of its row.
 type Setting struct {
 	Setting string   `yaml:"setting"`
 	Work    *Work    `yaml:"work"`

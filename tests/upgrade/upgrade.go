@@ -1,3 +1,3 @@
-// Package upgrade shows that the programs of an older commit serve on the schema of the
-// tree, and that those of the tree take their place (make upgrade).
+// Package upgrade shows that the programs of an older commit work on the schema of the tree, and
+// that the programs of the tree can replace them (make upgrade).
 package upgrade

@@ -1,5 +1,5 @@
-// Package baseline starts what reads are compared with: a bare handler that selects the
-// bytes of the product from tables of its own.
+// Package baseline starts the baseline of reads: a bare handler that selects the product's bytes
+// from its own tables.
 package baseline
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// shiftTables hold shifts as one would store them without spans. Segments
-// are five bytes each: kind, first and last minute of the day.
+// shiftTables store shifts in the obvious way, without spans. Segments are five bytes each: kind,
+// first and last minute of the day.
 const shiftTables = `
 CREATE TABLE employee (id bigint PRIMARY KEY, person_number text NOT NULL);
 CREATE TABLE shift (
@@ -30,8 +30,8 @@ CREATE TABLE shift (
 );
 CREATE TEMPORARY TABLE shown (employee_id bigint, day date, id bigint, version bigint);`
 
-// fillShifts gives every employee a shift on each of three months, those that
-// the product shows with the ids and versions that it shows.
+// fillShifts creates a shift for every employee on each day of three months. Shifts that the
+// product shows get its ids and versions.
 const fillShifts = `
 INSERT INTO shift
 SELECT e.id, d, coalesce(s.id, 0), 480, 990, $1, coalesce(s.version, 0), $2, $3
@@ -39,12 +39,12 @@ FROM employee e CROSS JOIN generate_series('2026-02-01'::date, '2026-04-30', '1 
 LEFT JOIN shown s ON s.employee_id = e.id AND s.day = d
 ORDER BY e.id, d`
 
-// segments are those of everyDay.
+// segments are the segments of everyDay.
 var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8, 720 & 0xff, 750 >> 8, 750 & 0xff, 1, 750 >> 8, 750 & 0xff, 990 >> 8, 990 & 0xff}
 
-// StartShifts stores what a response of the product shows one row a shift,
-// with rows of the rest of the crew around them, and starts the process that
-// reads it. It returns the process's URL, and its process id.
+// StartShifts stores the shifts in a response of the product as one row each, together with rows
+// for the rest of the crew. It starts the process that reads them, and returns the process's URL
+// and id.
 func StartShifts(h *harness.Host, t Target, crew *scenario.Crew, body []byte) (string, int, error) {
 	if err := fillTables(h.Context(), t, crew, body); err != nil {
 		return "", 0, fmt.Errorf("the baseline's tables: %w", err)
@@ -82,7 +82,7 @@ func start(h *harness.Host, t Target, database string) (string, *launch.Process,
 	return "https://" + address, process, nil
 }
 
-// storedShift is what the baseline stores of a shift.
+// storedShift is the baseline's data about a shift.
 type storedShift struct {
 	scenario.ShiftOf
 	Version   int64
@@ -120,7 +120,7 @@ func fillTables(ctx context.Context, t Target, crew *scenario.Crew, body []byte)
 	return err
 }
 
-// copyShifts stores the employees, and the ids of the shifts that are shown.
+// copyShifts stores the employees, and the ids of the shown shifts.
 func copyShifts(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts []storedShift) error {
 	numbers := map[int64]string{}
 	for _, s := range shifts {
@@ -141,21 +141,21 @@ func copyShifts(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts
 	return err
 }
 
-// Target is what the baseline stands beside.
+// Target is the product that the baseline is compared with.
 type Target struct {
 	API scenario.API
 	// Postgres is the URL of a database of the same server for its superuser.
 	Postgres func(database string) string
-	// TLSDir is the folder of the authority that the target's certificate is of.
+	// TLSDir is the folder of the authority that issued the target's certificate.
 	TLSDir string
-	// Used returns the processor time that a process and the database server have taken.
-	// It is nil where nobody asks for it.
+	// Used returns the processor time that a process and the database server have used. It is nil
+	// if it is not needed.
 	Used func(pid int) (time.Duration, error)
-	// PID is the product's process, where there is one.
+	// PID is the id of the product's process, if there is one.
 	PID int
 }
 
-// Beside is a standalone process with its private database server.
+// Beside returns the Target of a standalone process with its private database server.
 func Beside(api scenario.API, server *launch.Server) (Target, error) {
 	postmaster, err := harness.FirstNumber(filepath.Join(server.StateDir, "postgresql", "data", "postmaster.pid"))
 	if err != nil {

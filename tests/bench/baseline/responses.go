@@ -9,8 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 )
 
-// StartResponses stores the responses of the product, by their positions, in a
-// database, and starts the process that reads them. It returns its URL and its process id.
+// StartResponses stores the product's responses by their positions in a database, and starts the
+// process that reads them. It returns the process's URL and id.
 func StartResponses(h *harness.Host, t Target, paths []string, database string) (string, int, error) {
 	if err := fixture.Execute(h.Context(), t.Postgres("postgres"), "CREATE DATABASE "+database); err != nil {
 		return "", 0, err

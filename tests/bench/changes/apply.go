@@ -1,5 +1,5 @@
-// Package changes measures changes of patterns, from the request until they are
-// FINISHED or read.
+// Package changes measures changes of patterns, from the request until they are FINISHED or
+// readable.
 package changes
 
 import (
@@ -17,8 +17,8 @@ const (
 	Window     = "window"
 )
 
-// ApplyFigure measures the time from the 200 of a change until every employee's
-// schedule was read, at most as many seconds.
+// ApplyFigure measures the time from the 200 of a change until every employee's schedule was read.
+// atMost is the target in seconds.
 func ApplyFigure(h *harness.Host, o harness.Options, name string, api scenario.API, crew *scenario.Crew, atMost float64) (harness.Figure, error) {
 	f := harness.Figure{Name: name, Unit: "s", AtMost: atMost, Note: fmt.Sprintf("a change without end of %d employees, until all are read", len(crew.Persons))}
 	samples, err := harness.Interleave(h.Context(), o.Rounds, changing(api, crew, "", true))
@@ -28,7 +28,7 @@ func ApplyFigure(h *harness.Host, o harness.Options, name string, api scenario.A
 	return f, err
 }
 
-// WindowFigure compares a change of ten years with one of 30 days.
+// WindowFigure compares a change over ten years with a change over 30 days.
 func WindowFigure(h *harness.Host, o harness.Options, api scenario.API) (harness.Figure, error) {
 	size := o.CrewSize() / 2
 	f := harness.Figure{Name: Window, Unit: "s", AtMost: 1.1, Note: fmt.Sprintf("10 years against 30 days, %d employees, until FINISHED", size)}
@@ -40,7 +40,7 @@ func WindowFigure(h *harness.Host, o harness.Options, api scenario.API) (harness
 			return f, err
 		}
 	}
-	// Each crew keeps its window, so that each round replaces as much as the other.
+	// Each crew keeps its range, so that all its rounds replace equally much.
 	samples, err := harness.Interleave(h.Context(), 2*o.Rounds+1,
 		changing(api, crews[0], ends[0], false), changing(api, crews[1], ends[1], false))
 	if err == nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// MembershipLarge is the figure of people who change their employment term.
+// MembershipLarge is the name of the figure for employees who change their employment term.
 const MembershipLarge = "membership-10000"
 
 const (
-	// movers is how many requests of a move run at once, and moved how many people each
-	// has, which is the most that the API takes.
+	// movers is the number of concurrent requests of a move, and moved the number of persons in
+	// each, which is the limit of the API.
 	movers = 4
 	moved  = 100
 )
 
-// MembershipFigure measures the time from the first request that puts people on another
-// employment term until every schedule that is read shows its pattern.
+// MembershipFigure measures the time from the first request that puts employees on another
+// employment term until all their schedules show its pattern.
 func MembershipFigure(h *harness.Host, o harness.Options, api scenario.API) (harness.Figure, error) {
 	size := o.CrewSize()
 	f := harness.Figure{Name: MembershipLarge, Unit: "s", Note: fmt.Sprintf("%d employees are put on another term, until all are read; no target", size)}
@@ -59,7 +59,7 @@ func MembershipFigure(h *harness.Host, o harness.Options, api scenario.API) (har
 	return f, err
 }
 
-// move puts people on a term without end.
+// move puts persons on a term without end.
 func move(ctx context.Context, api scenario.API, term int64, persons []int64) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(movers)

@@ -21,9 +21,9 @@ const (
 	onlyTenant       = 1
 )
 
-// propagatorsFigure compares a change with two propagators with the same change with one,
-// in separate processes. Both share the machine with the database server, so that its
-// processors bound what a second one can bring.
+// propagatorsFigure compares a change with two propagators with the same change with one, in
+// separate processes. Both share the machine with the database server, so its processors limit the
+// effect of the second one.
 func propagatorsFigure(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	size := 10 * o.CrewSize()
 	f := harness.Figure{

@@ -33,7 +33,7 @@ const (
 	fewEmployees  = 10
 	manyEmployees = 10_000
 	queuedChanges = 20
-	// otherSpans are the spans that the tenant of a small change has already.
+	// otherSpans is the number of existing spans of the tenant with a small change.
 	otherSpans = 1_100_000
 	million    = 1_000_000
 )
@@ -52,7 +52,7 @@ func newSeededServer(h *harness.Host, o harness.Options) (*seededServer, error) 
 	if c.admin, err = pgx.Connect(h.Context(), launch.PrivatePostgres(c.server.StateDir)(fixture.SchedulingDatabase)); err != nil {
 		return nil, err
 	}
-	h.Cleanup(func() { _ = c.admin.Close(context.WithoutCancel(h.Context())) }) // It has nothing open.
+	h.Cleanup(func() { _ = c.admin.Close(context.WithoutCancel(h.Context())) }) // The connection has no open transaction.
 	if c.large, err = fixture.CreateTenant(h, c.server, "large"); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func newSeededServer(h *harness.Host, o harness.Options) (*seededServer, error) 
 	return c, err
 }
 
-// queueFigures measures changes that wait for each other, and do not.
+// queueFigures measures changes that wait for each other, and changes that do not.
 func queueFigures(h *harness.Host, o harness.Options) (figures []harness.Figure, err error) {
 	c, err := newSeededServer(h, o)
 	if err != nil {
@@ -82,8 +82,8 @@ func queueFigures(h *harness.Host, o harness.Options) (figures []harness.Figure,
 	return figures, nil
 }
 
-// walFigure measures what a change writes to the write-ahead log of the database
-// server, with all copies that others keep.
+// walFigure measures how much a change writes to the write-ahead log of the database server,
+// including all copies of other services.
 func walFigure(h *harness.Host, _ harness.Options, c *seededServer) ([]harness.Figure, error) {
 	f := harness.Figure{Name: wal, Unit: "B", AtMost: 800, Note: "write-ahead log of all services per employee and change, 10,000 employees, no checkpoint meanwhile"}
 	crew, err := fixture.Seed(h.Context(), c.admin, c.large, manyEmployees)
@@ -116,7 +116,7 @@ func walFigure(h *harness.Host, _ harness.Options, c *seededServer) ([]harness.F
 	return []harness.Figure{f}, err
 }
 
-// awaitReplication waits until commons has what scheduling has of the latest pattern.
+// awaitReplication waits until commons has all of scheduling's spans of the latest pattern.
 func awaitReplication(ctx context.Context, scheduling, commons *pgx.Conn, tenant int64) error {
 	for {
 		var latest, has, known int64
@@ -137,8 +137,8 @@ func awaitReplication(ctx context.Context, scheduling, commons *pgx.Conn, tenant
 	}
 }
 
-// overtakenFigure compares twenty changes of the same employees, asked for one
-// right after the other, with one.
+// overtakenFigure compares twenty changes of the same employees in quick succession with one
+// change.
 func overtakenFigure(h *harness.Host, o harness.Options, c *seededServer) ([]harness.Figure, error) {
 	f := harness.Figure{
 		Name: overtaken, Unit: "s", AtMost: 3,
@@ -165,8 +165,8 @@ func overtakenFigure(h *harness.Host, o harness.Options, c *seededServer) ([]har
 	return []harness.Figure{f}, err
 }
 
-// otherTenantFigures measure a small change of one tenant while large ones of
-// another are queued.
+// otherTenantFigures measure a small change of one tenant while large changes of another tenant are
+// queued.
 func otherTenantFigures(h *harness.Host, o harness.Options, c *seededServer) ([]harness.Figure, error) {
 	note := fmt.Sprintf("a change of %d employees while another tenant has %d changes of %%d queued, against alone", fewEmployees, queuedChanges)
 	size := 10 * o.CrewSize()
@@ -212,8 +212,8 @@ func readPropagation(ctx context.Context, api scenario.API, path string) (p scen
 	return p, err
 }
 
-// amongManyFigure compares a small change in a tenant with many spans with one
-// in a tenant that has no others.
+// amongManyFigure compares a small change in a tenant with many spans with a small change in a
+// tenant without other spans.
 func amongManyFigure(h *harness.Host, o harness.Options, c *seededServer) ([]harness.Figure, error) {
 	spans := otherSpans
 	if o.Short {
@@ -249,8 +249,7 @@ func amongManyFigure(h *harness.Host, o harness.Options, c *seededServer) ([]har
 	return []harness.Figure{f}, err
 }
 
-// fill gives the large tenant as many spans, of employees of whom nothing else
-// is known.
+// fill gives the large tenant as many spans, for employees without other data.
 func (c *seededServer) fill(ctx context.Context, spans int) error {
 	last := fixture.FirstSeeded + fixture.Seeded.Add(int64(spans))
 	if _, err := c.admin.Exec(ctx, `
@@ -264,8 +263,7 @@ func (c *seededServer) fill(ctx context.Context, spans int) error {
 	return err
 }
 
-// millionFigures measure a change of a million employees in a process of its
-// own.
+// millionFigures measure a change of a million employees in a separate process.
 func millionFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	if o.Short {
 		h.Logf("left out by -short")
@@ -289,7 +287,7 @@ func millionFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 			return 1000 * harness.Milliseconds(took) / float64(size), err
 		}
 	}
-	// Rounds of the small change alone are many enough to be like the large one.
+	// Several rounds of only the small change are as long as the large one.
 	large, err := cases[0](h.Context(), 0)
 	if err != nil {
 		return nil, err

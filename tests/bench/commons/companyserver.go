@@ -1,4 +1,4 @@
-// Package commons measures what is done with a company of many persons.
+// Package commons measures operations on a company of many persons.
 package commons
 
 import (
@@ -27,20 +27,20 @@ const (
 // Groups are the figures of this package, in the order of the table.
 var Groups = []harness.Group{{Names: []string{hyperfind, data, persons}, Run: companyFigures}}
 
-// companyServer is a company in a standalone process, on a database server that
-// writes to the disk before it says so.
+// companyServer is a company in a standalone process, on a database server that flushes its commits
+// to disk.
 type companyServer struct {
 	api      scenario.API
 	company  *fixture.Company
 	crew     *scenario.Crew
 	postgres func(database string) string
-	// dataStatements are those that the services run for a reading of data.
+	// dataStatements are the statements of the services for one read of data.
 	dataStatements []*statement
 	// hyperfindSQL is the statement that finds the persons of a hyperfind.
 	hyperfindSQL string
 }
 
-// companyFigures measures what is done with a company.
+// companyFigures measures operations on a company.
 func companyFigures(h *harness.Host, o harness.Options) (figures []harness.Figure, err error) {
 	if o.Short {
 		h.Logf("left out by -short")
@@ -75,8 +75,8 @@ func companyFigures(h *harness.Host, o harness.Options) (figures []harness.Figur
 	return figures, nil
 }
 
-// startCompanyServer creates a company, records which statements a reading of data
-// takes, and then starts the process again without the recorder.
+// startCompanyServer creates a company, records the statements of a read of data, and then restarts
+// the process without the recorder.
 func startCompanyServer(h *harness.Host, o harness.Options, server *localpg.Server) (*companyServer, error) {
 	p := &companyServer{postgres: server.AdminURL}
 	direct, err := url.Parse(server.AdminURL("postgres"))

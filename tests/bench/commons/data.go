@@ -12,7 +12,7 @@ import (
 
 const (
 	DataPath = "/v1/commons/data/multi_read"
-	// DataEmployees are the most that one reading may name.
+	// DataEmployees is the largest number of employees in one request.
 	DataEmployees = 500
 )
 
@@ -24,8 +24,8 @@ var dataElements = []string{
 	"PEOPLE_EMP_TERM", "TK_EMP_TERM_DAYS", "TK_EMP_TERM_COUNT", "TK_IS_TERMINATED",
 }
 
-// DataRequest asks for elements of employees from one day to another: for
-// all days, or, as a series, day by day.
+// DataRequest returns a request for elements of employees in a range of days: for all days
+// together, or day by day as a series.
 func DataRequest(employees []int64, first, last string, series bool, elements ...string) scenario.Object {
 	columns := make([]scenario.Object, len(elements))
 	for i, key := range elements {
@@ -40,13 +40,12 @@ func DataRequest(employees []int64, first, last string, series bool, elements ..
 		"from": scenario.Object{"view": view, "employeeSet": scenario.Object{
 			"employees": scenario.Object{"ids": employees}, "dateRange": scenario.Object{"startDate": first, "endDate": last},
 		}},
-		// Not what an earlier reading found.
+		// Do not use the result of an earlier read.
 		"options": scenario.Object{"refresh": true},
 	}
 }
 
-// dataFigure compares a reading of data elements with the statements that the
-// services run for it, one after another.
+// dataFigure compares a read of data elements with the sequence of its statements.
 func dataFigure(h *harness.Host, o harness.Options, p *companyServer) (harness.Figure, error) {
 	f := harness.Figure{
 		Name: data, Unit: "ms", AtMost: 1.5,
@@ -81,7 +80,7 @@ func dataFigure(h *harness.Host, o harness.Options, p *companyServer) (harness.F
 	return f, err
 }
 
-// checkData sees that each employee has a value of each element.
+// checkData checks that each employee has a value of each element.
 func checkData(body []byte) error {
 	var read struct {
 		Metadata struct{ Errors []json.RawMessage }

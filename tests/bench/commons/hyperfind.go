@@ -16,12 +16,12 @@ import (
 
 const (
 	HyperfindPath = "/v1/commons/hyperfind/execute"
-	// ActivePersons are half of the company.
+	// ActivePersons is half of the company.
 	ActivePersons = fixture.Persons / 2
 )
 
-// ActivePersonsRequest asks for all who are active and have a primary job, by the
-// query that every tenant has.
+// ActivePersonsRequest returns a request for all active persons with a primary job, by the query
+// that every tenant has.
 func ActivePersonsRequest() scenario.Object {
 	return scenario.Object{
 		"hyperfind": scenario.Object{"id": 1}, "threshold": ActivePersons,
@@ -29,8 +29,8 @@ func ActivePersonsRequest() scenario.Object {
 	}
 }
 
-// hyperfindFigure compares a hyperfind that finds half of the company with the
-// statement that it runs, run by psql, which prints the rows into nothing.
+// hyperfindFigure compares a hyperfind that finds half of the company with its statement in psql,
+// which discards the rows.
 func hyperfindFigure(h *harness.Host, o harness.Options, p *companyServer) (harness.Figure, error) {
 	f := harness.Figure{Name: hyperfind, Unit: "ms", AtMost: 2, Note: "p50; 50,000 of 100,000 persons over HTTPS, against psql with the same statement"}
 	product, err := harness.Post(p.api, HyperfindPath, ActivePersonsRequest())
@@ -67,7 +67,7 @@ func hyperfindFigure(h *harness.Host, o harness.Options, p *companyServer) (harn
 // psql runs the statement of the hyperfind.
 type psql struct{ args []string }
 
-// newPsql prepares to run a statement with the role and the settings that commons has.
+// newPsql prepares a statement with the role and the settings of commons.
 func newPsql(url string, c *fixture.Company, sql string) *psql {
 	p := &psql{args: []string{"--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set", "ON_ERROR_STOP=1", url}}
 	for _, command := range []string{
@@ -75,7 +75,7 @@ func newPsql(url string, c *fixture.Company, sql string) *psql {
 		fmt.Sprintf("SET rotaloom.tenant_id = '%d'", c.Tenant),
 		"SET jit = off", "SET random_page_cost = 1.1",
 		"PREPARE hyperfind AS " + sql,
-		// The days, the day after them, their last, and the status.
+		// The days, the day after them, their last day, and the status.
 		fmt.Sprintf("EXECUTE hyperfind ('%d', '%s', '2026-03-31', '%s', '{Active}')", c.Tenant, fixture.ReadFirst, fixture.ReadLast),
 	} {
 		p.args = append(p.args, "--command", command)
@@ -83,8 +83,7 @@ func newPsql(url string, c *fixture.Company, sql string) *psql {
 	return p
 }
 
-// run runs psql. It counts the lines when it is asked to; otherwise they go
-// nowhere.
+// run runs psql. It counts the output lines if count is set; otherwise it discards them.
 func (p *psql) run(ctx context.Context, count bool) (int, error) {
 	var lines, errs bytes.Buffer
 	c := exec.CommandContext(ctx, "psql", p.args...)

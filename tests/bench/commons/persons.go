@@ -17,15 +17,13 @@ import (
 )
 
 const (
-	// personsPerCall are the most that one multi_upsert takes; every other one of
-	// them is new.
+	// personsPerCall is the limit of one multi_upsert; every second person is new.
 	personsPerCall = 100
 	callsPerRound  = 10
 )
 
-// personsFigure compares multi_upserts of persons over HTTPS with INSERTs of the
-// rows that they leave behind, into copies of the tables, one INSERT for each
-// table and one transaction for each call.
+// personsFigure compares multi_upserts of persons over HTTPS with INSERTs of the resulting rows
+// into copies of the tables: one INSERT for each table, and one transaction for each call.
 func personsFigure(h *harness.Host, o harness.Options, p *companyServer) (harness.Figure, error) {
 	f := harness.Figure{
 		Name: persons, Unit: "persons/s", AtLeast: 0.3,
@@ -46,12 +44,12 @@ func personsFigure(h *harness.Host, o harness.Options, p *companyServer) (harnes
 	return f, err
 }
 
-// upserts sends persons, other ones each time.
+// upserts sends different persons each time.
 type upserts struct {
 	api     scenario.API
 	company *fixture.Company
 	used    int
-	// written are the ids of the persons of the last round, by call.
+	// written holds the ids of the persons of the last round, by call.
 	written [][]int64
 }
 
@@ -81,8 +79,8 @@ func (u *upserts) round(ctx context.Context) (float64, error) {
 	return callsPerRound * personsPerCall / took.Seconds(), nil
 }
 
-// next makes persons who are there, with another name, wage and job from some
-// day on, and new ones.
+// next returns existing persons with a new name, and a new wage and job from some day on, and new
+// persons.
 func (u *upserts) next() []scenario.Object {
 	out := make([]scenario.Object, 0, personsPerCall)
 	for range personsPerCall / 2 {
@@ -105,15 +103,14 @@ func (u *upserts) next() []scenario.Object {
 	return out
 }
 
-// tableCopies are copies of the tables of persons with all indexes and constraints,
-// and with the rows of the tables.
+// tableCopies are copies of the tables of persons with all indexes, constraints and rows.
 type tableCopies struct {
 	conn *pgx.Conn
-	// columns are those that rows are written with, in the order of PersonTables.
+	// columns are the writable columns, in the order of PersonTables.
 	columns [][]string
 }
 
-// newTableCopies makes copies of the tables in the database.
+// newTableCopies creates copies of the tables in the database.
 func newTableCopies(ctx context.Context, url string) (*tableCopies, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -132,7 +129,7 @@ func newTableCopies(ctx context.Context, url string) (*tableCopies, error) {
 		names := strings.Join(columns, ", ")
 		for _, sql := range []string{
 			`CREATE TABLE baseline.%[1]s (LIKE public.%[1]s INCLUDING ALL)`,
-			// Others, so that those who are written come as new ones.
+			// Rows of another tenant, so that the persons written later are new.
 			`INSERT INTO baseline.%[1]s (%[2]s) SELECT %[3]s FROM public.%[1]s`,
 			`ANALYZE baseline.%[1]s`,
 		} {
@@ -144,7 +141,7 @@ func newTableCopies(ctx context.Context, url string) (*tableCopies, error) {
 	return c, nil
 }
 
-// elsewhere selects rows as another tenant's.
+// elsewhere returns a select list that assigns rows to another tenant.
 func elsewhere(columns []string) string {
 	out := make([]string, len(columns))
 	for i, column := range columns {
@@ -172,8 +169,8 @@ func (c *tableCopies) round(ctx context.Context, calls [][]int64) (float64, erro
 	return float64(len(calls)*personsPerCall) / took.Seconds(), nil
 }
 
-// inserts returns the INSERTs of the rows that persons have. Sent at once they
-// are one transaction.
+// inserts returns the INSERTs of the rows of persons. Sent in one message, they are one
+// transaction.
 func (c *tableCopies) inserts(ctx context.Context, ids []int64) ([]string, error) {
 	var out []string
 	for i, t := range fixture.PersonTables {

@@ -17,8 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 )
 
-// statement is one that a service ran: its text and its arguments as they went
-// over the wire.
+// statement is a statement that a service ran: its text and its arguments in their wire format.
 type statement struct {
 	database, sql string
 	formats       []int16
@@ -31,8 +30,8 @@ func (s *statement) equal(other *statement) bool {
 	return s.database == other.database && s.sql == other.sql && slices.EqualFunc(s.values, other.values, bytes.Equal)
 }
 
-// queryRecorder stands between services and their database server, and records what they
-// run.
+// queryRecorder is a proxy between services and their database server that records their
+// statements.
 type queryRecorder struct {
 	listener net.Listener
 	socket   string
@@ -41,7 +40,7 @@ type queryRecorder struct {
 	recorded []*statement
 }
 
-// startQueryRecorder records what goes to the server that listens on a socket of the file system.
+// startQueryRecorder starts a recorder in front of the server at a Unix socket.
 func startQueryRecorder(h *harness.Host, socket string) (*queryRecorder, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +52,7 @@ func startQueryRecorder(h *harness.Host, socket string) (*queryRecorder, error) 
 		for {
 			client, err := listener.Accept()
 			if err != nil {
-				return // Closed.
+				return // The listener was closed.
 			}
 			go t.serve(client)
 		}
@@ -61,13 +60,13 @@ func startQueryRecorder(h *harness.Host, socket string) (*queryRecorder, error) 
 	return t, nil
 }
 
-// url is how a superuser connects through the recorder.
+// url returns the URL of the recorder for a superuser.
 func (t *queryRecorder) url() string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: t.listener.Addr().String(), Path: "/postgres", RawQuery: "sslmode=disable"}
 	return u.String()
 }
 
-// serve passes on what both sides say until one of them ends.
+// serve copies the traffic of both sides until one of them closes the connection.
 func (t *queryRecorder) serve(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", t.socket)
@@ -86,7 +85,7 @@ func (t *queryRecorder) serve(client net.Conn) {
 	}
 	startup, ok := start.(*pgproto3.StartupMessage)
 	if !ok {
-		return // A cancellation.
+		return // The message is a cancel request.
 	}
 	texts := map[string]string{}
 	for {
@@ -116,11 +115,11 @@ func (t *queryRecorder) record(database, sql string, bind *pgproto3.Bind) {
 	t.recorded = append(t.recorded, s)
 }
 
-// recordedRounds are how often something is done to learn its statements.
+// recordedRounds is how often an operation runs to record its statements.
 const recordedRounds = 3
 
-// statements returns what runs each time that something is done, in order; not
-// what the services do by themselves now and then.
+// statements returns the statements of an operation, in order. It drops statements that not every
+// run has: the services run some on their own.
 func (t *queryRecorder) statements(do func() error) ([]*statement, error) {
 	var rounds [recordedRounds][]*statement
 	for i := range rounds {
@@ -145,8 +144,7 @@ type replay struct {
 	conns      map[string]*pgx.Conn
 }
 
-// newReplay prepares the statements, as the role of the services and for the
-// tenant.
+// newReplay prepares the statements, with the role of the services and for the tenant.
 func newReplay(ctx context.Context, statements []*statement, server func(database string) string, tenant int64) (*replay, error) {
 	r := &replay{statements: statements, conns: map[string]*pgx.Conn{}}
 	for i, s := range statements {
@@ -168,7 +166,7 @@ func newReplay(ctx context.Context, statements []*statement, server func(databas
 	return r, nil
 }
 
-// run returns how many rows the statements gave.
+// run runs the statements and returns the number of rows.
 func (r *replay) run(ctx context.Context) (int64, error) {
 	var rows int64
 	for _, s := range r.statements {

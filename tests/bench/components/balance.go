@@ -15,7 +15,7 @@ import (
 
 const balance = "balance"
 
-// The last year of the balances, and the first one of the long balance.
+// The last year of the balances, and the first year of the long balance.
 const (
 	balanceFirstYear = 2001
 	balanceLastYear  = 2025
@@ -30,8 +30,8 @@ const fillYears = `INSERT INTO punch (tenant_id, employee_id, at, time_zone, dir
 	WHERE extract(isodow FROM d) < 6 AND extract(month FROM d) NOT IN (5, 10)`
 
 // balanceFigures compares reading a balance after 25 years with reading one after a year. Both
-// employees have the same shifts, punches and time off; only the accrual profile of one begins
-// 24 years earlier.
+// employees have the same shifts, punches and time off; they differ only in the accrual profile,
+// which begins 24 years earlier for one of them.
 func balanceFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
 	api := scenario.API{Target: server.Target(h)}
@@ -44,7 +44,7 @@ func balanceFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 	if err != nil {
 		return nil, err
 	}
-	h.Cleanup(func() { _ = db.Close(context.WithoutCancel(h.Context())) }) // It has nothing open.
+	h.Cleanup(func() { _ = db.Close(context.WithoutCancel(h.Context())) }) // The connection has no open transaction.
 	if _, err := db.Exec(h.Context(), fillYears, ids); err != nil {
 		return nil, fmt.Errorf("fill punches: %w", err)
 	}
@@ -62,7 +62,7 @@ func balanceFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 }
 
 // employBalances hires two employees with shifts on every day and ten days of time off in each
-// year, whose accrual profiles begin in the first year and in the last one.
+// year. The accrual profile of one begins in the first year, that of the other in the last one.
 func employBalances(ctx context.Context, api scenario.API) (subtype int64, ids []int64, err error) {
 	name := scenario.Unique("balance")
 	if subtype, err = setUpBalances(ctx, api, name); err != nil {
@@ -86,8 +86,8 @@ func employBalances(ctx context.Context, api scenario.API) (subtype int64, ids [
 	return subtype, ids, nil
 }
 
-// setUpBalances creates a pay code, an accrual code, an accrual profile and a request subtype of
-// a name, and returns the id of the last.
+// setUpBalances creates a pay code, an accrual code, an accrual profile and a request subtype with
+// a name, and returns the id of the request subtype.
 func setUpBalances(ctx context.Context, api scenario.API, name string) (int64, error) {
 	var created struct {
 		TimeOffRequest struct{ ID int64 }
@@ -137,7 +137,7 @@ func hireBalances(ctx context.Context, api scenario.API, name string) ([]int64, 
 	return ids, nil
 }
 
-// scheduleBalances gives employees a shift on each day, and waits until it is on the schedule.
+// scheduleBalances assigns employees a shift on each day, and waits until it is on the schedule.
 func scheduleBalances(ctx context.Context, api scenario.API, name string, ids []int64) error {
 	const end = "3000-01-01"
 	var term struct{ ID int64 }
@@ -168,8 +168,8 @@ func takeDays(ctx context.Context, api scenario.API, subtype, employee int64, mo
 	return err
 }
 
-// readBalance reads the balance on the last day, and refuses one that is not as it must be: the
-// long balance has five days more from the years before.
+// readBalance reads the balance on the last day, and checks it: the long balance has five more days
+// from the years before.
 func readBalance(ctx context.Context, api scenario.API, subtype, employee int64, employeeIndex int) error {
 	var list []struct {
 		Balances []struct {

@@ -1,5 +1,5 @@
-// Package components measures parts of the product by themselves: their Go benchmarks,
-// grants of tokens, the staging of payroll, balances and timecards.
+// Package components measures single parts of the product: their Go benchmarks, grants of tokens,
+// the staging of payroll, balances and timecards.
 package components
 
 import "github.com/rotaloom/rotaloom/tests/bench/harness"
@@ -25,7 +25,7 @@ var Groups = []harness.Group{
 	{Names: []string{timecardTotals, timecardWeek}, Run: timecardFigures},
 }
 
-// worker compares what the workers write with a COPY of the same rows.
+// worker compares the writes of the workers with a COPY of the same rows.
 func worker(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	const name = "BenchmarkWorker/first-spans/2-workers"
 	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/propagation/propagator", "^BenchmarkWorker$/^first-spans$/^2-workers$", "3x")
@@ -51,8 +51,8 @@ func transcoding(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	}}, nil
 }
 
-// authorising measures what a GET costs more because its caller is
-// authenticated, authorised and held to a rate.
+// authorising measures the additional cost of a GET for authentication, authorization and rate
+// limiting.
 func authorising(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	m, err := harness.GoBench(h, o, "gateway", ".", "^BenchmarkAuthorise$", "20x")
 	if err != nil {
@@ -64,7 +64,7 @@ func authorising(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	}}, nil
 }
 
-// evaluating compares the evaluation of rules with only putting the shifts together.
+// evaluating compares the evaluation of rules with only assembling the shifts.
 func evaluating(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/ruleviolation", "^BenchmarkEvaluate$", "15x")
 	if err != nil {
@@ -76,8 +76,8 @@ func evaluating(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	}}, nil
 }
 
-// describing measures the processor time that the API description takes, which is more than
-// the time until it is made: the collector works beside it.
+// describing measures the processor time of the API description. It exceeds the elapsed time,
+// because the garbage collector runs in parallel.
 func describing(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	m, err := harness.GoBench(h, o, "proto", "./internal/openapi", "^BenchmarkGenerate$", "1x")
 	if err != nil {

@@ -28,16 +28,14 @@ const (
 	refreshGrants  = "refresh-grants"
 )
 
-// What the product hashes passwords with unless it is set otherwise, which the
-// baseline does too.
+// The default password hashing parameters of the product, which the baseline uses too.
 const (
 	hashTime, hashMemory, hashThreads, hashBytes = 2, 19 << 10, 1, 32
-	// grantSlice is how long one round of grants takes.
+	// grantSlice is the duration of one round of grants.
 	grantSlice = 3 * time.Second
 )
 
-// grants measures log-ins on the standalone process, and refreshes inside the
-// service.
+// grants measures log-ins on the standalone process, and refreshes inside the service.
 func grants(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	var figures []harness.Figure
 	if o.Wants(passwordGrants) {
@@ -57,8 +55,8 @@ func grants(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	return figures, nil
 }
 
-// refreshFigure compares refreshes with plain updates on a server that writes to
-// the disk before it says so, as the product's does. The servers of tests do not.
+// refreshFigure compares refreshes with plain updates on a server that flushes its commits to disk,
+// like the product's. The servers of tests do not.
 func refreshFigure(h *harness.Host, o harness.Options) (f harness.Figure, err error) {
 	server, err := localpg.Start(h.Context(), localpg.Config{Dir: filepath.Join(h.TempDir(), "durable"), MaxConnections: 300})
 	if err != nil {
@@ -73,9 +71,9 @@ func refreshFigure(h *harness.Host, o harness.Options) (f harness.Figure, err er
 	}, err
 }
 
-// passwordFigure compares what log-ins over HTTPS take of the processors, PostgreSQL
-// included, with bare verifications, as many at a time as there are processors. The
-// client shares the processors, and what it takes is not the product's.
+// passwordFigure compares the processor time of log-ins over HTTPS, including PostgreSQL, with bare
+// verifications, with about as many callers as processors. The client shares the processors; its
+// time does not count.
 func passwordFigure(h *harness.Host, o harness.Options) (harness.Figure, error) {
 	f := harness.Figure{
 		Name: passwordGrants, Unit: "grants/s", AtLeast: 0.85,
@@ -93,7 +91,7 @@ func passwordFigure(h *harness.Host, o harness.Options) (harness.Figure, error) 
 	}.Encode()
 	processors := runtime.GOMAXPROCS(0)
 	logIns := slice{
-		// One more caller than processors, so that none waits for a request to come.
+		// One more caller than processors, so that no processor waits for requests.
 		callers: processors + 1,
 		do: func(ctx context.Context) error {
 			return logIn(ctx, server.Client, server.BaseURL+"/api/authentication/access_token", form)
@@ -115,15 +113,15 @@ func passwordFigure(h *harness.Host, o harness.Options) (harness.Figure, error) 
 	return f, err
 }
 
-// slice is what callers do for a while.
+// slice is work that callers do for a while.
 type slice struct {
 	callers int
 	do      func(context.Context) error
-	// used is the processor time that has been used for it so far.
+	// used returns the processor time that the work has used so far.
 	used func() (time.Duration, error)
 }
 
-// perProcessorSecond measures how often something is done in a second of processor time.
+// perProcessorSecond measures how often the work is done per second of processor time.
 func (s slice) perProcessorSecond(ctx context.Context, _ int) (float64, error) {
 	before, err := s.used()
 	if err != nil {

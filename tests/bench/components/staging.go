@@ -16,15 +16,14 @@ import (
 
 const stagedMonth = "staging"
 
-// fillPunches gives each of the crew eight hours on every day of a month, from 22:00
-// on for every second of them.
+// fillPunches gives each employee of the crew eight hours on every day of a month, from 22:00 on
+// for every second employee.
 const fillPunches = `INSERT INTO punch (tenant_id, employee_id, at, time_zone, direction, is_transfer, job, work_rule, no_deduction, body)
 	SELECT 1, p, d + CASE WHEN p % 2 = 0 THEN interval '22 hours' ELSE interval '8 hours' END + t, 'UTC', 0, false, '', '', false, ''
 	FROM unnest($1::bigint[]) AS p, generate_series(timestamptz '2026-03-01 00:00+00', '2026-03-30 00:00+00', '1 day') AS d,
 		(VALUES (interval '0'), (interval '8 hours')) AS v (t)`
 
-// sumPunches stores the sums that staging stages of the same punches, which are all
-// made in UTC.
+// sumPunches stores the sums that staging computes from the same punches, which are all in UTC.
 const sumPunches = `INSERT INTO staging_baseline
 	SELECT employee_id, date '1970-01-01' + floor(extract(epoch FROM began) / 86400)::int, job, sum(extract(epoch FROM ended - began))::bigint
 	FROM (SELECT employee_id, job, at AS began, lead(at) OVER person AS ended, row_number() OVER person AS n
@@ -45,7 +44,7 @@ func stagingFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 	if err != nil {
 		return nil, err
 	}
-	h.Cleanup(func() { _ = db.Close(context.WithoutCancel(h.Context())) }) // It has nothing open.
+	h.Cleanup(func() { _ = db.Close(context.WithoutCancel(h.Context())) }) // The connection has no open transaction.
 	if _, err := db.Exec(h.Context(), fillPunches, crew.Persons); err != nil {
 		return nil, fmt.Errorf("fill punches: %w", err)
 	}
@@ -66,8 +65,8 @@ func stagingFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 	return []harness.Figure{f}, nil
 }
 
-// staging measures a run from the request until it has ended. It cancels the run of the round
-// before: a run stages only what no other run has.
+// staging measures a run from the request until its end. It cancels the previous run: a run stages
+// only data that no other run has staged.
 func staging(api scenario.API, crew *scenario.Crew) harness.Measure {
 	const path = "/v1/commons/payroll/staging/"
 	var run struct{ RequestID, Status string }
@@ -86,7 +85,7 @@ func staging(api scenario.API, crew *scenario.Crew) harness.Measure {
 			if run.Status == "failed" {
 				return 0, fmt.Errorf("the run %s failed", run.RequestID)
 			}
-			time.Sleep(10 * time.Millisecond) // Between two looks.
+			time.Sleep(10 * time.Millisecond) // Pause between two polls.
 			_, err = api.Call(ctx, http.MethodGet, path+run.RequestID+"/status", nil, &run)
 		}
 		return time.Since(began).Seconds(), err
@@ -105,7 +104,7 @@ func summing(db *pgx.Conn, crew *scenario.Crew) harness.Measure {
 	}
 }
 
-// sameSums refuses a comparison of different sums.
+// sameSums returns an error if the sums differ.
 func sameSums(ctx context.Context, db *pgx.Conn) error {
 	var differ, staged int
 	err := db.QueryRow(ctx, `SELECT count(*) FILTER (WHERE y.seconds IS DISTINCT FROM r.seconds), count(r.seconds)

@@ -121,7 +121,7 @@ func fill(ctx context.Context, db *pgx.Conn, ids []int64, first, last string) er
 	return err
 }
 
-// timecard is what the figures read of a timecard.
+// timecard is the part of a timecard that the figures read.
 type timecard struct {
 	Punches []struct{ ID int64 }
 	Totals  []struct{ HoursAmount float64 }

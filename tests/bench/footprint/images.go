@@ -15,16 +15,15 @@ const image = "image"
 
 const standaloneCommand = "services/standalone/cmd/rotaloom"
 
-// imagePrograms are the programs that images are made of, one each.
+// imagePrograms are the programs of the images.
 var imagePrograms = []string{
 	"services/auth/cmd/auth", "services/commons/cmd/commons", "gateway/cmd/gateway", "services/platform/cmd/platform",
 	"services/scheduling/cmd/propagator", standaloneCommand, "services/scheduling/cmd/scheduling",
 	"services/timekeeping/cmd/timekeeping",
 }
 
-// imageFigures measures the size of each image, which holds a program, and beside it the list of
-// what that is built from: some hundred kilobytes. The programs are built as
-// deploy/images/build.sh builds them.
+// imageFigures measures the size of each image: a program, and a list of its components of some
+// hundred kilobytes. The programs are built as in deploy/images/build.sh.
 func imageFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	var figures []harness.Figure
 	for _, command := range imagePrograms {

@@ -22,29 +22,29 @@ import (
 const largeResponse = "large-responses"
 
 const (
-	// concurrentRequests is how many ask for the same large response at a time.
+	// concurrentRequests is the number of concurrent requests for the same large response.
 	concurrentRequests = 20
-	// largeRounds is how often they do.
+	// largeRounds is the number of rounds of these requests.
 	largeRounds = 3
 	// The schedule that is read: 56,000 employee days.
 	largeEmployees = 2000
 	largeFirst     = "2026-03-02"
 	largeLast      = "2026-03-29"
-	// The year that data is read of, day by day.
+	// The year of the data that is read, day by day.
 	yearFirst, yearLast = "2026-02-01", "2027-01-31"
 )
 
-// largest is a request with the largest response that is allowed.
+// largest is a request with the largest allowed response.
 type largest struct {
 	path string
 	body scenario.Object
-	// part occurs as often in the response as times says.
+	// part must occur times times in the response.
 	part  string
 	times int
 }
 
-// largeResponses measures the memory that each process took at most while the
-// largest allowed responses were given, many at once.
+// largeResponses measures the peak memory of each process during many concurrent requests for the
+// largest allowed responses.
 func largeResponses(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	if o.Short {
 		h.Logf("left out by -short")
@@ -90,8 +90,8 @@ func largestRequests(crew *scenario.Crew) []largest {
 	}
 }
 
-// requestConcurrently asks once for the response, to see that it is as large as it may be,
-// and then by many at once.
+// requestConcurrently requests the response once, to check that it has the largest size, and then
+// many times concurrently.
 func (l largest) requestConcurrently(h *harness.Host, api scenario.API) error {
 	_, first, err := api.Bytes(h.Context(), http.MethodPost, l.path, l.body)
 	if err != nil {
@@ -136,7 +136,7 @@ func (l largest) requestConcurrently(h *harness.Host, api scenario.API) error {
 	return nil
 }
 
-// peaks lists the most memory that each process took.
+// peaks lists the peak memory of each process.
 func peaks(d *launch.Deployment) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(d.Services)) {

@@ -14,9 +14,8 @@ const memory = "memory"
 
 const population100k = 100_000
 
-// population measures the memory that the standalone process, without
-// PostgreSQL, took at most while as many employees were created and then given
-// a pattern.
+// population measures the peak memory of the standalone process, without PostgreSQL, while 100,000
+// employees are created and then get a pattern.
 func population(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	if o.Short {
 		h.Logf("left out by -short")

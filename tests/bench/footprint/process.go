@@ -1,5 +1,5 @@
-// Package footprint measures what the product takes: memory, storage, the size of its
-// programs and the time until they are ready.
+// Package footprint measures the resources of the product: memory, storage, the size of its
+// programs and their start times.
 package footprint
 
 import (
@@ -30,16 +30,16 @@ var Groups = []harness.Group{
 }
 
 const (
-	// readyTimeout is how long a program may take to be ready.
+	// readyTimeout bounds the start of a program.
 	readyTimeout = 30 * time.Second
-	// readyPollInterval is the pause between two looks at its log.
+	// readyPollInterval is the time between two looks at its log.
 	readyPollInterval = 2 * time.Millisecond
-	// idleTime is how long the program does nothing before its memory is read.
+	// idleTime is how long the program is idle before its memory is read.
 	idleTime = 20 * time.Second
 )
 
-// startFigures measures how long each program takes from its start until it says that it
-// is ready, beside the others. Its file is in the memory of the machine.
+// startFigures measures the time from the start of each program until it is ready, while the others
+// run. Its file is in the page cache.
 func startFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	d := launch.Deployed(h)
 	var figures []harness.Figure
@@ -80,8 +80,8 @@ func awaitReady(ctx context.Context, process *launch.Process) error {
 	return nil
 }
 
-// restFigure measures the memory of the standalone process, PostgreSQL apart, when nobody
-// asks it for anything: it was started on the demonstration that another one has made.
+// restFigure measures the memory of the idle standalone process, without PostgreSQL. It starts with
+// the demonstration data that an earlier process created.
 func restFigure(h *harness.Host, _ harness.Options) ([]harness.Figure, error) {
 	made := launch.Standalone(h, "--demo", "--log-level", "warn")
 	made.Stop(h)
@@ -91,7 +91,7 @@ func restFigure(h *harness.Host, _ harness.Options) ([]harness.Figure, error) {
 		return nil, h.Context().Err()
 	case <-time.After(idleTime):
 	}
-	now, err := harness.MemoryOf(server.Process.Process.Pid, "VmRSS:")
+	now, err := harness.ProcessMemory(server.Process.Process.Pid, "VmRSS:")
 	return []harness.Figure{{
 		Name: restMemory, Unit: "MiB", Measured: harness.Sample{now}, AtMost: 150,
 		Note: fmt.Sprintf("of all services, the edge and NATS in one process, %s after its start", idleTime),

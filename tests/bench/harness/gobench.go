@@ -13,10 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// GoBench runs the Go benchmarks of a package whose names match the pattern as
-// often as there are rounds, one process each, and returns their metrics as
-// "name/metric". The benchmarks bring their baselines along; env is added to their
-// environment.
+// GoBench runs the Go benchmarks of a package that match the pattern, once for each round in a
+// separate process, and returns their metrics as "name/metric". The benchmarks include their
+// baselines; env is added to their environment.
 func GoBench(h *Host, o Options, module, pkg, pattern, benchtime string, env ...string) (map[string]Sample, error) {
 	dir := filepath.Join(launch.Root(h), module)
 	binary := filepath.Join(h.TempDir(), "bench.test")

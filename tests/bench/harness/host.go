@@ -1,5 +1,5 @@
-// Package harness measures: it runs rounds in turns on processes of the machine, and
-// prints what they took beside baselines and targets.
+// Package harness measures: it runs rounds in turns on processes of this machine, and prints the
+// results next to baselines and targets.
 package harness
 
 import (
@@ -13,10 +13,9 @@ import (
 	"time"
 )
 
-// Host takes the place of a test for the launcher, which starts and ends
-// processes with one.
+// Host replaces a test for the launcher, which needs one to start and end processes.
 type Host struct {
-	testing.TB // nil: the launcher needs no more than what is below
+	testing.TB // nil: the launcher needs only the methods below
 
 	ctx      context.Context
 	log      io.Writer
@@ -24,7 +23,7 @@ type Host struct {
 	failures []error
 }
 
-// WithHost runs f and then, in reverse order, what f asked to be cleaned up.
+// WithHost runs f, and then its cleanup functions in reverse order.
 func WithHost(ctx context.Context, log io.Writer, f func(*Host) error) error {
 	h := &Host{ctx: ctx, log: log}
 	var err error
@@ -48,22 +47,22 @@ func (h *Host) runInGoroutine(f func()) {
 	<-done
 }
 
-// Name is that of the program.
+// Name returns the name of the program.
 func (h *Host) Name() string { return "bench" }
 
-// Context ends with the program.
+// Context returns a context that ends with the program.
 func (h *Host) Context() context.Context { return h.ctx }
 
 // Helper does nothing.
 func (h *Host) Helper() {}
 
-// Failed reports whether something went wrong.
+// Failed reports whether there was a failure.
 func (h *Host) Failed() bool { return len(h.failures) > 0 }
 
-// Cleanup lets f run at the end.
+// Cleanup registers f to run at the end.
 func (h *Host) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
 
-// TempDir is a new folder that goes at the end.
+// TempDir returns a new folder that is removed at the end.
 func (h *Host) TempDir() string {
 	dir, err := os.MkdirTemp("", "rotaloom-bench-")
 	if err != nil {
@@ -80,7 +79,7 @@ func (h *Host) TempDir() string {
 // Logf writes a line.
 func (h *Host) Logf(format string, args ...any) { fmt.Fprintf(h.log, format+"\n", args...) }
 
-// Errorf notes a failure.
+// Errorf records a failure.
 func (h *Host) Errorf(format string, args ...any) {
 	h.failures = append(h.failures, fmt.Errorf(format, args...))
 }
@@ -88,13 +87,13 @@ func (h *Host) Errorf(format string, args ...any) {
 // FailNow ends the goroutine.
 func (h *Host) FailNow() { runtime.Goexit() }
 
-// Fatalf notes a failure and ends the goroutine.
+// Fatalf records a failure and ends the goroutine.
 func (h *Host) Fatalf(format string, args ...any) {
 	h.Errorf(format, args...)
 	h.FailNow()
 }
 
-// LogDuration runs a step and logs how long it took.
+// LogDuration runs a step and logs its duration.
 func LogDuration[T any](h *Host, what string, step func() (T, error)) (T, error) {
 	began := time.Now()
 	out, err := step()

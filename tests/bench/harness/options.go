@@ -6,28 +6,26 @@ import (
 	"strings"
 )
 
-// Options say what is measured.
+// Options select the figures.
 type Options struct {
-	// Only names the figures that are measured, by the beginnings of their names;
-	// none means all.
+	// Only holds prefixes of the names of the figures to measure; empty means all.
 	Only []string
-	// Rounds are counted after one that is not; at least 1.
+	// Rounds is the number of counted rounds, after one uncounted round; at least 1.
 	Rounds int
-	// Short measures with smaller crews, and leaves out what takes long.
+	// Short uses smaller crews, and skips long measurements.
 	Short bool
-	// Profiles is the address on which the standalone process serves its
-	// profiles; empty for none.
+	// Profiles is the address where the standalone process serves its profiles; empty means none.
 	Profiles string
-	// Log receives what happens.
+	// Log receives progress messages.
 	Log io.Writer
 }
 
-// Wants reports whether a figure is measured.
+// Wants reports whether a figure is selected.
 func (o Options) Wants(name string) bool {
 	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(only string) bool { return strings.HasPrefix(name, only) })
 }
 
-// CrewSize is 10,000, or fewer for a short run.
+// CrewSize returns 10,000, or fewer for a short run.
 func (o Options) CrewSize() int {
 	if o.Short {
 		return 2_000

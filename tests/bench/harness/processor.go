@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// tick is the unit in which Linux counts processor time.
+// tick is Linux's unit of processor time.
 const tick = 10 * time.Millisecond
 
-// ProcessorTimes is the processor time that a process has taken, together with a
-// database server and everything that it has started.
+// ProcessorTimes returns the processor time of a process, together with a database server and its
+// child processes.
 func ProcessorTimes(pid, postmaster int) (time.Duration, error) {
 	own, _, _, err := processorTime(pid)
 	if err != nil {
@@ -35,7 +35,7 @@ func ProcessorTimes(pid, postmaster int) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		// Others come and go.
+		// Other processes may end at any time.
 		if used, _, parent, err := processorTime(id); err == nil && parent == postmaster {
 			sum += used
 		}
@@ -43,20 +43,19 @@ func ProcessorTimes(pid, postmaster int) (time.Duration, error) {
 	return sum, nil
 }
 
-// ProcessorTime is the processor time that a process has taken so far.
+// ProcessorTime returns the processor time that a process has used so far.
 func ProcessorTime(pid int) (time.Duration, error) {
 	own, _, _, err := processorTime(pid)
 	return own, err
 }
 
-// processorTime returns the processor time of a process, that of its children
-// that have ended, and its parent.
+// processorTime returns the processor time of a process and of its ended children, and its parent.
 func processorTime(pid int) (own, ended time.Duration, parent int, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	// The name of the program, in brackets, may hold blanks.
+	// The name of the program, in brackets, may contain spaces.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	var ticks [4]int64
 	for i := range ticks {
@@ -68,7 +67,7 @@ func processorTime(pid int) (own, ended time.Duration, parent int, err error) {
 	return time.Duration(ticks[0]+ticks[1]) * tick, time.Duration(ticks[2]+ticks[3]) * tick, parent, err
 }
 
-// FirstNumber is the number in the first line of a file.
+// FirstNumber returns the number in the first line of a file.
 func FirstNumber(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -78,11 +77,11 @@ func FirstNumber(path string) (int, error) {
 	return strconv.Atoi(line)
 }
 
-// PeakMemory is the most memory that a process has taken so far, in MiB.
-func PeakMemory(pid int) (float64, error) { return MemoryOf(pid, "VmHWM:") }
+// PeakMemory returns the peak memory of a process so far, in MiB.
+func PeakMemory(pid int) (float64, error) { return ProcessMemory(pid, "VmHWM:") }
 
-// MemoryOf reads one of the sizes that Linux shows of a process, in MiB.
-func MemoryOf(pid int, size string) (float64, error) {
+// ProcessMemory returns one of Linux's memory sizes of a process, in MiB.
+func ProcessMemory(pid int, size string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
@@ -97,7 +96,7 @@ func MemoryOf(pid int, size string) (float64, error) {
 	return 0, fmt.Errorf("process %d does not show its memory", pid)
 }
 
-// FreeAddress is an address of this machine on which nobody listens.
+// FreeAddress returns an unused address of this machine.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Reader sends the same request again and again over one connection.
+// Reader sends the same request repeatedly over one connection.
 type Reader struct {
 	Client   *http.Client
 	URL      string
@@ -22,13 +22,13 @@ type Reader struct {
 	Received bytes.Buffer
 }
 
-// NewReader makes a reader of a URL; the token may be empty.
+// NewReader returns a reader of a URL; the token may be empty.
 func NewReader(client *http.Client, url, token string, request scenario.Object) (*Reader, error) {
 	body, err := json.Marshal(request)
 	return &Reader{Client: client, URL: url, token: token, Body: body}, err
 }
 
-// Read sends the request once. The response stays until the next time.
+// Read sends the request once. The response stays valid until the next Read.
 func (r *Reader) Read(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Reader) Read(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	r.Received.Reset()
-	// Without ReadFrom, whose way depends on what the buffer has room for.
+	// Hide ReadFrom, whose behaviour depends on the free space in the buffer.
 	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.Received}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
 		return err
 	}
@@ -52,8 +52,7 @@ func (r *Reader) Read(ctx context.Context) error {
 	return nil
 }
 
-// Alternate reads by all readers in turns, and returns the p50 of each round in
-// milliseconds.
+// Alternate reads with all readers in turns, and returns the p50 of each round in milliseconds.
 func Alternate(ctx context.Context, rounds int, readers ...*Reader) ([]Sample, error) {
 	p50 := make([]Sample, len(readers))
 	for round := range rounds + 1 {
@@ -77,7 +76,7 @@ func Alternate(ctx context.Context, rounds int, readers ...*Reader) ([]Sample, e
 	return p50, nil
 }
 
-// ReadAs reads, and fails when the response is not that of another reader.
+// ReadAs reads, and fails if the response differs from another reader's.
 func (r *Reader) ReadAs(ctx context.Context, other *Reader) error {
 	if err := r.Read(ctx); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (r *Reader) ReadAs(ctx context.Context, other *Reader) error {
 	return nil
 }
 
-// Post makes a reader of one operation.
+// Post returns a reader of one operation.
 func Post(api scenario.API, path string, body scenario.Object) (*Reader, error) {
 	return NewReader(api.Client, api.BaseURL+path, api.Token, body)
 }

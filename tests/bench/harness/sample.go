@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Sample is what the rounds of one case gave, in the unit of its figure.
+// Sample holds the results of the rounds of one case, in the unit of its figure.
 type Sample []float64
 
-// median of the rounds.
+// median returns the median of the rounds.
 func (s Sample) median() float64 {
 	sorted := slices.Sorted(slices.Values(s))
 	if len(sorted) == 0 {
@@ -24,7 +24,7 @@ func (s Sample) median() float64 {
 	return sorted[middle]
 }
 
-// text is the median with the least and the largest round.
+// text formats the median with the smallest and the largest round.
 func (s Sample) text(unit string) string {
 	if len(s) == 0 {
 		return "-"
@@ -35,7 +35,7 @@ func (s Sample) text(unit string) string {
 	return fmt.Sprintf("%s %s (%s-%s)", formatNumber(s.median()), unit, formatNumber(slices.Min(s)), formatNumber(slices.Max(s)))
 }
 
-// formatNumber has three digits that count.
+// formatNumber formats a number with three significant digits.
 func formatNumber(v float64) string {
 	switch {
 	case v >= 1e6:
@@ -50,12 +50,11 @@ func formatNumber(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Measure is one round of a case.
+// Measure runs one round of a case.
 type Measure func(ctx context.Context, round int) (float64, error)
 
-// Interleave runs the cases in turns: one uncounted round of each, and then
-// rounds of them. What the round before left to the garbage collector is
-// collected before the clock starts.
+// Interleave runs the cases in turns: one uncounted round of each, and then the counted rounds. It
+// runs the garbage collector before each round.
 func Interleave(ctx context.Context, rounds int, cases ...Measure) ([]Sample, error) {
 	samples := make([]Sample, len(cases))
 	for round := range rounds + 1 {
@@ -73,13 +72,13 @@ func Interleave(ctx context.Context, rounds int, cases ...Measure) ([]Sample, er
 	return samples, nil
 }
 
-// Milliseconds is a time as figures show it.
+// Milliseconds returns a duration in milliseconds.
 func Milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// readsPerRound is how many reads the p50 of a round is taken of.
+// readsPerRound is the number of reads for the p50 of a round.
 const readsPerRound = 15
 
-// P50 measures something several times, and returns the median in milliseconds.
+// P50 runs do several times, and returns the median duration in milliseconds.
 func P50(do func(context.Context) error) Measure {
 	return func(ctx context.Context, _ int) (float64, error) {
 		var times Sample

@@ -10,16 +10,17 @@ import (
 type Figure struct {
 	Name string
 	Unit string
-	// baseline is empty for a figure with a target of its own.
+	// Measured and Baseline are the samples; Baseline is empty for a figure with an absolute
+	// target.
 	Measured, Baseline Sample
-	// AtMost and AtLeast bound the ratio of measured to baseline, or measured itself
-	// without a baseline; 0 for no such bound. Without either it is there to be compared with.
+	// AtMost and AtLeast bound the ratio of measured to baseline, or the measured value if there is
+	// no baseline; 0 means no bound. A figure without bounds is only informative.
 	AtMost, AtLeast float64
-	// Note says what the figure stands on.
+	// Note describes the measurement.
 	Note string
 }
 
-// Group is figures that are measured on the same processes.
+// Group is a set of figures that are measured on the same processes.
 type Group struct {
 	Names []string
 	Run   func(*Host, Options) ([]Figure, error)
@@ -32,7 +33,7 @@ func (f *Figure) value() float64 {
 	return f.Measured.median() / f.Baseline.median()
 }
 
-func (f *Figure) met() bool {
+func (f *Figure) isMet() bool {
 	v := f.value()
 	return v > 0 && (f.AtMost == 0 || v <= f.AtMost) && v >= f.AtLeast
 }
@@ -56,7 +57,7 @@ func (f *Figure) row() string {
 	if len(f.Baseline) > 0 {
 		baseline, ratio = f.Baseline.text(f.Unit), fmt.Sprintf("%.2f", f.value())
 	}
-	if f.met() {
+	if f.isMet() {
 		verdict = "pass"
 	}
 	return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", f.Name, f.Measured.text(f.Unit), baseline, ratio, f.target(), verdict, f.Note)
@@ -69,7 +70,7 @@ func WriteTable(out io.Writer, figures []Figure) (bool, error) {
 	all := len(figures) > 0
 	for i := range figures {
 		fmt.Fprintln(w, figures[i].row())
-		all = all && figures[i].met()
+		all = all && figures[i].isMet()
 	}
 	return all, w.Flush()
 }

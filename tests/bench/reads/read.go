@@ -20,7 +20,7 @@ const (
 	ReadDeployed   = "read-deployed"
 )
 
-// readEmployees are as many as one read is of.
+// readEmployees is the number of employees in one read.
 const readEmployees = 500
 
 // sampleEmployees picks members of a crew, evenly.
@@ -33,8 +33,8 @@ func sampleEmployees(crew *scenario.Crew) []int64 {
 	return ids
 }
 
-// ScheduleFigures compares schedule reads of a crew with those of the baseline, on
-// the same database server.
+// ScheduleFigures compares schedule reads of a crew with the baseline's, on the same database
+// server.
 func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline.Target, crew *scenario.Crew) ([]harness.Figure, error) {
 	if _, err := fixture.Change(h.Context(), t.API, crew, "", true); err != nil {
 		return nil, err
@@ -85,8 +85,7 @@ func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline
 	return figures, nil
 }
 
-// processorFigure compares the processor time of a read with that of the baseline's, the
-// client's apart.
+// processorFigure compares the processor time of a read with the baseline's, without the client.
 func processorFigure(h *harness.Host, o harness.Options, product, bare harness.Measure) (harness.Figure, error) {
 	f := harness.Figure{Name: ReadProcessor, Unit: "ms", Note: "processor time of the same, PostgreSQL included and the client not"}
 	samples, err := harness.Interleave(h.Context(), o.Rounds, product, bare)
@@ -96,11 +95,11 @@ func processorFigure(h *harness.Host, o harness.Options, product, bare harness.M
 	return f, err
 }
 
-// processorReads is how many reads the processor time of a round is taken of: the kernel
-// counts hundredths of seconds.
+// processorReads is the number of reads for the processor time of a round: the kernel counts in
+// hundredths of seconds.
 const processorReads = 30
 
-// processorTime measures what a process and the database server take for a read, in
+// processorTime measures the processor time of a process and the database server for a read, in
 // milliseconds.
 func processorTime(t baseline.Target, pid int, r *harness.Reader) harness.Measure {
 	return func(ctx context.Context, _ int) (float64, error) {
@@ -118,8 +117,8 @@ func processorTime(t baseline.Target, pid int, r *harness.Reader) harness.Measur
 	}
 }
 
-// transportFigure compares what it takes to write the response from memory, and to read it,
-// with what the baseline takes that has to make it: below this no handler comes.
+// transportFigure compares writing and reading the response from memory with the baseline, which
+// has to produce it. No handler can be faster than that.
 func transportFigure(h *harness.Host, o harness.Options, base string, product, bare *harness.Reader) (harness.Figure, error) {
 	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
 	stored := &harness.Reader{Client: bare.Client, URL: base + "/memory", Body: bare.Body}

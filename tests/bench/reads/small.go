@@ -32,13 +32,13 @@ var Groups = []harness.Group{
 }
 
 const (
-	// smallClients is how many ask at once, each over a connection of its own.
+	// smallClients is the number of concurrent clients, each with its own connection.
 	smallClients = 16
-	// smallRequests is how many requests a round takes.
+	// smallRequests is the number of requests in a round.
 	smallRequests = 4_800
 )
 
-// small is one object that is read.
+// small is a single object to read.
 type small struct {
 	name, path string
 	atMost     float64
@@ -52,11 +52,11 @@ func paths(objects []small) []string {
 	return out
 }
 
-// smallReads measures the processor time that the standalone process and its
-// database take for a GET of one object, against that of a bare handler with one
-// prepared statement that selects the same bytes by a key.
+// smallReads measures the processor time of the standalone process and its database for a GET of
+// one object. The baseline is a bare handler that selects the same bytes by a key, with one
+// prepared statement.
 func smallReads(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
-	// The rate is looked at, but a quiet machine would use up the default.
+	// Check the rate, but with a high limit: a fast machine would exceed the default.
 	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles, "--platform-rate-read=1000000/1000000")
 	api := scenario.API{Target: server.Target(h)}
 	objects, err := smallObjects(h.Context(), api)
@@ -94,7 +94,7 @@ func smallReads(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	return figures, nil
 }
 
-// smallObjects makes what is read.
+// smallObjects creates the objects to read.
 func smallObjects(ctx context.Context, api scenario.API) ([]small, error) {
 	crew, err := fixture.Hire(ctx, api, 20, "")
 	if err != nil {
@@ -111,26 +111,26 @@ func smallObjects(ctx context.Context, api scenario.API) ([]small, error) {
 		{getTemplate, fmt.Sprintf("/v1/scheduling/shift_templates/%d", template.ID), 1.8},
 		{getPerson, fmt.Sprintf("/v1/commons/persons/%d", person), 3},
 		{getWeek, fmt.Sprintf("/v1/scheduling/schedule?employee_id=%d&start_date=2026-03-02&end_date=2026-03-08", person), 3},
-		// Keys change once in weeks, and limits not at all while a process runs: their
-		// responses come from memory.
+		// Keys change once in weeks, and limits never change while a process runs: both responses
+		// come from memory.
 		{getKeys, "/api/authentication/.well-known/jwks.json", 1},
 		{getLimits, "/v1/platform/limits", 1.8},
 	}, nil
 }
 
-// concurrentClient is a client that keeps a connection for each of the clients.
+// concurrentClient returns a client with a connection for each of the concurrent clients.
 func concurrentClient(one *http.Client) *http.Client {
 	transport := one.Transport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost, transport.MaxConnsPerHost = smallClients, smallClients
 	return &http.Client{Transport: transport}
 }
 
-// getter reads one object again and again.
+// getter reads one object repeatedly.
 type getter struct {
 	client *http.Client
 	url    string
 	token  string
-	// used returns the processor time that was taken so far.
+	// used returns the processor time that was used so far.
 	used func() (time.Duration, error)
 }
 
@@ -147,14 +147,14 @@ func (g *getter) round(ctx context.Context, _ int) (float64, error) {
 	return float64((after - before).Microseconds()) / smallRequests, err
 }
 
-// rate returns how many requests are served in a second.
+// rate returns the number of requests served per second.
 func (g *getter) rate(ctx context.Context, _ int) (float64, error) {
 	began := time.Now()
 	err := g.getAll(ctx)
 	return smallRequests / time.Since(began).Seconds(), err
 }
 
-// getAll has all clients ask at once.
+// getAll sends the requests of all clients concurrently.
 func (g *getter) getAll(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for range smallClients {
@@ -190,16 +190,16 @@ func (g *getter) get(ctx context.Context) error {
 	return err
 }
 
-// ThroughputFigure measures how many GETs of one shift template separate processes serve in
-// a second, the edge over TLS and the services behind it over mTLS, against a bare handler
-// over TLS that selects the same bytes.
+// ThroughputFigure measures how many GETs of a shift template separate processes serve per second:
+// the edge over TLS, and the services behind it over mTLS. The baseline is a bare handler over TLS
+// that selects the same bytes.
 func ThroughputFigure(h *harness.Host, o harness.Options, t baseline.Target) (harness.Figure, error) {
 	f := harness.Figure{Name: GetDeployed, Unit: "GET/s", AtLeast: 0.25, Note: "one shift template; separate processes, mTLS between them; 16 clients"}
 	objects, err := smallObjects(h.Context(), t.API)
 	if err != nil {
 		return f, err
 	}
-	// A database of its own: the read has one as well.
+	// A separate database, because the baseline of reads has one too.
 	base, _, err := baseline.StartResponses(h, t, paths(objects[:1]), "smallbaseline")
 	if err != nil {
 		return f, err

@@ -18,8 +18,8 @@ import (
 
 const tracing = "tracing"
 
-// tracingFigure measures the processor time of a GET of a shift template in a process that
-// sends traces, with the default share of requests, against one that sends none.
+// tracingFigure compares the processor time of a GET of a shift template in a process that sends
+// traces, with the default share of requests, and in a process that sends none.
 func tracingFigure(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	receiver, err := startReceiver(h)
 	if err != nil {
@@ -46,7 +46,7 @@ func tracingFigure(h *harness.Host, o harness.Options) ([]harness.Figure, error)
 	}}, nil
 }
 
-// templateGetter starts a standalone process, makes a shift template and returns what reads it.
+// templateGetter starts a standalone process, creates a shift template and returns a getter of it.
 func templateGetter(h *harness.Host, settings ...string) (*getter, error) {
 	server := launch.Standalone(h, append([]string{"--log-level", "warn"}, settings...)...)
 	api := scenario.API{Target: server.Target(h)}
@@ -64,7 +64,7 @@ func templateGetter(h *harness.Host, settings ...string) (*getter, error) {
 	}, nil
 }
 
-// receiver takes traces as a collector of OpenTelemetry does, and counts the requests.
+// receiver accepts traces like an OpenTelemetry collector, and counts the requests.
 type receiver struct {
 	collectorv1.UnimplementedTraceServiceServer
 

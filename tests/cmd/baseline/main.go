@@ -1,7 +1,7 @@
-// Command baseline is the least that reading costs: a handler behind TLS that selects
-// shifts, stored one row each, and writes them as JSON by hand; and one that
-// selects a response as it is stored by its key. They have no tokens, no limits,
-// no time zones and no rules. A third one returns what was put there, from memory.
+// Command baseline does the least work that a read needs. One handler behind TLS selects shifts,
+// stored as one row each, and writes them as JSON by hand. Another one selects a stored response by
+// its key. They have no tokens, limits, time zones or rules. A third one returns a response from
+// memory.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer pool.Close()
-	// The same TLS settings as those of the edge.
+	// The TLS settings of the edge.
 	certificates, err := certs.Load(files, slog.Default(), clock.System{})
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ type handler struct {
 	chunk int
 }
 
-// request is what the handler reads of the body of a schedule read.
+// request is the part of a schedule read's body that the handler uses.
 type request struct {
 	Where struct {
 		Employees struct {

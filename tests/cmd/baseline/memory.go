@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// memory returns what was put there: what a response costs that costs nothing to make.
+// memory returns a response that was stored in it: the cost of a response without the cost of
+// producing it.
 type memory struct {
 	body  atomic.Pointer[[]byte]
 	chunk int
@@ -23,7 +24,7 @@ func (m *memory) put(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ServeHTTP writes the response in chunks, as that of shifts.
+// ServeHTTP writes the response in chunks, as the handler of shifts does.
 func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

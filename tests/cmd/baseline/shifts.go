@@ -31,8 +31,7 @@ func (h *handler) write(ctx context.Context, w io.Writer, req *request) error {
 	return h.pool.SendBatch(ctx, batch).Close()
 }
 
-// writer appends the JSON of shifts to a buffer, and writes it out whenever it
-// holds a chunk.
+// writer appends the JSON of shifts to a buffer, and writes the buffer out when it holds a chunk.
 type writer struct {
 	to      io.Writer
 	chunk   int
@@ -103,17 +102,17 @@ func (w *writer) shift(v [][]byte) {
 	w.buf = append(b, `],"onCall":false,"selfServiced":false,"postedNotified":false,"postedNotificationPending":false,"deleted":false,"commentNotes":[]}`...)
 }
 
-// seriesShift is how ids of the segments of a shift follow on its own.
+// seriesShift is the distance from the id of a shift to the ids of its segments.
 const seriesShift = 19
 
-// flags are those of a segment, after its type.
+// flags are the JSON flags of a segment, after its type.
 const flags = `","transferOrgJob":false,"transferWorkrule":false,"transferCostCenter":false,"transferLaborCategories":false,` +
 	`"userEnteredOrgJob":false,"userEnteredWorkrule":false,"userEnteredCostCenter":false,"userEnteredLaborCategories":false}`
 
-// kinds are the names of segments by their number.
+// kinds are the names of segments, by number.
 var kinds = [...]string{1: "REGULAR_SEGMENT", 2: "BREAK_SEGMENT"}
 
-// segments are five bytes each: kind, first and last minute.
+// segments appends segments of five bytes each: kind, first and last minute.
 func (w *writer) segments(b []byte, day int32, shift int64, packed []byte) []byte {
 	for i := 0; i*5 < len(packed); i++ {
 		s := packed[i*5:]
@@ -137,13 +136,13 @@ func (w *writer) segments(b []byte, day int32, shift int64, packed []byte) []byt
 	return b
 }
 
-// dates remembers the text of the last date: segments share it.
+// dates caches the text of the last date, which segments share.
 type dates struct {
 	day  int32
 	text [len("2006-01-02T")]byte
 }
 
-// append appends a minute of a day, which PostgreSQL counts from 2000-01-01.
+// append appends a minute of a day; PostgreSQL counts days from 2000-01-01.
 func (d *dates) append(b []byte, day int32, minute int) []byte {
 	if d.day != day || d.text[0] == 0 {
 		at := time.Unix(946684800+int64(day)*86400, 0).UTC()

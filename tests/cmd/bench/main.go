@@ -1,5 +1,5 @@
-// Command bench measures the product and prints one table. It ends with 0 when
-// every figure meets its target, and with 1 when one does not.
+// Command bench measures the product and prints one table. Its exit code is 0 if every figure meets
+// its target, and 1 otherwise.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command scale prints what installations of several sizes need, computed from what make
-// bench has printed: from docs/scale.md, or from another file.
+// Command scale prints the requirements of installations of several sizes. It computes them from
+// the output of make bench: from docs/scale.md, or from another file.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package reference holds what clients of the reference product send and read: the
-// properties of requests and responses, their types, which of them are required, and
-// the values of enumerations. The data is written by us, as facts about the wire.
+// Package reference describes the requests and responses of the reference product: their
+// properties, types and required properties, and the values of enumerations. We wrote the data
+// ourselves, as facts about the wire format.
 package reference
 
 import "embed"
