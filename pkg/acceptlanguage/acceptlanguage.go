@@ -11,17 +11,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
-// header is the metadata that carries the header from the edge.
+// header is the metadata key of the header from the edge.
 const header = "accept-language"
 
-// maxPreferences bounds how many languages of a request are looked at.
+// maxPreferences bounds the considered languages of a request.
 const maxPreferences = 20
 
-// Preferences are the languages that a caller reads, the best first.
+// Preferences are the languages that a caller reads, in order of preference.
 type Preferences []language.Tag
 
-// From returns the preferences of the request that the context is of. A header
-// that cannot be read counts as none.
+// From returns the preferences of the request in a context. It ignores a malformed header.
 func From(ctx context.Context) Preferences {
 	md, _ := metadata.FromIncomingContext(ctx)
 	for _, text := range md.Get(header) {
@@ -33,7 +32,7 @@ func From(ctx context.Context) Preferences {
 	return nil
 }
 
-// Parse returns the canonical form of a BCP 47 tag, and whether it is one.
+// Parse returns the canonical form of a BCP 47 tag, and whether the text is one.
 func Parse(text string) (string, bool) {
 	tag, err := language.Parse(text)
 	if err != nil || tag == language.Und {
@@ -42,8 +41,8 @@ func Parse(text string) (string, bool) {
 	return tag.String(), true
 }
 
-// Choose returns which of the available languages, as tags, serves the caller
-// best, and -1 when none does: then the text without a language is shown.
+// Choose returns the index of the available language, given as tags, that fits the caller best, or
+// -1 if none does: then the text without a language is shown.
 func (p Preferences) Choose(available []string) int {
 	if len(p) == 0 {
 		return -1
@@ -53,15 +52,15 @@ func (p Preferences) Choose(available []string) int {
 		tags[i] = language.Make(text)
 	}
 	_, index, confidence := language.NewMatcher(tags).Match(p...)
-	// Below that, the caller reads another language and would have to guess.
+	// With less confidence, the caller reads another language and would have to guess.
 	if confidence < language.High {
 		return -1
 	}
 	return index
 }
 
-// SetContentLanguage sets the headers that say that the response depends on
-// Accept-Language, and in which language its texts are, unless that is "".
+// SetContentLanguage marks the response as dependent on Accept-Language, and sets the language of
+// its texts unless tag is "".
 func SetContentLanguage(ctx context.Context, tag string) error {
 	return rpc.SetContentLanguage(ctx, tag)
 }

@@ -36,7 +36,7 @@ func RecordDenials(pool *pg.Pool) denial.Store {
 	}
 }
 
-// NoteDenials returns the function by which a chain of interceptors records denials.
+// NoteDenials returns the function that records denials for a chain of interceptors.
 func NoteDenials(g *denial.Aggregator, clk clock.Clock) func(context.Context, *policy.Method, *authn.Principal, *fault.Error) {
 	return func(ctx context.Context, method *policy.Method, p *authn.Principal, f *fault.Error) {
 		g.Add(denial.Kind{

@@ -1,5 +1,4 @@
-// Package backoff says how long to wait before the next attempt of something that
-// failed.
+// Package backoff determines the wait before the next attempt after a failure.
 package backoff
 
 import (
@@ -8,27 +7,26 @@ import (
 	"time"
 )
 
-// Backoff counts attempts. The wait doubles from First up to Max; the upper half of
-// each wait is left to chance, so that competitors do not meet again. It is for one
-// goroutine.
+// Backoff counts attempts. The wait doubles from First up to Max; the upper half of each wait is
+// random, so that competitors do not collide again. It is for one goroutine.
 type Backoff struct {
 	First, Max time.Duration
 
 	attempts int
 }
 
-// Next returns the wait after one more attempt has failed.
+// Next counts a failed attempt and returns the next wait.
 func (b *Backoff) Next() time.Duration {
 	b.attempts++
 	return b.After(b.attempts)
 }
 
-// After returns a wait after so many attempts, from 1 on, have failed: for counts that
-// are kept elsewhere, as in a table.
+// After returns the wait after a number of failed attempts, from 1, for callers that store the
+// count elsewhere.
 func (b *Backoff) After(failed int) time.Duration {
 	wait := min(b.First, b.Max)
 	for range failed - 1 {
-		if wait > b.Max/2 { // Twice as much would pass Max, or overflow.
+		if wait > b.Max/2 { // Doubling would exceed Max, or overflow.
 			wait = b.Max
 			break
 		}
@@ -37,17 +35,16 @@ func (b *Backoff) After(failed int) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// Attempts returns how many have failed since the last success.
+// Attempts returns the number of failures since the last success.
 func (b *Backoff) Attempts() int { return b.attempts }
 
-// Reset notes a success.
+// Reset records a success.
 func (b *Backoff) Reset() { b.attempts = 0 }
 
-// Wait waits after one more failed attempt. It returns the context's error when
-// that ends first.
+// Wait counts a failed attempt and waits. It returns the context's error if ctx ends first.
 func (b *Backoff) Wait(ctx context.Context) error { return Sleep(ctx, b.Next()) }
 
-// Sleep waits, or returns the context's error when that ends first.
+// Sleep waits, or returns the context's error if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

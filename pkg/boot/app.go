@@ -19,7 +19,7 @@ import (
 // stage begins when they have stopped.
 type Stage int
 
-// The stages in the order in which they stop.
+// The stages, in their stopping order.
 const (
 	// StageEdge accepts requests from outside.
 	StageEdge Stage = iota

@@ -16,7 +16,7 @@ import (
 // Options holds the dependencies of a Bus. Conn, DeadLetters, Log and Registry are required.
 type Options struct {
 	Conn *nats.Conn
-	// Events are the contracts from which streams are derived; nil means all contracts that are
+	// Events are the contracts for deriving the streams; nil means all contracts that are
 	// linked into the program.
 	Events *protoregistry.Files
 	Limits Limits

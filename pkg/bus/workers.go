@@ -34,7 +34,7 @@ func newWorkers(ctx context.Context, b *Bus, c Consumer) *workers {
 	b.metrics.dead.WithLabelValues(c.Durable)
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for range c.Concurrency {
-		w.wg.Go(w.work)
+		w.wg.Go(w.run)
 	}
 	return w
 }
@@ -80,7 +80,7 @@ func (w *workers) nak(m jetstream.Msg) {
 	w.inFlight.remove(m)
 }
 
-func (w *workers) work() {
+func (w *workers) run() {
 	for {
 		select {
 		case <-w.stopping:

@@ -1,8 +1,8 @@
-// Package cache keeps values in memory, within bounds of number, weight and time.
+// Package cache caches values in memory, with bounds of number, weight and time.
 //
-// All caches of the product are of this kind: what was used longest ago goes
-// first, an entry counts until the time that it was put with, and the clock is
-// passed in. The list of entries is golang-lru's.
+// All caches of the product are of this kind: they evict the least recently used entry first, each
+// entry expires at the time that Put sets, and the clock is a parameter. The list of entries is
+// golang-lru's.
 package cache
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-// Config says how much a cache keeps.
+// Config bounds a cache.
 type Config[V any] struct {
-	// Entries is the most entries that are kept.
+	// Entries is the largest number of entries.
 	Entries int
-	// Weight is the most that all entries weigh together, by WeightOf. Without
-	// WeightOf, only their number counts.
+	// Weight bounds the total weight of the entries, by WeightOf. Without WeightOf, only their
+	// number is bounded.
 	Weight   int
 	WeightOf func(V) int
-	// MaxShare is the part of Weight that one entry may have: an entry that is
-	// heavier than Weight/MaxShare is not kept. 0 means 1.
+	// MaxShare bounds the weight of one entry to Weight/MaxShare; heavier entries are not cached. 0
+	// means 1.
 	MaxShare int
 }
 
@@ -45,18 +45,18 @@ type entry[V any] struct {
 
 func (e entry[V]) counts(now time.Time) bool { return e.until.IsZero() || now.Before(e.until) }
 
-// New returns an empty cache. It panics when cfg.Entries is below one.
+// New returns an empty cache. It panics if cfg.Entries is below one.
 func New[K comparable, V any](clk clock.Clock, cfg Config[V]) *Cache[K, V] {
 	c := &Cache[K, V]{cfg: cfg, clock: clk}
 	var err error
 	c.lru, err = simplelru.NewLRU(cfg.Entries, func(_ K, e entry[V]) { c.weight -= e.weight })
 	if err != nil {
-		panic(err) // Only a number below one is an error.
+		panic(err) // The only error is a number below one.
 	}
 	return c
 }
 
-// NewLasting returns an empty cache for entries without an end, which needs no clock.
+// NewLasting returns an empty cache for entries that do not expire, which needs no clock.
 func NewLasting[K comparable, V any](cfg Config[V]) *Cache[K, V] { return New[K](stopped{}, cfg) }
 
 // stopped is the clock of caches without expiry.
@@ -64,7 +64,7 @@ type stopped struct{}
 
 func (stopped) Now() time.Time { return time.Time{} }
 
-// Get returns the value of a key, and whether there is one that still counts.
+// Get returns the value of a key, and whether it exists and has not expired.
 func (c *Cache[K, V]) Get(key K) (V, bool) {
 	now := c.clock.Now()
 	c.mu.Lock()
@@ -77,9 +77,8 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 	return e.value, ok
 }
 
-// Put keeps a value until an instant, or without end for the zero time. It takes
-// the place of the key's former value. It returns false when the value is too
-// heavy to be kept; the former one is gone then as well.
+// Put caches a value until an instant, or without expiry for the zero time. It replaces the key's
+// value. It returns false if the value is too heavy; the old value is removed in that case too.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +90,7 @@ func (c *Cache[K, V]) put(key K, value V, until time.Time) bool {
 	if c.cfg.WeightOf != nil {
 		weight = c.cfg.WeightOf(value)
 	}
-	c.lru.Remove(key) // Adding in its place would not take its weight away.
+	c.lru.Remove(key) // Adding alone would not subtract the weight of the old value.
 	if weight > c.cfg.Weight/max(c.cfg.MaxShare, 1) {
 		return false
 	}
@@ -103,8 +102,8 @@ func (c *Cache[K, V]) put(key K, value V, until time.Time) bool {
 	return true
 }
 
-// PutNew is Put for a key that has no value that still counts. It returns false
-// when there is one, or the value is too heavy.
+// PutNew is Put for a key without a current value. It returns false if the key has one, or if the
+// value is too heavy.
 func (c *Cache[K, V]) PutNew(key K, value V, until time.Time) bool {
 	now := c.clock.Now()
 	c.mu.Lock()
@@ -115,14 +114,14 @@ func (c *Cache[K, V]) PutNew(key K, value V, until time.Time) bool {
 	return c.put(key, value, until)
 }
 
-// Remove removes the value of a key, if there is one.
+// Remove removes the value of a key, if it exists.
 func (c *Cache[K, V]) Remove(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lru.Remove(key)
 }
 
-// Len returns the number of entries, those that count no longer included.
+// Len returns the number of entries, including expired ones.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,23 +11,23 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/panics"
 )
 
-// Key names what a Loader loads. Different keys have different texts.
+// Key identifies a value of a Loader. Different keys have different texts.
 type Key interface {
 	comparable
 	fmt.Stringer
 }
 
-// LoaderConfig says how a Loader loads, and how much it keeps.
+// LoaderConfig bounds the loading and the cache of a Loader.
 type LoaderConfig[V any] struct {
 	Config[V]
-	// TTL is for how long a value counts, from when its loading began.
+	// TTL returns how long a value is valid after its loading began.
 	TTL func(V) time.Duration
-	// Timeout bounds the time that loading may take.
+	// Timeout bounds one load.
 	Timeout time.Duration
 }
 
-// Loader is a cache that loads what it does not have, once for all who ask at the
-// same time. It is safe for concurrent use.
+// Loader is a cache that loads missing values, once for all concurrent callers. It is safe for
+// concurrent use.
 type Loader[K Key, V any] struct {
 	cfg    LoaderConfig[V]
 	clock  clock.Clock
@@ -35,14 +35,14 @@ type Loader[K Key, V any] struct {
 	cache  *Cache[K, V]
 }
 
-// NewLoader returns a Loader that has loaded nothing yet.
+// NewLoader returns an empty Loader.
 func NewLoader[K Key, V any](clk clock.Clock, cfg LoaderConfig[V]) *Loader[K, V] {
 	return &Loader[K, V]{cfg: cfg, clock: clk, cache: New[K](clk, cfg.Config)}
 }
 
-// Get returns the value of a key that is kept, or else what load returns, which is
-// kept when it is no error. Those who ask meanwhile wait for the same value, and
-// still get it when the first of them has given up. A panic of load is an error.
+// Get returns the cached value of a key, or else the result of load, which it caches unless it is
+// an error. Concurrent callers wait for the same load, and still get its result if the first caller
+// gives up. A panic of load becomes an error.
 func (l *Loader[K, V]) Get(ctx context.Context, key K, load func(context.Context) (V, error)) (V, error) {
 	if value, ok := l.cache.Get(key); ok {
 		return value, nil
@@ -50,7 +50,7 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K, load func(context.Context
 	loading := l.flight.DoChan(key.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
-		// What changed while it was loaded may not be in the value.
+		// The value may lack changes since its loading began.
 		began := l.clock.Now()
 		value, err := attempt(ctx, load)
 		if err == nil {
@@ -70,8 +70,8 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K, load func(context.Context
 	}
 }
 
-// attempt calls load in the goroutine of the flight, where nobody else would
-// recover from a panic.
+// attempt calls load and turns a panic into an error: in the goroutine of the flight, no other code
+// would recover from it.
 func attempt[V any](ctx context.Context, load func(context.Context) (V, error)) (value V, err error) {
 	defer panics.ToError(&err)
 	return load(ctx)

@@ -1,4 +1,4 @@
-// Package clock lets the present be passed in, so that tests can choose it.
+// Package clock makes the current time a parameter, so that tests can choose it.
 package clock
 
 import (
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Clock returns the present instant.
+// Clock returns the current time.
 type Clock interface {
-	// Now returns the present instant in UTC. What day it is somewhere follows
-	// from it and that place's zone, never from the zone of the machine.
+	// Now returns the current time in UTC. The local day follows from it and the zone of a place,
+	// never from the zone of the machine.
 	Now() time.Time
 }
 
@@ -19,42 +19,41 @@ type System struct{}
 // Now returns the machine's time in UTC.
 func (System) Now() time.Time { return time.Now().UTC() }
 
-// Stopwatch measures how long something takes. It goes by the monotonic clock of the
-// machine: changes of the time of day do not show. The zero Stopwatch has run for longer
-// than anything takes.
+// Stopwatch measures durations with the monotonic clock of the machine, which changes of the time
+// of day do not affect. The zero Stopwatch has run longer than any timeout.
 type Stopwatch struct{ began time.Time }
 
-// Start returns a stopwatch that runs.
+// Start returns a running stopwatch.
 func Start() Stopwatch { return Stopwatch{time.Now()} }
 
-// Elapsed returns for how long it has run.
+// Elapsed returns the time since Start.
 func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.began) }
 
-// Fake is a clock that stands still until a test moves it. It may be used from
-// several goroutines. The zero Fake stands at the zero time.
+// Fake is a clock that a test moves. It is safe for concurrent use. The zero Fake shows the zero
+// time.
 type Fake struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewFake returns a clock that stands at the given instant.
+// NewFake returns a clock that shows the given time.
 func NewFake(now time.Time) *Fake { return &Fake{now: now.UTC()} }
 
-// Now returns the instant at which the clock stands, in UTC.
+// Now returns the time of the clock, in UTC.
 func (f *Fake) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
 }
 
-// Set moves the clock to an instant, which may lie in its past.
+// Set moves the clock to a time, which may be in its past.
 func (f *Fake) Set(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now = now.UTC()
 }
 
-// Advance moves the clock on and returns where it then stands.
+// Advance moves the clock forward and returns its new time.
 func (f *Fake) Advance(by time.Duration) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package defaults fills in the settings that nobody set, from the tags that say their
-// defaults to the command line, too. So each default stands in one place.
+// Package defaults fills in missing settings from the default tags, which the command line uses
+// too. So each default is declared in one place.
 package defaults
 
 import (
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Fill returns the settings with the defaults of their tags in place of empty texts, of
-// numbers and times that are not above zero, and of zero values that are read from text.
-// Truth values stay, and what is embedded: its own package fills it. It panics when a tag does not fit its field, which a test of the
-// package with the settings finds.
+// Fill returns the settings with the defaults of their tags in place of empty texts, of numbers and
+// durations that are not positive, and of zero values that are parsed from text. It leaves
+// booleans, and embedded structs, which their own packages fill. It panics if a tag does not fit
+// its field; a test of the package with the settings detects that.
 func Fill[T any](settings T) T {
 	v := reflect.ValueOf(&settings).Elem()
 	for i := range v.NumField() {

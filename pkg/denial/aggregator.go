@@ -128,7 +128,7 @@ func (a *Aggregator) add(r *Denial) {
 			return
 		}
 		if a.hasCapacity(kind) {
-			a.hold(kind, r)
+			a.addEntry(kind, r)
 			return
 		}
 	}
@@ -160,7 +160,7 @@ func (e *entries) hasCapacity(kind Kind) bool {
 // isRest reports whether the kind is Further of a tenant.
 func (k Kind) isRest() bool { return k == Kind{Tenant: k.Tenant, Outcome: Further} }
 
-func (e *entries) hold(kind Kind, r *Denial) {
+func (e *entries) addEntry(kind Kind, r *Denial) {
 	own := *r
 	if own.Kind = kind; kind.User != r.User {
 		own.PersonID = 0

@@ -1,5 +1,4 @@
-// Package emailaddress says which texts are e-mail addresses that can be stored and
-// written to.
+// Package emailaddress decides which texts are e-mail addresses that can be stored and mailed to.
 package emailaddress
 
 import (
@@ -17,28 +16,27 @@ const (
 	maxLabel   = 63
 )
 
-// Valid reports whether a text is an e-mail address and nothing else: a local part without
-// quotes and a domain name, without a display name, a comment, spaces, line breaks or
-// other characters that cannot be seen.
+// Valid reports whether a text is only an e-mail address: a local part without quotes and a domain
+// name, without a display name, a comment, spaces, line breaks or other invisible characters.
 func Valid(text string) bool {
 	local, domain, found := strings.Cut(text, "@")
 	if !found || len(text) > maxAddress || len(local) > maxLocal || !utf8.ValidString(text) {
 		return false
 	}
-	if strings.ContainsFunc(text, hidden) {
+	if strings.ContainsFunc(text, isHidden) {
 		return false
 	}
 	parsed, err := mail.ParseAddress(text)
 	return err == nil && parsed.Name == "" && parsed.Address == text && isDomain(domain)
 }
 
-// hidden reports characters that do not show, or change what is shown beside them.
-func hidden(r rune) bool {
+// isHidden reports whether a character is invisible, or changes the display of others.
+func isHidden(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// isDomain reports whether a text is a domain name: labels of letters, digits and hyphens,
-// also of other scripts.
+// isDomain reports whether a text is a domain name: labels of letters, digits and hyphens, in any
+// script.
 func isDomain(text string) bool {
 	if text == "" || len(text) > maxDomain {
 		return false

@@ -1,5 +1,4 @@
-// Package filelock makes one process the owner of a file, and with it of a folder or a
-// port.
+// Package filelock reserves a file, and with it a folder or a port, for one process.
 package filelock
 
 import (
@@ -9,14 +8,14 @@ import (
 	"syscall"
 )
 
-// ErrLocked says that somebody else has the lock.
+// ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("the lock is held by another process")
 
-// Lock is held until it is closed, or its process ends, however it ends.
+// Lock is held until it is closed or its process ends, in whatever way.
 type Lock struct{ file *os.File }
 
-// Try makes the file if it is not there and locks it. It returns ErrLocked, and does
-// not wait, when somebody has it. The file stays when the lock is closed.
+// Try creates the file if it is missing, and locks it. It does not wait: it returns ErrLocked if
+// another process holds the lock. The file stays when the lock is closed.
 func Try(path string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -32,8 +31,8 @@ func Try(path string) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// Close gives the lock back. To close the file is not enough: a process that is just
-// being started has it, too, until it runs its program, and would keep the lock.
+// Close releases the lock. Closing the file would not suffice: a child process that is just being
+// started also has the file open until it runs its program, and would keep the lock.
 func (l *Lock) Close() error {
 	return errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 }

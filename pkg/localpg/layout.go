@@ -28,7 +28,7 @@ type layout struct {
 // maxSocketPath is the longest path of a Unix socket that all systems support.
 const maxSocketPath = 103
 
-// port is part of the name of the socket; there is no TCP port.
+// port is part of the name of the socket; the server has no TCP port.
 const port = "5432"
 
 // newLayout creates the folders of a server.

@@ -8,30 +8,30 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// together are the scripts that one word may have beside each other, as Unicode has it for
-// the level "highly restrictive" (UTS 39).
+// together lists the scripts that may occur together in one word, for Unicode's level "highly
+// restrictive" (UTS 39).
 var together = []map[string]bool{
 	{"Latin": true, "Han": true, "Hiragana": true, "Katakana": true},
 	{"Latin": true, "Han": true, "Bopomofo": true},
 	{"Latin": true, "Han": true, "Hangul": true},
 }
 
-// Mixed returns the first word of a name whose letters are of scripts that no language
-// writes together, and those scripts; ok is false when there is none. Words are looked at
-// one by one: names in two languages are common.
+// Mixed returns the first word of a name with letters of scripts that no language combines, and
+// these scripts; ok is false if no word has them. It checks each word separately, because names in
+// two languages are common.
 func Mixed(name string) (word string, scripts []string, ok bool) {
 	if ascii(name) {
 		return "", nil, false
 	}
 	for word := range strings.FieldsFuncSeq(norm.NFC.String(name), func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Cf) }) {
-		if scripts := scriptsOf(word); len(scripts) > 1 && !areTogether(scripts) {
+		if scripts := wordScripts(word); len(scripts) > 1 && !areTogether(scripts) {
 			return word, scripts, true
 		}
 	}
 	return "", nil, false
 }
 
-// Describe completes "... has ", for an error about a word that Mixed has found.
+// Describe completes "... has ", for an error about a word from Mixed.
 func Describe(word string, scripts []string) string {
 	return fmt.Sprintf("the word %.60q with letters of different scripts (%s)", word, strings.Join(scripts, ", "))
 }
@@ -58,9 +58,9 @@ func areTogether(scripts []string) bool {
 	return false
 }
 
-// scriptsOf returns the scripts of the letters of a word, in order. Digits and marks belong
-// to all scripts.
-func scriptsOf(word string) []string {
+// wordScripts returns the scripts of the letters of a word, in order. Digits and marks belong to
+// all scripts.
+func wordScripts(word string) []string {
 	var found []string
 letters:
 	for _, r := range word {
@@ -72,14 +72,14 @@ letters:
 				continue letters
 			}
 		}
-		if s := scriptOf(r); s != "" {
+		if s := letterScript(r); s != "" {
 			found = append(found, s)
 		}
 	}
 	return found
 }
 
-func scriptOf(r rune) string {
+func letterScript(r rune) string {
 	for name, table := range unicode.Scripts {
 		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
 			return name

@@ -1,5 +1,5 @@
-// Package names says which names are the same, and which only look like others: of persons
-// (by number), users, access profiles, and whatever else people name and find by its name.
+// Package names decides which names are the same, and which only look alike. It covers the numbers
+// of persons, users, access profiles, and all other things that people look up by name.
 package names
 
 import (
@@ -9,9 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Clean returns a name as it is stored and looked for: in the normal form C, without
-// white space around it and without characters that nobody sees. All else stays as it was
-// sent.
+// Clean returns a name in its stored form: in normal form C, without surrounding white space and
+// invisible characters, and unchanged otherwise.
 func Clean(name string) string {
 	if plain(name) {
 		return name
@@ -26,12 +25,12 @@ func Clean(name string) string {
 		out.WriteRune(r)
 		previous = r
 	}
-	// What was between two letters may have kept them from being one.
+	// Removing a character may let its neighbours compose.
 	return norm.NFC.String(strings.TrimFunc(out.String(), blank))
 }
 
-// Key returns what names that are the same have in common: case, width, white space within,
-// and characters that nobody sees make no difference. The key of a key is itself.
+// Key returns the same text for all names that count as the same: it ignores case, width, inner
+// white space and invisible characters. The key of a key is the key itself.
 func Key(name string) string {
 	var out strings.Builder
 	for word := range strings.FieldsFuncSeq(norm.NFKC.String(Clean(name)), blank) {
@@ -47,7 +46,7 @@ func Key(name string) string {
 	return norm.NFC.String(out.String())
 }
 
-// plain reports whether a name is as Clean returns it, by a look at its bytes.
+// plain reports whether Clean would not change a name, by a look at its bytes.
 func plain(name string) bool {
 	if name == "" {
 		return true
@@ -60,7 +59,7 @@ func plain(name string) bool {
 	return !blank(rune(name[0])) && !blank(rune(name[len(name)-1]))
 }
 
-// brailleBlank is a symbol without dots.
+// brailleBlank is a Braille symbol without dots.
 const brailleBlank = '\u2800'
 
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Z, r) || r == brailleBlank }
@@ -70,8 +69,8 @@ const (
 	joiner    = '\u200D'
 )
 
-// invisible reports whether nothing is seen of a character: controls of direction and of
-// joining, marks of byte order, soft hyphens, selectors of variants, fillers.
+// invisible reports whether a character is invisible: controls of direction and joining, byte order
+// marks, soft hyphens, variation selectors, fillers.
 func invisible(r rune) bool {
 	switch r {
 	case '\u034F', '\u115F', '\u1160', '\u17B4', '\u17B5', '\u3164', '\uFFA0':
@@ -80,8 +79,8 @@ func invisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// joins reports whether a character controls how letters of a script are joined that needs
-// that, as in Persian and Hindi, or the parts of a symbol.
+// joins reports whether a character controls the joining of letters in a script that needs it, such
+// as in Persian and Hindi, or joins the parts of a symbol.
 func joins(previous, r rune) bool {
 	if r != joiner && r != nonJoiner {
 		return unicode.Is(unicode.Variation_Selector, r) && unicode.In(previous, unicode.So, unicode.Han, unicode.Mongolian)

@@ -2,9 +2,8 @@ package names
 
 import "strings"
 
-// lookalikes are letters beside those that are drawn as they are, in lower case: of Cyrillic
-// and Greek, Latin ones. They are those of Unicode's confusables (UTS 39) that a usual font
-// does not tell apart.
+// lookalikes maps letters to the Latin lower-case letters that look like them, mainly Cyrillic and
+// Greek ones. They are the confusables of Unicode (UTS 39) that usual fonts do not distinguish.
 var lookalikes = strings.NewReplacer(
 	"а", "a", "в", "b", "с", "c", "ԁ", "d", "е", "e", "ё", "e", "һ", "h", "н", "h", "і", "i", "ї", "i", "ј", "j", "к", "k", "ӏ", "l",
 	"м", "m", "о", "o", "р", "p", "ԛ", "q", "ѕ", "s", "т", "t", "у", "y", "ѵ", "v", "ԝ", "w", "х", "x", "г", "r", "п", "n", "и", "u",
@@ -12,6 +11,6 @@ var lookalikes = strings.NewReplacer(
 	"ı", "i", "ɑ", "a", "ɡ", "g",
 )
 
-// Skeleton returns what names have in common that look alike, also when they are written in
-// different scripts. It decides nothing but whether a new name imitates one that is there.
+// Skeleton returns the same text for names that look alike, even in different scripts. Use it only
+// to decide whether a new name imitates an existing one.
 func Skeleton(name string) string { return lookalikes.Replace(Key(name)) }

@@ -6,14 +6,14 @@ import (
 	"runtime/debug"
 )
 
-// Error is a panic as an error, with the stack of the goroutine that panicked.
+// Error is a recovered panic, with the stack of the goroutine that panicked.
 type Error struct {
 	Value any
 	Stack []byte
 }
 
-// Error names the value of the panic, and the stack: who logs an error of a
-// goroutine knows no more of it.
+// Error returns the value of the panic and the stack, because code that logs the error has no other
+// source of it.
 func (e *Error) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
 // Unwrap returns the error that the goroutine panicked with, or nil.
@@ -22,8 +22,7 @@ func (e *Error) Unwrap() error {
 	return err
 }
 
-// ToError sets err to an *Error when the goroutine panics, and changes nothing
-// otherwise. It is deferred:
+// ToError sets err to an *Error if the goroutine panics. Defer it:
 //
 //	defer panics.ToError(&err)
 func ToError(err *error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// Parse reads the lines of an If-Match header: entity tags, over several lines or in one, or
-// an asterisk. Weak tags, and tags that are no version, are well-formed and match nothing.
+// Parse parses the lines of an If-Match header: entity tags, in one line or several, or an
+// asterisk. Weak tags, and tags that are not versions, are well-formed and match nothing.
 func Parse(lines []string) (Condition, *fault.Error) {
 	var c Condition
 	for rest := strings.Join(lines, ","); ; {
@@ -22,23 +22,23 @@ func Parse(lines []string) (Condition, *fault.Error) {
 		}
 		if after, ok := strings.CutPrefix(rest, "*"); ok {
 			if c.Given() || strings.Trim(after, " \t,") != "" {
-				return Condition{}, fault.Invalid(fault.CodeValue, "If-Match has * beside other values. Send either * or entity tags.")
+				return Condition{}, fault.Invalid(fault.CodeValue, "If-Match has * together with other values. Send either * or entity tags.")
 			}
 			return Condition{exists: true}, nil
 		}
 		version, after, ok := cutTag(rest)
 		if !ok {
-			return Condition{}, fault.Invalid(fault.CodeValue, `If-Match must be * or entity tags in quotes, as "3" or "3", "4". Send an ETag as you have received it.`)
+			return Condition{}, fault.Invalid(fault.CodeValue, `If-Match must be * or entity tags in quotes, such as "3" or "3", "4". Send an ETag as you have received it.`)
 		}
 		c.versions, rest = append(c.versions, version), after
 	}
 	if !c.Given() {
-		return Condition{}, fault.Invalid(fault.CodeValue, `If-Match is empty. Send the ETag of the version that is meant, as "3", or leave it out.`)
+		return Condition{}, fault.Invalid(fault.CodeValue, `If-Match is empty. Send the ETag of the expected version, such as "3", or leave it out.`)
 	}
 	return c, nil
 }
 
-// cutTag reads the entity tag at the beginning of a text, and returns the rest of the text.
+// cutTag parses the entity tag at the beginning of a text, and returns the rest of the text.
 func cutTag(text string) (version int64, rest string, ok bool) {
 	strong, weak := strings.CutPrefix(text, "W/")
 	inner, ok := strings.CutPrefix(strong, `"`)

@@ -1,6 +1,6 @@
-// Package precondition holds writes to the If-Match of their request (RFC 9110, section
-// 13.1.1). The edge reads the header, the call carries it to the service, and the method
-// compares it in the transaction that writes, with the row locked.
+// Package precondition enforces the If-Match of requests that write (RFC 9110, section 13.1.1). The
+// edge parses the header, the call carries it to the service, and the method compares it in the
+// transaction that writes, with the row locked.
 package precondition
 
 import (
@@ -20,35 +20,37 @@ import (
 // MaxTags bounds the entity tags of one If-Match.
 const MaxTags = 16
 
-// CodeNoVersion (400): If-Match names a version, and the operation changes nothing that has a version of its own. Leave If-Match out. In a request with several items, send the version of each item where it has one.
+// CodeNoVersion (400): If-Match names a version, and the operation changes no object with its own
+// version. Leave If-Match out. In a request with several items, send the version of each item that
+// has one.
 const CodeNoVersion = "WRL-00433"
 
-// unknown stands for an entity tag that no object of ours has.
+// unknown is the version of an entity tag that no object of ours has.
 const unknown = 0
 
-// Condition is a parsed If-Match: the object must have one of several versions, or must exist.
-// The zero value has no requirement.
+// Condition is a parsed If-Match: the object must have one of several versions, or must exist. The
+// zero value requires nothing.
 type Condition struct {
 	exists   bool
 	versions []int64
 }
 
-// Given reports whether the condition asks for something.
+// Given reports whether the condition requires anything.
 func (c Condition) Given() bool { return c.exists || c.versions != nil }
 
-// NamesVersions reports whether the condition asks for one of several versions.
+// NamesVersions reports whether the condition requires one of several versions.
 func (c Condition) NamesVersions() bool { return c.versions != nil }
 
-// IsAny reports whether the condition asks that there is an object, in any version.
+// IsAny reports whether the condition requires that the object exists, in any version.
 func (c Condition) IsAny() bool { return c.exists }
 
-// holds reports whether an object with this version meets the condition; 0 is the version of
-// an object that does not exist.
+// holds reports whether an object with this version meets the condition; 0 is the version of a
+// missing object.
 func (c Condition) holds(version int64) bool {
 	return !c.Given() || version > 0 && (c.exists || slices.Contains(c.versions, version))
 }
 
-// String returns the condition as [Read] reads it, "" for the zero value.
+// String formats the condition for [Read], "" for the zero value.
 func (c Condition) String() string {
 	if c.exists {
 		return "*"
@@ -60,7 +62,7 @@ func (c Condition) String() string {
 	return strings.Join(texts, ",")
 }
 
-// Read returns the condition that [Condition.String] wrote.
+// Read parses the text of [Condition.String].
 func Read(text string) (Condition, error) {
 	switch text {
 	case "":
@@ -82,7 +84,7 @@ func Read(text string) (Condition, error) {
 
 type contextKey struct{}
 
-// With returns a context whose writes are held to a condition.
+// With returns a context whose writes must meet a condition.
 func With(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, contextKey{}, c)
 }
@@ -93,9 +95,9 @@ func Of(ctx context.Context) Condition {
 	return c
 }
 
-// Check returns a fault unless the object with this version meets the condition of the
-// context. 0 is the version of an object that does not exist. The row must be locked, so that
-// the version is still the same when the transaction writes.
+// Check returns a fault unless the object with this version meets the condition of the context. 0
+// is the version of a missing object. The row must be locked, so that the version does not change
+// before the transaction writes.
 func Check(ctx context.Context, what string, version int64) error {
 	if Of(ctx).holds(version) {
 		return nil
@@ -106,8 +108,8 @@ func Check(ctx context.Context, what string, version int64) error {
 	return Stale(ctx, fmt.Sprintf("The %s was changed since it was read. Read it again.", what))
 }
 
-// CheckGiven is [Check] for requests that may state a version themselves, nil for none.
-// If-Match goes before that.
+// CheckGiven is [Check] for requests that may state a version themselves; nil means none. If-Match
+// takes precedence.
 func CheckGiven(ctx context.Context, what string, version int64, given *int64) error {
 	if !Of(ctx).Given() && given != nil && *given != version {
 		return Stale(ctx, fmt.Sprintf("The %s was changed since it was read. Read it again.", what))
@@ -115,9 +117,8 @@ func CheckGiven(ctx context.Context, what string, version int64, given *int64) e
 	return Check(ctx, what, version)
 }
 
-// Versions returns the versions that an existing object may have; nil for any.
-// Given is the version that the request itself states, nil for none. If-Match goes before
-// that.
+// Versions returns the allowed versions of an existing object; nil means any. given is the version
+// that the request itself states, or nil. If-Match takes precedence.
 func Versions(ctx context.Context, given *int64) []int64 {
 	c := Of(ctx)
 	switch {
@@ -129,8 +130,8 @@ func Versions(ctx context.Context, given *int64) []int64 {
 	return nil
 }
 
-// Stale returns the fault of a write to an object that has another version: 412 where the
-// request has an If-Match, else 409.
+// Stale returns the fault for a write to an object with another version: 412 if the request has an
+// If-Match, else 409.
 func Stale(ctx context.Context, message string) *fault.Error {
 	if Of(ctx).Given() {
 		return preconditionFailed(message)
@@ -142,9 +143,9 @@ func preconditionFailed(message string) *fault.Error {
 	return fault.New(fault.CodeStale, http.StatusPreconditionFailed, message)
 }
 
-// CheckRow is [Check] for methods that do not read what they write. The statement selects the
-// version of the object and locks its row until the transaction ends. It runs only where
-// there is a condition; missing is the error where there is no such row.
+// CheckRow is [Check] for methods that do not read the row that they write. The statement must
+// select the version of the object and lock its row until the transaction ends. It runs only if
+// there is a condition; missing is the error for a missing row.
 func CheckRow(ctx context.Context, tx pgx.Tx, what string, missing error, sql string, args ...any) error {
 	if !Of(ctx).Given() {
 		return nil

@@ -1,5 +1,5 @@
-// Package protofield finds the numbers of fields by their names, for code that reads or
-// writes the bytes of messages itself. Contracts are the one place that has the numbers.
+// Package protofield looks up the numbers of fields by name, for code that reads or writes the
+// bytes of messages itself. So only the contracts contain the numbers.
 package protofield
 
 import (
@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// MustNumber returns the number of the field of m that has a name. It panics when there is
-// none, so it belongs into variables of packages: a contract that no longer has the field
-// keeps the program from starting.
+// MustNumber returns the number of the field of m with a name. It panics if there is none. Use it
+// for package variables: if a contract loses the field, the program does not start.
 func MustNumber(m proto.Message, name protoreflect.Name) protowire.Number {
 	number, ok := Number(m, name)
 	if !ok {
@@ -21,8 +20,8 @@ func MustNumber(m proto.Message, name protoreflect.Name) protowire.Number {
 	return number
 }
 
-// MustShort is MustNumber for code that counts on tags of one byte: it panics for numbers
-// above 15, too.
+// MustShort is MustNumber for code that relies on one-byte tags: it also panics for numbers above
+// 15.
 func MustShort(m proto.Message, name protoreflect.Name) protowire.Number {
 	number := MustNumber(m, name)
 	if protowire.SizeTag(number) != 1 {
@@ -31,7 +30,7 @@ func MustShort(m proto.Message, name protoreflect.Name) protowire.Number {
 	return number
 }
 
-// Number returns the number of the field of m that has a name, and whether there is one.
+// Number returns the number of the field of m with a name, and whether it exists.
 func Number(m proto.Message, name protoreflect.Name) (protowire.Number, bool) {
 	field := m.ProtoReflect().Descriptor().Fields().ByName(name)
 	if field == nil {

@@ -68,5 +68,5 @@ func TestTheCeilingOfTenants(t *testing.T) {
 	assert.Equal(t, ratelimit.Policy{Rate: 1.5, Burst: 2}, set.Max(write))
 	set.Ceiling = 1e12
 	assert.Equal(t, ratelimit.Policy{Rate: ratelimit.MaxRate, Burst: ratelimit.MaxBurst}, set.Max(write))
-	assert.Equal(t, ratelimit.Policy{Rate: 1, Burst: 2}, ratelimit.Policy{Rate: 1, Burst: 9}.Within(ratelimit.Policy{Rate: 4, Burst: 2}))
+	assert.Equal(t, ratelimit.Policy{Rate: 1, Burst: 2}, ratelimit.Policy{Rate: 1, Burst: 9}.AtMost(ratelimit.Policy{Rate: 4, Burst: 2}))
 }

@@ -150,11 +150,11 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, w
 			break
 		}
 	}
-	return r.unchanged(ctx, found)
+	return r.filterUnchanged(ctx, found)
 }
 
-// unchanged returns the keys whose mark is the same as at the comparison.
-func (r *Replica) unchanged(ctx context.Context, found mismatch) ([]int64, error) {
+// filterUnchanged returns the keys whose mark is the same as at the comparison.
+func (r *Replica) filterUnchanged(ctx context.Context, found mismatch) ([]int64, error) {
 	var still []int64
 	for part := range slices.Chunk(found.keys, pageKeys) {
 		now, err := readMarks(ctx, r.pool, r.marks, found.tenantID, part)

@@ -30,7 +30,7 @@ func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *
 		if err := backoff.Sleep(ctx, wait); err != nil {
 			return 0, err
 		}
-		if found.keys, err = r.unchanged(ctx, found); err != nil {
+		if found.keys, err = r.filterUnchanged(ctx, found); err != nil {
 			return 0, err
 		}
 		if waited.Elapsed() > maxDirectSettle {

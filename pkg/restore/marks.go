@@ -32,7 +32,7 @@ func (m Marks) Above(other Marks) []string {
 	return names
 }
 
-// Merge raises the marks of m to those of other.
+// Merge raises the marks of m to the marks of other.
 func (m *Marks) Merge(other Marks) {
 	m.Progress = max(m.Progress, other.Progress)
 	if m.Sequences == nil {

@@ -128,7 +128,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener, grace time.Dura
 	return <-served
 }
 
-// RegisterService adds a service, whose methods pass the chain. Call it before Run.
+// RegisterService adds a service behind the chain. Call it before Run.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
 	s.Server.RegisterService(s.inParts(s.chain.withChain(desc)), impl)
 }

@@ -25,49 +25,49 @@ var (
 	_ pgxpool.AcquireTracer = queries{}
 )
 
-func seen(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
+func isRecorded(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
 func (q queries) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	if !seen(ctx) {
+	if !isRecorded(ctx) {
 		return ctx
 	}
 	return q.Tracer.TraceQueryStart(ctx, conn, data)
 }
 
 func (q queries) TraceQueryEnd(ctx context.Context, conn *pgx.Conn, data pgx.TraceQueryEndData) {
-	if seen(ctx) {
+	if isRecorded(ctx) {
 		q.Tracer.TraceQueryEnd(ctx, conn, data)
 	}
 }
 
 func (q queries) TraceBatchStart(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
-	if !seen(ctx) {
+	if !isRecorded(ctx) {
 		return ctx
 	}
 	return q.Tracer.TraceBatchStart(ctx, conn, data)
 }
 
 func (q queries) TraceBatchQuery(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchQueryData) {
-	if seen(ctx) {
+	if isRecorded(ctx) {
 		q.Tracer.TraceBatchQuery(ctx, conn, data)
 	}
 }
 
 func (q queries) TraceBatchEnd(ctx context.Context, conn *pgx.Conn, data pgx.TraceBatchEndData) {
-	if seen(ctx) {
+	if isRecorded(ctx) {
 		q.Tracer.TraceBatchEnd(ctx, conn, data)
 	}
 }
 
 func (q queries) TraceAcquireStart(ctx context.Context, pool *pgxpool.Pool, data pgxpool.TraceAcquireStartData) context.Context {
-	if !seen(ctx) {
+	if !isRecorded(ctx) {
 		return ctx
 	}
 	return q.Tracer.TraceAcquireStart(ctx, pool, data)
 }
 
 func (q queries) TraceAcquireEnd(ctx context.Context, pool *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
-	if seen(ctx) {
+	if isRecorded(ctx) {
 		q.Tracer.TraceAcquireEnd(ctx, pool, data)
 	}
 }

@@ -1,10 +1,9 @@
-// Package tzdb is the time zone database that every program carries.
+// Package tzdb is the embedded time zone database of every program.
 //
-// Package time looks for time zones in a variable, in folders of the machine, and only
-// then in what a program carries. Two machines would calculate different instants from
-// one wall-clock time. So nothing here or elsewhere calls time.LoadLocation: [Load]
-// reads the copy in this package and nothing else. docs/time-zones.md says how the copy
-// is changed.
+// Package time looks for time zones in a variable, then in folders of the machine, and only then in
+// the program. So two machines could derive different instants from one wall-clock time. Therefore
+// no code calls time.LoadLocation: [Load] reads only the copy in this package. docs/time-zones.md
+// describes how to update the copy.
 package tzdb
 
 import (
@@ -27,18 +26,18 @@ var archive []byte
 //go:embed VERSION
 var version string
 
-// ErrUnknown says that the database has no zone of a name.
+// ErrUnknown means that the database has no zone of that name.
 var ErrUnknown = errors.New("unknown time zone")
 
-// maxZone bounds the data of one zone, in bytes. The longest has some 3,000.
+// maxZone bounds the data of one zone, in bytes. The largest has about 3,000.
 const maxZone = 64 << 10
 
-// Version is the release of the IANA time zone database, such as 2026f.
+// Version returns the release of the IANA time zone database, such as 2026f.
 func Version() string { return strings.TrimSpace(version) }
 
-// Load returns the location of a name of the database, such as Europe/Zurich. The case
-// of letters counts. The empty name and "Local", which mean UTC and the machine's own
-// zone to package time, are unknown here. Errors wrap [ErrUnknown].
+// Load returns the location with a name of the database, such as Europe/Zurich. Names are
+// case-sensitive. The empty name and "Local", which package time reads as UTC and the machine's
+// zone, are unknown here. Errors wrap [ErrUnknown].
 func Load(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -62,18 +61,17 @@ func Load(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// loaded holds the locations that were asked for. The database has an end, and so has
-// this.
+// loaded caches the locations. The database is finite, so the cache is too.
 var loaded sync.Map
 
 // Names returns the names of all zones, in order.
 func Names() []string { return slices.Sorted(maps.Keys(zones())) }
 
-// zones are the files of the archive by name.
+// zones returns the files of the archive by name.
 var zones = sync.OnceValue(func() map[string]*zip.File {
 	reader, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
-		// The archive is part of the program, and a test reads all of it.
+		// The archive is embedded, and a test reads all of it.
 		panic(fmt.Errorf("tzdb: %w", err))
 	}
 	files := make(map[string]*zip.File, len(reader.File))

@@ -21,7 +21,7 @@ func NewReporter(log *slog.Logger) *Reporter {
 	return &Reporter{log: log, lost: map[*nats.Conn]bool{}}
 }
 
-// options returns the options by which a connection notifies the Reporter.
+// options returns the options that make a connection notify the Reporter.
 func (r *Reporter) options() []nats.Option {
 	return []nats.Option{
 		nats.ConnectHandler(r.onConnected),

@@ -68,7 +68,7 @@ func Moment(seconds int64) Value { return Value{integer: seconds, kind: DateTime
 // Clock returns a Time value, in seconds since midnight.
 func Clock(seconds int64) Value { return Value{integer: seconds, kind: Time} }
 
-// None reports whether there is no value.
+// None reports whether the value is missing.
 func (v Value) None() bool { return v.kind == datav1.DataType_DATA_TYPE_UNSPECIFIED }
 
 // Type returns the type of the value.

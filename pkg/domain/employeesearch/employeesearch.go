@@ -24,9 +24,9 @@ var maxFound = int64(policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees i
 
 // Codes of the specified API for objects that commons does not know.
 const (
-	// codeUnknownOrgNode (400): there is no such location.
+	// codeUnknownOrgNode (400): the location does not exist.
 	codeUnknownOrgNode = "WFS-103901"
-	// codeBadReference (400): there is no such hyperfind query.
+	// codeBadReference (400): the hyperfind query does not exist.
 	codeBadReference = "WTK-147500"
 )
 
@@ -74,7 +74,7 @@ func Unknown(err error, code, text string) error {
 	return fault.New(code, http.StatusBadRequest, text).WithCause(err)
 }
 
-// Describe returns the text by which errors name a ref.
+// Describe returns the name of a ref in error texts.
 func Describe(ref *commonv1.Ref) string {
 	if ref.Id != nil {
 		return fmt.Sprintf("id %d", ref.GetId())

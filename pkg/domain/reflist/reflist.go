@@ -9,7 +9,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Lists are the lists by which a message of a request names objects.
+// Lists are the lists of objects in a message of a request.
 type Lists interface {
 	GetIds() []int64
 	GetQualifiers() []string

@@ -17,7 +17,7 @@ func AnyOf(column, list string) string {
 		column, list)
 }
 
-// fewIDs is the number of ids up to which single searches are cheaper.
+// fewIDs is the largest number of ids for which the code prefers single searches.
 const fewIDs = 64
 
 // Dense reports whether ids are so many and so close together that reading the range from least to

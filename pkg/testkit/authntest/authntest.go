@@ -1,4 +1,4 @@
-// Package authntest has issuers of tokens for tests.
+// Package authntest has token issuers for tests.
 package authntest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
-// OneKey is the keys of an issuer that has one: every id names it.
+// OneKey returns the key source of an issuer with a single key: every id names it.
 func OneKey(public crypto.PublicKey) authn.KeySource { return oneKey{public} }
 
 type oneKey struct{ public crypto.PublicKey }

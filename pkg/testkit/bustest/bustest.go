@@ -1,4 +1,4 @@
-// Package bustest publishes events as the services do that own them.
+// Package bustest publishes events in the name of the services that own them.
 package bustest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Publish publishes an event of the default tenant. Each call is an event of its own. It
-// waits until the service under test has made the stream.
+// Publish publishes an event of the default tenant. Each call publishes a new event. It waits until
+// the service under test has created the stream.
 func Publish(t testing.TB, conn *nats.Conn, event proto.Message) {
 	t.Helper()
 	js, err := jetstream.New(conn)

@@ -1,4 +1,4 @@
-// Package faulttest has what tests ask of errors that callers see.
+// Package faulttest has assertions about errors that callers see.
 package faulttest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// RequireCode fails unless an error has a code; "" is for no error.
+// RequireCode fails unless an error has a code; "" means no error.
 func RequireCode(t testing.TB, code string, err error) {
 	t.Helper()
 	if code == "" {
@@ -19,7 +19,7 @@ func RequireCode(t testing.TB, code string, err error) {
 	require.True(t, fault.HasCode(err, code), "%v instead of %s", err, code)
 }
 
-// Require fails unless an error has a code and a status, and returns what it says.
+// Require fails unless an error has a code and a status, and returns it as a fault.
 func Require(t testing.TB, err error, code string, status int) *fault.Error {
 	t.Helper()
 	require.Error(t, err)

@@ -1,5 +1,5 @@
-// Package natstest gives each test a NATS server of its own, with JetStream, in
-// this process, which the test can stop, start again and rob of its streams.
+// Package natstest gives each test its own NATS server with JetStream, in this process. The test
+// can stop and restart the server, and delete its streams.
 package natstest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 )
 
-// Server is the server of one test. Its methods are for that test's goroutine.
+// Server is the server of one test. Only that test's goroutine may call its methods.
 type Server struct {
 	t       testing.TB
 	dir     string
@@ -24,8 +24,8 @@ type Server struct {
 	running *localnats.Server
 }
 
-// New starts a server on a random loopback port, which it keeps over restarts.
-// It is stopped when the test ends.
+// New starts a server on a random loopback port, which stays the same across restarts. The server
+// stops when the test ends.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, dir: filepath.Join(t.TempDir(), "nats"), port: localnats.Random}
@@ -34,10 +34,10 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// URL is where clients connect, whether or not the server is running.
+// URL returns the address for clients, whether or not the server runs.
 func (s *Server) URL() string { return "nats://127.0.0.1:" + strconv.Itoa(s.port) }
 
-// Start starts the server with the streams that it had.
+// Start starts the server with its earlier streams.
 func (s *Server) Start() {
 	s.t.Helper()
 	require.Nil(s.t, s.running, "the server runs already")
@@ -58,8 +58,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Wipe removes all streams and messages of a stopped server, as if its disk had
-// been replaced.
+// Wipe removes all streams and messages of a stopped server, as if its disk were replaced.
 func (s *Server) Wipe() {
 	s.t.Helper()
 	require.Nil(s.t, s.running, "the server must be stopped")
@@ -75,16 +74,14 @@ func (s *Server) Save() (saved string) {
 	return saved
 }
 
-// Restore puts a stopped server back to a saved state, as a crash does that
-// loses what was not flushed.
+// Restore resets a stopped server to a saved state, like a crash that loses unflushed data.
 func (s *Server) Restore(saved string) {
 	s.t.Helper()
 	s.Wipe()
 	require.NoError(s.t, os.CopyFS(s.dir, os.DirFS(saved)))
 }
 
-// Conn returns a connection that survives restarts of the server and is closed
-// when the test ends.
+// Conn returns a connection that survives restarts of the server. It is closed when the test ends.
 func (s *Server) Conn(opts ...nats.Option) *nats.Conn {
 	s.t.Helper()
 	opts = append([]nats.Option{

@@ -1,4 +1,4 @@
-// Package pgbouncer starts a real PgBouncer in front of a server of a test.
+// Package pgbouncer starts a real PgBouncer in front of the server of a test.
 package pgbouncer
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// sessions is how many sessions of a database all connections share: so few that
-// a connection rarely gets the same one twice.
+// sessions is the number of sessions that all connections to a database share. It is small, so that
+// a connection rarely gets the same session twice.
 const sessions = 6
 
-// startTimeout is how long it may take until the pooler listens.
+// startTimeout bounds the wait until the pooler listens.
 const startTimeout = 10 * time.Second
 
 // Pooler is a running PgBouncer in transaction mode.
@@ -34,8 +34,8 @@ type Pooler struct {
 	upstream *url.URL
 }
 
-// Start starts a PgBouncer that leads to the server of the URL, whatever its database,
-// and ends it with the test. Whoever connects is let in, as the role of the URL.
+// Start starts a PgBouncer in front of the server of the URL, for all its databases, and ends it
+// with the test. It accepts every client, with the role of the URL.
 func Start(t testing.TB, server obs.Secret) *Pooler {
 	t.Helper()
 	program, err := find()
@@ -78,17 +78,17 @@ func Start(t testing.TB, server obs.Secret) *Pooler {
 	return p
 }
 
-// URL is that of a database through the pooler.
+// URL returns the URL of a database through the pooler.
 func (p *Pooler) URL(direct obs.Secret) obs.Secret {
 	u, err := url.Parse(direct.Reveal())
 	if err != nil {
-		return "" // Whoever connects learns that it is no URL.
+		return "" // Connecting with it reports the invalid URL.
 	}
 	through := url.URL{Scheme: "postgres", User: url.User(p.role()), Host: p.address(), Path: u.Path}
 	return obs.Secret(through.String())
 }
 
-// Config is a configuration that goes through the pooler to the same database.
+// Config returns the configuration of the same database through the pooler.
 func (p *Pooler) Config(direct pg.Config) pg.Config {
 	through := direct
 	through.URL, through.DirectURL = p.URL(direct.URL), direct.URL
@@ -104,8 +104,8 @@ func (p *Pooler) role() string {
 	return p.upstream.Query().Get("user")
 }
 
-// settings are those of a pooler whose connections get another session for each
-// transaction: the sessions take turns.
+// settings returns the configuration of a pooler whose connections get another session for each
+// transaction: the sessions are used in turn.
 func (p *Pooler) settings(t testing.TB) string {
 	t.Helper()
 	host, port := p.upstream.Query().Get("host"), p.upstream.Query().Get("port")
@@ -134,7 +134,8 @@ server_round_robin = 1
 `, host, port, login, p.port, sessions)
 }
 
-// find returns the program, which Debian keeps where only root's PATH leads.
+// find returns the path of the program, which Debian installs in a folder that is only on root's
+// PATH.
 func find() (string, error) {
 	if path, err := exec.LookPath("pgbouncer"); err == nil {
 		return path, nil
@@ -146,8 +147,8 @@ func find() (string, error) {
 	return "", fmt.Errorf("there is no pgbouncer on this machine: make pgbouncer installs it")
 }
 
-// owner is who runs the pooler: the user that a server started by root has, who may
-// enter the folder of its socket.
+// owner returns the user of the pooler: for root, the user of the server, who may enter the folder
+// of its socket.
 func owner(t testing.TB) (uid, gid int) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// create makes a database for one test and returns its name.
+// create creates a database for one test and returns its name.
 func (s *server) create(ctx context.Context, sets []pg.Migrations) (string, error) {
 	template := "template1"
 	if len(sets) > 0 {
@@ -27,8 +27,8 @@ func (s *server) create(ctx context.Context, sets []pg.Migrations) (string, erro
 		}
 	}
 	name := "rotaloom_test_" + strings.ToLower(rand.Text()[:12])
-	// The default strategy writes each page to the log as well, which takes three times as
-	// long. The checkpoints of this one cost little in a server that does not sync.
+	// The default strategy also writes each page to the WAL, which takes three times as long. The
+	// checkpoints of file_copy cost little in a server that does not sync.
 	_, err := s.pool.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE %s STRATEGY file_copy", name, role, template))
 	return name, err
 }
@@ -38,14 +38,14 @@ func (s *server) drop(ctx context.Context, name string) error {
 	return err
 }
 
-// template returns the database that has these migrations, made if need be.
+// template returns the database with these migrations, and creates it if it is missing.
 func (s *server) template(ctx context.Context, sets []pg.Migrations) (string, error) {
 	sum, err := fingerprint(sets)
 	if err != nil {
 		return "", err
 	}
 	name := "rotaloom_template_" + sum
-	return name, s.locked(ctx, name, func(conn *pgxpool.Conn) error {
+	return name, s.withLock(ctx, name, func(conn *pgxpool.Conn) error {
 		var finished bool
 		err := conn.QueryRow(ctx, "SELECT datistemplate FROM pg_database WHERE datname = $1", name).Scan(&finished)
 		if finished || err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -67,13 +67,13 @@ func (s *server) makeTemplate(ctx context.Context, conn *pgxpool.Conn, name stri
 	if err := pg.Migrate(ctx, pg.Config{URL: s.url(name)}, slog.New(slog.DiscardHandler), sets...); err != nil {
 		return err
 	}
-	// Whoever is connected to a template stops it from being copied.
+	// A connection to a template would prevent copies of it.
 	_, err := conn.Exec(ctx, "ALTER DATABASE "+name+" WITH IS_TEMPLATE true ALLOW_CONNECTIONS false")
 	return err
 }
 
 func (s *server) createRole(ctx context.Context) error {
-	return s.locked(ctx, "role", func(conn *pgxpool.Conn) error {
+	return s.withLock(ctx, "role", func(conn *pgxpool.Conn) error {
 		var exists bool
 		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&exists)
 		if err != nil || exists {
@@ -85,8 +85,8 @@ func (s *server) createRole(ctx context.Context) error {
 	})
 }
 
-// locked runs fn while no other test process runs one under the same name.
-func (s *server) locked(ctx context.Context, name string, fn func(*pgxpool.Conn) error) error {
+// withLock runs fn while no other test process runs one under the same name.
+func (s *server) withLock(ctx context.Context, name string, fn func(*pgxpool.Conn) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *server) locked(ctx context.Context, name string, fn func(*pgxpool.Conn)
 	return errors.Join(err, unlockErr)
 }
 
-// fingerprint distinguishes sets of migrations by what is in them.
+// fingerprint identifies sets of migrations by their content.
 func fingerprint(sets []pg.Migrations) (string, error) {
 	hash := sha256.New()
 	for _, set := range sets {

@@ -13,8 +13,8 @@ import (
 //
 //	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
-// It fails the run if a goroutine is left when the tests and the server have
-// ended. Packages without goroutines of their own need no TestMain.
+// It fails the run if goroutines remain after the tests and the server have ended. Packages without
+// their own goroutines need no TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
 	if code == 0 {

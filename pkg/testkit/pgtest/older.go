@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// RequireOlderRefused fails unless a version of the last set, the service's own, refuses a
-// database in which a statement has stored something before, and takes an empty one.
+// RequireOlderRefused fails unless a version of the last set, the service's own, rejects a database
+// in which a statement has stored data before, and accepts an empty one.
 func RequireOlderRefused(t testing.TB, sets []pg.Migrations, version int, insert string) {
 	t.Helper()
 	ctx, before := tenant.With(t.Context(), tenant.Default), olderThan(t, version, sets)
@@ -41,7 +41,7 @@ func store(t testing.TB, ctx context.Context, cfg pg.Config, insert string) {
 	}))
 }
 
-// olderThan returns the sets as they were before a version of the last one.
+// olderThan returns the sets as of before a version of the last one.
 func olderThan(t testing.TB, version int, sets []pg.Migrations) []pg.Migrations {
 	t.Helper()
 	own := sets[len(sets)-1]

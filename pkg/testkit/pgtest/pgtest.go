@@ -1,9 +1,8 @@
-// Package pgtest gives each test a PostgreSQL database of its own.
+// Package pgtest gives each test its own PostgreSQL database.
 //
-// The server is the one in ROTALOOM_TEST_DATABASE_URL (a superuser's URL), as
-// the command withpg sets it for a whole run, or else a private one that this
-// process starts when the first test asks, and that ends with it. A set of
-// migrations is applied once, to a template, of which every test gets a copy.
+// The server is the one in ROTALOOM_TEST_DATABASE_URL (a superuser's URL), which the command withpg
+// sets for a whole run. Without it, the first test starts a private server, which ends with the
+// process. Each set of migrations is applied once, to a template; every test gets a copy.
 package pgtest
 
 import (
@@ -17,12 +16,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// maxConns bounds the connections of one test, many of which run at once.
+// maxConns bounds the connections of one test; many tests run at once.
 const maxConns = 8
 
-// New returns a pool on a fresh database with the migrations applied, as the
-// role that services have: subject to row-level security. The database is
-// dropped when the test ends. Tests may call it in parallel.
+// New returns a pool on a fresh database with the migrations applied. It has the services' role,
+// which is subject to row-level security. The database is dropped when the test ends. New may be
+// called in parallel.
 func New(t testing.TB, sets ...pg.Migrations) *pg.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), Config(t, sets...), Log(t))
@@ -31,8 +30,8 @@ func New(t testing.TB, sets ...pg.Migrations) *pg.Pool {
 	return pool
 }
 
-// Config is New for tests that open the database themselves, perhaps more than
-// once. They must close what they opened.
+// Config is New for tests that open the database themselves, possibly more than once. They must
+// close what they open.
 func Config(t testing.TB, sets ...pg.Migrations) pg.Config {
 	t.Helper()
 	server, err := shared()

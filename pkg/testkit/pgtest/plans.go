@@ -14,15 +14,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Statements are the different ones that ran on a pool, with the arguments of
-// the first time.
+// Statements collects the distinct statements of a pool, with the arguments of their first
+// execution.
 type Statements struct {
 	mu   sync.Mutex
 	args map[string][]any
 }
 
-// Recorded returns another pool on the same database, and the statements that
-// run on it. So a test learns the plans of what really runs.
+// Recorded returns another pool on the same database, and the statements that run on it. So a test
+// can check the plans of the real statements.
 func Recorded(t testing.TB, pool *pg.Pool) (*pg.Pool, *Statements) {
 	t.Helper()
 	s := &Statements{args: map[string][]any{}}
@@ -32,7 +32,7 @@ func Recorded(t testing.TB, pool *pg.Pool) (*pg.Pool, *Statements) {
 	return recorded, s
 }
 
-// TraceQueryStart takes down a statement.
+// TraceQueryStart records a statement.
 func (s *Statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	s.add(data.SQL, data.Args)
 	return ctx
@@ -41,7 +41,7 @@ func (s *Statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.
 // TraceQueryEnd does nothing.
 func (s *Statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart takes down the statements of a batch.
+// TraceBatchStart records the statements of a batch.
 func (s *Statements) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	for _, q := range data.Batch.QueuedQueries {
 		s.add(q.SQL, q.Arguments)
@@ -58,7 +58,7 @@ func (s *Statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEnd
 func (s *Statements) add(sql string, args []any) {
 	command, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
 	switch command {
-	case "SELECT", "WITH", "INSERT", "UPDATE", "DELETE": // What has a plan.
+	case "SELECT", "WITH", "INSERT", "UPDATE", "DELETE": // Statements with a plan.
 	default:
 		return
 	}
@@ -69,8 +69,8 @@ func (s *Statements) add(sql string, args []any) {
 	}
 }
 
-// Plans returns the plan of each statement so far that reads or writes one of
-// the tables, as the pool makes it for the tenant of ctx.
+// Plans returns the plans of the recorded statements that read or write one of the tables, for the
+// tenant of ctx.
 func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pg.Pool, tables ...string) map[string]string {
 	t.Helper()
 	s.mu.Lock()
@@ -91,8 +91,8 @@ func (s *Statements) Plans(t testing.TB, ctx context.Context, pool *pg.Pool, tab
 	return plans
 }
 
-// AssertNoScan fails if one of [Statements.Plans] reads one of the tables from end to end.
-// It returns the plans.
+// AssertNoScan fails if one of [Statements.Plans] scans one of the tables sequentially. It returns
+// the plans.
 func (s *Statements) AssertNoScan(t testing.TB, ctx context.Context, pool *pg.Pool, tables ...string) map[string]string {
 	t.Helper()
 	plans := s.Plans(t, ctx, pool, tables...)
@@ -103,12 +103,12 @@ func (s *Statements) AssertNoScan(t testing.TB, ctx context.Context, pool *pg.Po
 	return plans
 }
 
-// GenericPlan returns the plan that tx makes of a statement without looking at its
-// arguments. A server chooses such plans by itself once a connection has run a
-// statement several times. It takes as many arguments as the statement has.
+// GenericPlan returns the plan that tx makes of a statement without its arguments. A server chooses
+// such plans once a connection has run a statement several times. arguments is the number of the
+// statement's arguments.
 func GenericPlan(t testing.TB, tx pgx.Tx, sql string, arguments int) string {
 	t.Helper()
-	nothing := strings.TrimSuffix(strings.Repeat("NULL, ", arguments), ", ") // The plan is the same whatever they are.
+	nothing := strings.TrimSuffix(strings.Repeat("NULL, ", arguments), ", ") // The plan does not depend on the values.
 	_, err := tx.Exec(t.Context(), "SET LOCAL plan_cache_mode = force_generic_plan; PREPARE planned AS "+sql, pgx.QueryExecModeSimpleProtocol)
 	require.NoError(t, err)
 	rows, err := tx.Query(t.Context(), "EXPLAIN EXECUTE planned ("+nothing+")", pgx.QueryExecModeSimpleProtocol)

@@ -15,26 +15,25 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// URLVariable names the environment variable with a superuser's URL of a
-// running server, whose databases "rotaloom_…" are then the tests'.
+// URLVariable is the environment variable with a superuser's URL of a running server. Tests use its
+// databases "rotaloom_…".
 const URLVariable = "ROTALOOM_TEST_DATABASE_URL"
 
-// role is what tests connect as. Its password is for servers that ask for one.
+// role is the role of tests. Its password is for servers that require one.
 const (
 	role     = localpg.Role
 	password = "rotaloom"
 )
 
-// server is where the databases of this process are made.
+// server is the server with the databases of this process.
 type server struct {
 	admin *url.URL
 	pool  *pgxpool.Pool
 	stop  func() error
 }
 
-// shared is the server of this process, started when first asked for. It is
-// the one variable of the package: starting a server for every test would take
-// longer than the tests.
+// shared returns the server of this process, and starts it on first use. It is a package variable,
+// because starting a server for every test would take longer than the tests.
 var shared = sync.OnceValues(startShared)
 
 func startShared() (*server, error) {
@@ -83,7 +82,7 @@ func connect(ctx context.Context, raw string, stop func() error) (*server, error
 	return &server{admin: admin, pool: pool, stop: stop}, nil
 }
 
-// url is how the services' role connects to a database.
+// url returns the URL of a database for the services' role.
 func (s *server) url(database string) obs.Secret {
 	u := *s.admin
 	u.Path = "/" + database

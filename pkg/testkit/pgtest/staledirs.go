@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// serverDirPattern is the pattern of the folders of private servers. Nothing runs when
-// a test process ends, so each cleans up after those that ended before.
+// serverDirPattern is the pattern of the folders of private servers. Nothing runs at the end of a
+// test process, so each process removes the folders of earlier ones.
 const serverDirPattern = "rotaloom-pgtest-*"
 
 func removeStaleDirs() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), serverDirPattern)) // Its only error is a malformed pattern.
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), serverDirPattern)) // It fails only for a malformed pattern.
 	for _, dir := range dirs {
-		if abandoned(dir) {
-			_ = os.RemoveAll(dir) // What cannot be removed stays for the next.
+		if isAbandoned(dir) {
+			_ = os.RemoveAll(dir) // A folder that cannot be removed stays for the next process.
 		}
 	}
 }
 
-// abandoned reports whether the process that a folder belonged to is gone: it
-// held a lock on a file in it as long as it lived.
-func abandoned(dir string) bool {
+// isAbandoned reports whether the process that owned a folder has ended: a running process holds a
+// lock on a file in it.
+func isAbandoned(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil || time.Since(info.ModTime()) < time.Minute {
-		return false // Perhaps its owner has not come to locking it.
+		return false // Its owner may not have locked it yet.
 	}
 	file, err := os.Open(filepath.Join(dir, "lock"))
 	if err != nil {

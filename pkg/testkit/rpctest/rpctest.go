@@ -1,4 +1,4 @@
-// Package rpctest gives tests the real interceptor chain in process.
+// Package rpctest gives tests the real interceptor chain inside the process.
 package rpctest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// Local is a chain that takes handlers and is a connection to them. It accepts
-// no token: callers are trusted services, by Local.Conn with a name.
+// Local returns a chain that registers handlers and connects to them. It accepts no tokens: callers
+// are trusted services, from Local.Conn with a name.
 func Local(t testing.TB) *rpc.Local {
 	t.Helper()
 	return LocalWith(t, authn.Config{Issuer: "test", Audience: "test"}, noKeys{}, clock.System{})
 }
 
-// LocalWith is Local for tests that have tokens.
+// LocalWith is Local for tests with tokens.
 func LocalWith(t testing.TB, tokens authn.Config, keys authn.KeySource, clk clock.Clock) *rpc.Local {
 	t.Helper()
 	verifier, err := authn.NewVerifier(tokens, keys, authn.NoRevocations{}, clk)
@@ -36,8 +36,8 @@ func LocalWith(t testing.TB, tokens authn.Config, keys authn.KeySource, clk cloc
 	return rpc.NewLocal(chain)
 }
 
-// noKeys knows no key.
+// noKeys is a key source without keys.
 type noKeys struct{}
 
-// Key returns that there is none.
+// Key returns ErrUnknownKey.
 func (noKeys) Key(context.Context, string) (crypto.PublicKey, error) { return nil, authn.ErrUnknownKey }

@@ -1,5 +1,5 @@
-// Package smtptest is a mail server for tests: it listens on TCP, speaks TLS, and
-// remembers what it took.
+// Package smtptest is a mail server for tests: it listens on TCP, speaks TLS, and stores the
+// e-mails that it accepts.
 package smtptest
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Mail is an e-mail that the server took.
+// Mail is an accepted e-mail.
 type Mail struct {
 	From, To string
 	Header   mail.Header
@@ -47,24 +47,23 @@ type Server struct {
 	refuse func(to string) error
 }
 
-// Refuse has the server refuse recipients for which the function returns an error; an
-// *smtp.SMTPError is sent as it is.
+// Refuse rejects recipients for which the function returns an error; it sends an *smtp.SMTPError
+// unchanged.
 func (s *Server) Refuse(refuse func(to string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuse = refuse
 }
 
-// Mails returns what the server took so far.
+// Mails returns the e-mails accepted so far.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Mail(nil), s.mails...)
 }
 
-// Start starts a server on the loopback, which ends with the test. With implicit TLS it
-// speaks it from the first byte on, otherwise it offers STARTTLS. With a username it
-// lets in nobody else.
+// Start starts a server on the loopback, which ends with the test. With implicit TLS, it speaks TLS
+// from the first byte on; otherwise it offers STARTTLS. With a username, clients must log in.
 func Start(t testing.TB, implicit bool, username, password string) *Server {
 	t.Helper()
 	certificate, ca := certify(t)
@@ -76,7 +75,7 @@ func Start(t testing.TB, implicit bool, username, password string) *Server {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }))
 	server.Domain, server.ReadTimeout, server.WriteTimeout = "localhost", 30*time.Second, 30*time.Second
 	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
-	server.ErrorLog = log.New(io.Discard, "", 0) // Clients that are killed are no news.
+	server.ErrorLog = log.New(io.Discard, "", 0) // Errors of killed clients are irrelevant.
 	if implicit {
 		listener = tls.NewListener(listener, server.TLSConfig)
 	}
@@ -92,7 +91,7 @@ func Start(t testing.TB, implicit bool, username, password string) *Server {
 	return s
 }
 
-// certify makes a certificate for the loopback, and the authority that signed it: itself.
+// certify creates a self-signed certificate for the loopback, and returns it also as the authority.
 func certify(t testing.TB) (tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -115,14 +114,14 @@ type session struct {
 	known    bool
 }
 
-// AuthMechanisms returns how clients may say who they are.
+// AuthMechanisms returns the ways to authenticate.
 func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-// Auth checks who a client is.
+// Auth authenticates a client.
 func (s *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, username, password string) error {
 		if username != s.server.username || password != s.server.password {
-			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Nobody by that name"}
+			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Wrong username or password"}
 		}
 		s.known = true
 		return nil
@@ -138,7 +137,7 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	return nil
 }
 
-// Rcpt names whom an e-mail is for.
+// Rcpt sets the recipient of an e-mail.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.server.mu.Lock()
 	refuse := s.server.refuse
@@ -152,7 +151,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data takes an e-mail.
+// Data stores an e-mail.
 func (s *session) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -172,7 +171,7 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset forgets an e-mail that was begun.
+// Reset drops an unfinished e-mail.
 func (s *session) Reset() { s.from, s.to = "", "" }
 
 // Logout ends a connection.

@@ -1,4 +1,4 @@
-// Package syncbuffer has a buffer that a test reads while something else writes to it.
+// Package syncbuffer has a buffer for concurrent writing and reading in tests.
 package syncbuffer
 
 import (
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Buffer is a [bytes.Buffer] for tests that read what a program logs or prints while it
-// runs. Its zero value is empty. It is safe for concurrent use.
+// Buffer is a [bytes.Buffer] for tests that read a program's output while it runs. Its zero value
+// is empty. It is safe for concurrent use.
 type Buffer struct {
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -20,7 +20,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.out.Write(p)
 }
 
-// String returns all that was written so far.
+// String returns everything written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

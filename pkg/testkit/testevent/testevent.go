@@ -1,5 +1,4 @@
-// Package testevent has events for tests of the building blocks, which know no
-// real ones.
+// Package testevent has events for tests of the building blocks, which have no real events.
 package testevent
 
 import (
@@ -16,18 +15,17 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// The subjects of the events, and the names of their messages.
+// The subjects of the events, and the names of their message types.
 const (
 	ChangedSubject   = "rotaloom.test.thing.changed"
 	RequestedSubject = "rotaloom.test_work.thing.requested"
 	Changed          = "rotaloom.test.v1.ThingChanged"
 	Requested        = "rotaloom.test.v1.ThingRequested"
-	// Plain is a message that is no event.
+	// Plain is a message that is not an event.
 	Plain = "rotaloom.test.v1.Thing"
 )
 
-// Files returns a registry with these messages only. Each has one field, the
-// text "name".
+// Files returns a registry with only these messages. Each has one field, the text "name".
 func Files(t testing.TB) *protoregistry.Files {
 	t.Helper()
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
@@ -58,7 +56,7 @@ func message(name, subject string) *descriptorpb.DescriptorProto {
 	}
 }
 
-// New returns a message of the registry with a name.
+// New returns a message of the registry with a name in it.
 func New(t testing.TB, files *protoregistry.Files, message protoreflect.FullName, name string) proto.Message {
 	t.Helper()
 	found, err := files.FindDescriptorByName(message)
@@ -70,7 +68,7 @@ func New(t testing.TB, files *protoregistry.Files, message protoreflect.FullName
 	return made
 }
 
-// Payload returns the bytes of a message with a name, as they are published.
+// Payload returns the bytes of a message with a name in it, as an event carries them.
 func Payload(t testing.TB, name string) []byte {
 	t.Helper()
 	payload, err := proto.Marshal(New(t, Files(t), Changed, name))

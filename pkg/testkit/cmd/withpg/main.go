@@ -1,10 +1,10 @@
-// Command withpg runs a command while a disposable PostgreSQL server is up, so
-// that all test processes of a run share one:
+// Command withpg runs a command with a disposable PostgreSQL server, so that all test processes of
+// a run share it:
 //
 //	go run ./testkit/cmd/withpg go test ./...
 //
-// The command finds the server's URL in ROTALOOM_TEST_DATABASE_URL. If that is
-// set already, the server it names is used.
+// The command finds the server's URL in ROTALOOM_TEST_DATABASE_URL. If the variable is already set,
+// withpg uses the server that it names.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		os.Exit(max(exit.ExitCode(), 1)) // The command has said why.
+		os.Exit(max(exit.ExitCode(), 1)) // The command has printed the reason.
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "withpg:", err)
 		os.Exit(1)
@@ -39,7 +39,7 @@ func main() {
 }
 
 func run(ctx context.Context, name string, args []string) (err error) {
-	// The command gets Ctrl-C from the terminal itself; SIGTERM is passed on.
+	// The terminal sends Ctrl-C to the command too; SIGTERM is passed on.
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -1,5 +1,5 @@
-// Command packzones packs the folder that zic wrote into the archive of package tzdb.
-// The same folder gives the same archive.
+// Command packzones packs the output folder of zic into the archive of package tzdb. The same
+// folder gives the same archive.
 package main
 
 import (
@@ -34,7 +34,7 @@ func pack(source, compiled, into string) error {
 	if version == nil {
 		return fmt.Errorf("%s does not begin with a line \"# version\"", source)
 	}
-	archive, err := zipped(os.DirFS(compiled))
+	archive, err := zipFolder(os.DirFS(compiled))
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func pack(source, compiled, into string) error {
 	return os.WriteFile(filepath.Join(into, "VERSION"), append(version[1], '\n'), 0o644)
 }
 
-// zipped packs all files of a folder in the order of their names.
-func zipped(folder fs.FS) ([]byte, error) {
+// zipFolder packs all files of a folder in the order of their names.
+func zipFolder(folder fs.FS) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {

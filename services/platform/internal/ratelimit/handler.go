@@ -104,7 +104,7 @@ func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimi
 		if row.client == "" {
 			origin = Tenant
 		}
-		policy := row.policy.Within(h.store.defaults.Max(row.class))
+		policy := row.policy.AtMost(h.store.defaults.Max(row.class))
 		list.RateLimits = append(list.RateLimits, rateLimitToProto(row.key, policy, origin))
 	}
 	return list, nil
@@ -133,7 +133,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 	if err := policy.Check(); err != nil {
 		return nil, fault.Invalid(codeRate, "The rate limit is invalid: "+err.Error()+".")
 	}
-	if most := h.store.defaults.Max(k.class); policy.Within(most) != policy {
+	if most := h.store.defaults.Max(k.class); policy.AtMost(most) != policy {
 		return nil, fault.Invalid(codeCeiling, fmt.Sprintf("The rate limit exceeds the installation's ceiling for the class %s: "+
 			"%s requests per second, and a burst of %d. An operator can raise it: --rate-ceiling of platform, --platform-rate-ceiling of rotaloom.",
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))

@@ -103,7 +103,7 @@ func (s *Store) tenantRates(ctx context.Context, tenantID int64) (map[key]rateli
 	}
 	for _, row := range rows {
 		// The rate may have been set under a higher ceiling.
-		entry.rates[row.key] = row.policy.Within(s.defaults.Max(row.class))
+		entry.rates[row.key] = row.policy.AtMost(s.defaults.Max(row.class))
 	}
 	s.putCache(tenantID, entry, changes)
 	return entry.rates, nil
