@@ -9,7 +9,7 @@ import (
 
 const (
 	// The range of employees limits the search under any plan. Dates are compared as sums; see
-	// decision 96.
+	// decision 76.
 	moveToPast = `
 WITH gone AS (
     DELETE FROM span s
