@@ -26,9 +26,9 @@ const (
 	CodeUnknown = "WCO-104058"
 	// CodeSomeUnknown (207): some of the named generic notifications do not exist.
 	CodeSomeUnknown = "WCO-104059"
-	// CodeForbidden (403): the caller may not use generic notifications. The contract uses this code.
+	// CodeForbidden (403): the caller may not use generic notifications. Ask an administrator for the permission.
 	CodeForbidden = "WCO-104060"
-	// CodeTooMany (413): a batch has more than 10 generic notifications. The contract uses this code.
+	// CodeTooMany (413): a batch has more than 10 generic notifications. Split it into several requests.
 	CodeTooMany = "WCO-104069"
 )
 
