@@ -51,7 +51,7 @@ func NewPersonJobs(from, to []civil.Date, paths []string) *commonsv1.PersonJobs 
 }
 
 // DefaultStatus makes a person of whom only the day of hire is known an active
-// employee from that day on (docs/decisions, 58).
+// employee from that day on (services/commons/README.md, hired persons are active).
 func (r *Record) DefaultStatus() {
 	info := r.Message.GetPersonInformation()
 	if hired := info.GetPerson().GetHireDate(); hired != "" && len(info.GetEmploymentStatusList()) == 0 {
