@@ -1,6 +1,6 @@
 // Package leavesetup knows what leave cases may say: categories, reasons,
-// frequencies and statuses. The lists are part of the product (docs/decisions,
-// 27) and the same in every tenant.
+// frequencies and statuses. The lists are part of the product and the same in every
+// tenant.
 package leavesetup
 
 import (
