@@ -92,13 +92,26 @@ func (e *employeeDays) ReadEmployeeDays(_ context.Context, req *schedulingv1.Rea
 	return out, nil
 }
 
-// nobodyPaid stands for commons, too: it knows no jobs and no wages.
+// nobodyPaid stands for commons, too: it knows no wages, and as only job the location 5, which is
+// called A/Cook.
 type nobodyPaid struct {
 	commonsv1.UnimplementedPersonPayServiceServer
 }
 
 func (nobodyPaid) ReadPersonPay(context.Context, *commonsv1.ReadPersonPayRequest) (*commonsv1.ReadPersonPayResponse, error) {
 	return &commonsv1.ReadPersonPayResponse{}, nil
+}
+
+func (nobodyPaid) ResolveJobs(_ context.Context, req *commonsv1.ResolveJobsRequest) (*commonsv1.ResolveJobsResponse, error) {
+	out := &commonsv1.ResolveJobsResponse{}
+	for _, asked := range req.GetJobs() {
+		job := &commonsv1.ResolvedJob{}
+		if asked.GetId() == 5 || asked.GetPath() == "A/Cook" {
+			job.Path = "A/Cook"
+		}
+		out.Jobs = append(out.Jobs, job)
+	}
+	return out, nil
 }
 
 // scheduledLeave stands for scheduling: it keeps the states of leave that come.

@@ -1,6 +1,7 @@
 package timekeeping_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/testkit/bustest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -46,4 +48,39 @@ func TestPunchesEndWithTheEmployment(t *testing.T) {
 		got = append(got, p.GetTkError().GetErrorCode())
 	}
 	assert.Equal(t, want, got)
+}
+
+// A punch with an unknown job is refused by itself; an id is stored as the path of its location.
+func TestPunchesNameJobs(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ctx := inTenant(t, 1)
+	request, want := &timekeepingv1.ImportPunchesRequest{}, []string{}
+	for i, c := range []struct {
+		punch *timekeepingv1.Punch
+		code  string
+	}{
+		{&timekeepingv1.Punch{OrgJob: ref("A/Cook")}, ""},
+		{&timekeepingv1.Punch{OrgJob: &commonv1.Ref{Id: new(int64(5)), Qualifier: new("Elsewhere")}}, ""},
+		{&timekeepingv1.Punch{Transfer: &timekeepingv1.PunchTransfer{OrgJobId: new(int64(5))}}, ""},
+		{&timekeepingv1.Punch{Transfer: &timekeepingv1.PunchTransfer{TransferString: "A/Cook;;"}}, ""},
+		{&timekeepingv1.Punch{Transfer: &timekeepingv1.PunchTransfer{TransferString: "A/Nothing;;"}}, "WRL-20710"},
+		{&timekeepingv1.Punch{Transfer: &timekeepingv1.PunchTransfer{OrgJob: ref("A/cook")}}, "WRL-20710"},
+		{&timekeepingv1.Punch{OrgJob: &commonv1.Ref{Id: new(int64(6)), Qualifier: new("A/Cook")}}, "WRL-20710"},
+		{&timekeepingv1.Punch{OrgJob: &commonv1.Ref{Id: new(int64(-5))}}, "WRL-20710"},
+		{&timekeepingv1.Punch{}, ""},
+	} {
+		c.punch.Employee, c.punch.PunchDtm = ref("P1"), fmt.Sprintf("2026-03-02T%02d:00:00", i+1)
+		request.Punches, want = append(request.Punches, c.punch), append(want, c.code)
+	}
+	response, err := b.punches.ImportPunches(ctx, request)
+	require.NoError(t, err)
+	var got []string
+	for _, p := range response.GetPunches() {
+		got = append(got, p.GetTkError().GetErrorCode())
+	}
+	assert.Equal(t, want, got)
+	var jobs []string
+	require.NoError(t, b.pool.QueryRow(ctx, `SELECT array_agg(job ORDER BY at) FROM punch WHERE tenant_id = 1`).Scan(&jobs))
+	assert.Equal(t, []string{"A/Cook", "A/Cook", "A/Cook", "A/Cook", ""}, jobs)
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
@@ -156,7 +157,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log, waiting.WithLabelValues("leave"))
-	workedTime := timecard.NewWorkedTime(cards)
+	workedTime, jobs := timecard.NewWorkedTime(cards), orgjob.NewResolver(pay)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV,
@@ -192,8 +193,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		workRules: workrule.New(deps.Pool, terms),
 		payRules:  payrule.New(deps.Pool, terms),
 
-		punches:       timecard.NewPunches(deps.Pool, signoffs, persons, deps.Clock.Now),
-		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room),
+		punches:       timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now),
+		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room, jobs),
 		scheduleRules: actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards),
 		signoffs:      signoff.New(signoffs, finder),
 		approvals:     approval.New(deps.Pool, cards, finder),

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -31,15 +32,16 @@ type Timecards struct {
 	finder   *requested.Finder
 	signoffs *signoff.Store
 	room     *leaveday.Reader
+	jobs     *orgjob.Resolver
 	zones    civil.Zones
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
 // NewTimecards returns a Timecards of the timecards of a reader, which are kept in the
-// database of the pool. Room knows how much leave days can have.
-func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader) *Timecards {
-	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs, room: room}
+// database of the pool. Room knows how much leave days can have, and jobs which jobs there are.
+func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver) *Timecards {
+	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs, room: room, jobs: jobs}
 }
 
 // MultiReadTimecards returns the timecards of employees on some days.
@@ -133,7 +135,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room}
+	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -34,7 +35,7 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 	persontest.Add(ctx, t, pool, 7)
 	cards := timecardtest.New(pool, timecardtest.Known{}, now)
 	room := leaveday.NewReader(pool, timecardtest.Known{})
-	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs, room), cards
+	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs, room, orgjob.NewResolver(nil)), cards
 }
 
 // A punch that somebody moves while another change of it is prepared is not corrected
@@ -51,7 +52,7 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	id := read[0].NonEmptyDays()[0].GetPunches()[1].GetId()
 
 	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
-	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}, now: cards.Cards.Now()}
+	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}, now: cards.Cards.Now(), jobs: handler.jobs}
 	require.NoError(t, late.read(ctx, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
 	require.NoError(t, handler.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
 		Updated: []*timekeepingv1.Punch{{Id: &id, PunchDtm: "2026-03-02T12:00:00"}},
@@ -81,6 +82,6 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	}
 	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
 	finder := requested.New(person.NewDirectory(handler.pool, persontest.NobodyElse{}, nil), nil)
-	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs, handler.room)
+	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs, handler.room, handler.jobs)
 	assert.True(t, fault.HasCode(read(handler, "2025-12-31"), timecardfault.CodeReference), "82 employees on 365 days")
 }

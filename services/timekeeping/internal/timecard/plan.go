@@ -3,6 +3,7 @@ package timecard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
@@ -38,6 +40,7 @@ type plan struct {
 	// without such edits.
 	room      *leaveday.Reader
 	leaveDays *leaveday.Days
+	jobs      *orgjob.Resolver
 }
 
 // read checks what is to change, and finds out which days that concerns.
@@ -79,10 +82,37 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 	if err := p.readEdits(do.GetPayCodeEdits(), setup); err != nil {
 		return err
 	}
+	if err := p.readJobs(ctx); err != nil {
+		return err
+	}
 	if err := p.readRoom(ctx); err != nil {
 		return err
 	}
 	return p.readOld(ctx, p.pool, p.days)
+}
+
+// readJobs finds the jobs that the punches and pay code edits name.
+func (p *plan) readJobs(ctx context.Context) error {
+	punches := slices.Concat(p.addedPunches, p.updatedPunches)
+	names := namedJobs(punches)
+	for _, e := range p.edits {
+		names = append(names, e.NamedJob(p.who.ID))
+	}
+	jobs, err := p.jobs.Resolve(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, row := range punches {
+		if err := row.SetJob(jobs); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.edits {
+		if err := e.SetJob(p.who.ID, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readRoom reads what the days of the pay code edits have.

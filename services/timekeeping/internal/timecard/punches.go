@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
@@ -26,6 +27,7 @@ type Punches struct {
 	pool     *pg.Pool
 	signoffs *signoff.Store
 	persons  *person.Directory
+	jobs     *orgjob.Resolver
 	zones    civil.Zones
 	now      func() time.Time
 }
@@ -33,8 +35,8 @@ type Punches struct {
 var _ timekeepingv1.PunchServiceServer = (*Punches)(nil)
 
 // NewPunches returns a Punches that keeps punches in the database of the pool.
-func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Directory, now func() time.Time) *Punches {
-	return &Punches{pool: pool, signoffs: signoffs, persons: persons, now: now}
+func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Directory, jobs *orgjob.Resolver, now func() time.Time) *Punches {
+	return &Punches{pool: pool, signoffs: signoffs, persons: persons, jobs: jobs, now: now}
 }
 
 // ImportPunches stores punches, each by itself.
@@ -52,14 +54,29 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		return nil, err
 	}
 	out := &timekeepingv1.ImportPunchesResponse{Punches: make([]*timekeepingv1.ImportedPunch, len(req.GetPunches()))}
-	var rows []*punch.Entry
-	var at []int
+	refuse := func(i int, err error) {
+		f := fault.FromError(err)
+		out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+	}
+	parsed := make([]*punch.Entry, len(req.GetPunches()))
 	for i, p := range req.GetPunches() {
 		out.Punches[i] = &timekeepingv1.ImportedPunch{PunchForRest: p}
-		row, err := h.entry(p, found, setup)
-		if err != nil {
-			f := fault.FromError(err)
-			out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+		if parsed[i], err = h.entry(p, found, setup); err != nil {
+			refuse(i, err)
+		}
+	}
+	jobs, err := h.jobs.Resolve(ctx, namedJobs(parsed))
+	if err != nil {
+		return nil, err
+	}
+	var rows []*punch.Entry
+	var at []int
+	for i, row := range parsed {
+		if row == nil {
+			continue
+		}
+		if err := row.SetJob(jobs); err != nil {
+			refuse(i, err)
 			continue
 		}
 		rows, at = append(rows, row), append(at, i)
@@ -71,6 +88,17 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		out.Punches[at[n]].PunchForRest = row.ToProto()
 	}
 	return out, nil
+}
+
+// namedJobs returns the jobs that punches name; nil punches name none.
+func namedJobs(list []*punch.Entry) []orgjob.Name {
+	var out []orgjob.Name
+	for _, e := range list {
+		if e != nil {
+			out = append(out, e.NamedJob)
+		}
+	}
+	return out
 }
 
 // findEmployees finds those whom punches name; who does not exist is missing.
@@ -103,7 +131,10 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 	if err := e.CheckTime(now); err != nil {
 		return nil, err
 	}
-	return e, setup.CheckWorkRule(e.WorkRuleID, e.WorkRule)
+	if err := setup.CheckWorkRule(e.WorkRuleID, e.WorkRule); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // readSetup reads the setup that punches and pay code edits name.

@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	PersonPayService_ReadPersonPay_FullMethodName = "/rotaloom.commons.v1.PersonPayService/ReadPersonPay"
+	PersonPayService_ResolveJobs_FullMethodName   = "/rotaloom.commons.v1.PersonPayService/ResolveJobs"
 )
 
 // PersonPayServiceClient is the client API for PersonPayService service.
@@ -33,6 +34,8 @@ type PersonPayServiceClient interface {
 	// Reads the primary jobs and the pay rules of persons on some days, as they are at one
 	// moment. Persons without any are left out.
 	ReadPersonPay(ctx context.Context, in *ReadPersonPayRequest, opts ...grpc.CallOption) (*ReadPersonPayResponse, error)
+	// Finds the jobs that punches and pay code edits name, each on its day.
+	ResolveJobs(ctx context.Context, in *ResolveJobsRequest, opts ...grpc.CallOption) (*ResolveJobsResponse, error)
 }
 
 type personPayServiceClient struct {
@@ -53,6 +56,16 @@ func (c *personPayServiceClient) ReadPersonPay(ctx context.Context, in *ReadPers
 	return out, nil
 }
 
+func (c *personPayServiceClient) ResolveJobs(ctx context.Context, in *ResolveJobsRequest, opts ...grpc.CallOption) (*ResolveJobsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveJobsResponse)
+	err := c.cc.Invoke(ctx, PersonPayService_ResolveJobs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PersonPayServiceServer is the server API for PersonPayService service.
 // All implementations must embed UnimplementedPersonPayServiceServer
 // for forward compatibility.
@@ -62,6 +75,8 @@ type PersonPayServiceServer interface {
 	// Reads the primary jobs and the pay rules of persons on some days, as they are at one
 	// moment. Persons without any are left out.
 	ReadPersonPay(context.Context, *ReadPersonPayRequest) (*ReadPersonPayResponse, error)
+	// Finds the jobs that punches and pay code edits name, each on its day.
+	ResolveJobs(context.Context, *ResolveJobsRequest) (*ResolveJobsResponse, error)
 	mustEmbedUnimplementedPersonPayServiceServer()
 }
 
@@ -74,6 +89,9 @@ type UnimplementedPersonPayServiceServer struct{}
 
 func (UnimplementedPersonPayServiceServer) ReadPersonPay(context.Context, *ReadPersonPayRequest) (*ReadPersonPayResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadPersonPay not implemented")
+}
+func (UnimplementedPersonPayServiceServer) ResolveJobs(context.Context, *ResolveJobsRequest) (*ResolveJobsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveJobs not implemented")
 }
 func (UnimplementedPersonPayServiceServer) mustEmbedUnimplementedPersonPayServiceServer() {}
 func (UnimplementedPersonPayServiceServer) testEmbeddedByValue()                          {}
@@ -114,6 +132,24 @@ func _PersonPayService_ReadPersonPay_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PersonPayService_ResolveJobs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveJobsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PersonPayServiceServer).ResolveJobs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PersonPayService_ResolveJobs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PersonPayServiceServer).ResolveJobs(ctx, req.(*ResolveJobsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PersonPayService_ServiceDesc is the grpc.ServiceDesc for PersonPayService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -124,6 +160,10 @@ var PersonPayService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReadPersonPay",
 			Handler:    _PersonPayService_ReadPersonPay_Handler,
+		},
+		{
+			MethodName: "ResolveJobs",
+			Handler:    _PersonPayService_ResolveJobs_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -16,6 +16,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -73,13 +74,23 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 	body.Id, body.Employee, body.ApplyDate, body.AmountType, body.SignOffChange = nil, nil, "", code.GetUnit(), ""
 	paid := s.PayCode(ref)
 	body.Paycode = paysetup.Ref(paid)
-	if job := body.GetOrgJob(); job != nil {
-		body.OrgJob = jobname.Ref(jobname.Of(job))
-	}
 	if proto.Size(body) > maxBytes {
 		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxBytes)
 	}
 	return e, nil
+}
+
+// NamedJob returns the job that an edit of an employee names.
+func (e *Edit) NamedJob(employee int64) orgjob.Name {
+	return orgjob.NewName(employee, e.Day, e.Body.GetOrgJob())
+}
+
+// SetJob takes the path of the job over that an edit of an employee names, and refuses an unknown
+// one.
+func (e *Edit) SetJob(employee int64, jobs orgjob.Jobs) error {
+	path, err := jobs.Path(e.NamedJob(employee))
+	e.Body.OrgJob = jobname.Ref(path)
+	return err
 }
 
 // amount reads what an edit is worth in the unit of its pay code.

@@ -14,6 +14,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -25,6 +26,14 @@ const maxBytes = 16_384
 type Entry struct {
 	Punch
 	Employee person.Person
+	// NamedJob is the job that the punch names. SetJob finds its path.
+	NamedJob orgjob.Name
+}
+
+// SetJob takes the path of the job over that the punch names, and refuses an unknown one.
+func (e *Entry) SetJob(jobs orgjob.Jobs) (err error) {
+	e.Job, err = jobs.Path(e.NamedJob)
+	return err
 }
 
 // aheadMost is how far the time of a punch may lie ahead of now: as far as a time clock may
@@ -146,7 +155,7 @@ func (e *Entry) transfer(p *timekeepingv1.Punch) {
 	jobs := []*commonv1.Ref{p.GetOrgJob(), t.GetOrgJob(), {Id: orNil(t.GetOrgJobId())}, {Qualifier: &parts[0]}}
 	rules := []*commonv1.Ref{p.GetWorkRule(), t.GetWorkRule(), {Id: orNil(t.GetWorkRuleId())}, {Qualifier: &parts[1]}}
 	if job := firstNamed(jobs); job != nil {
-		e.Job = jobname.Of(job)
+		e.NamedJob, e.Job = orgjob.NewName(e.Employee.ID, e.Local(e.At).Date, job), jobname.Of(job)
 	}
 	if rule := firstNamed(rules); rule != nil {
 		e.WorkRuleID, e.WorkRule = rule.Id, rule.GetQualifier()

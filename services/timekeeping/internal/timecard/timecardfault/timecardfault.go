@@ -55,6 +55,9 @@ const (
 	// CodeNotYet (400): the punch lies in the future. Correct its time, or the clock that
 	// made it.
 	CodeNotYet = "WRL-20709"
+	// CodeUnknownJob (400): there is no job with this path or id on the day of the punch or pay
+	// code edit. Create its location, or name another job.
+	CodeUnknownJob = "WRL-20710"
 )
 
 // Missing returns the error of something that was not given.

@@ -1,0 +1,103 @@
+// Package orgjob finds the jobs that punches and pay code edits name.
+package orgjob
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
+)
+
+// Name is the job that an item of an employee names on its day. The zero Name is of an item
+// that names no job.
+type Name struct {
+	employee int64
+	day      civil.Date
+	id       int64
+	path     string
+}
+
+// NewName returns the job that a ref names. The id wins over the qualifier.
+func NewName(employee int64, day civil.Date, ref *commonv1.Ref) Name {
+	switch {
+	case ref != nil && ref.Id != nil:
+		return Name{employee, day, ref.GetId(), ""}
+	case ref.GetQualifier() != "":
+		return Name{employee, day, 0, ref.GetQualifier()}
+	}
+	return Name{}
+}
+
+// maxPath bounds the paths of locations, in bytes.
+const maxPath = 2000
+
+// isPossible reports whether a job can have the name at all.
+func (n Name) isPossible() bool {
+	return n.id > 0 || n.id == 0 && n.path != "" && len(n.path) <= maxPath && utf8.ValidString(n.path) && !strings.ContainsRune(n.path, 0)
+}
+
+// Jobs are the paths of the jobs that were found.
+type Jobs map[Name]string
+
+// Path returns the path of the job of an item, "" if it names none. A job that does not exist on
+// the day is an error.
+func (j Jobs) Path(n Name) (string, error) {
+	path, ok := j[n]
+	switch {
+	case ok || n == Name{}:
+		return path, nil
+	case n.path == "":
+		return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d on %s. Create its location, or name another job.", n.id, n.day))
+	}
+	return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job %q on %s. Create its location, give somebody this primary job, or name another job.", n.path, n.day))
+}
+
+// Resolver asks commons for jobs.
+type Resolver struct {
+	commons commonsv1.PersonPayServiceClient
+}
+
+// NewResolver returns a Resolver that asks a client.
+func NewResolver(commons commonsv1.PersonPayServiceClient) *Resolver {
+	return &Resolver{commons: commons}
+}
+
+// maxPerCall bounds the jobs of one call to commons.
+const maxPerCall = 1000
+
+// Resolve finds the jobs of all items of a request in one call for each 1,000 different ones. It has no place in a
+// transaction.
+func (r *Resolver) Resolve(ctx context.Context, names []Name) (Jobs, error) {
+	out := Jobs{}
+	asked := map[Name]bool{}
+	var list []Name
+	for _, n := range names {
+		if n.isPossible() && !asked[n] {
+			asked[n] = true
+			list = append(list, n)
+		}
+	}
+	for part := range slices.Chunk(list, maxPerCall) {
+		req := &commonsv1.ResolveJobsRequest{}
+		for _, n := range part {
+			req.Jobs = append(req.Jobs, &commonsv1.NamedJob{PersonId: n.employee, Day: int32(n.day), Id: n.id, Path: n.path})
+		}
+		response, err := r.commons.ResolveJobs(ctx, req)
+		if err != nil {
+			return nil, fmt.Errorf("resolve jobs: %w", err)
+		}
+		for i, job := range response.GetJobs()[:min(len(part), len(response.GetJobs()))] {
+			if job.GetPath() != "" {
+				out[part[i]] = job.GetPath()
+			}
+		}
+	}
+	return out, nil
+}
