@@ -38,7 +38,11 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurr
 		if req.GetIncludeContactInformation() {
 			out.EmailContacts, out.TelephoneContacts, out.PostalAddresses = extension.Contacts(p.Message.GetPersonInformation())
 		}
-		zone = p.Zone
+		clocks, err := p.Clocks(h.zones)
+		if err != nil {
+			return nil, err
+		}
+		zone = clocks.ZoneAt(h.clock.Now()).Name()
 	}
 	out.TimeZone = h.timeZone(zone)
 	return out, nil

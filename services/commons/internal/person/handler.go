@@ -55,6 +55,7 @@ type Handler struct {
 	reader     *reader.Reader
 	writer     *writer.Writer
 	extensions extension.Extensions
+	zones      *civil.Zones
 	clock      clock.Clock
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
@@ -74,7 +75,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	}
 	reader := reader.New(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool: deps.Pool, reader: reader, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
+		pool: deps.Pool, reader: reader, zones: zones, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
 		writer: writer.New(writer.Deps{
 			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log,
 			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,

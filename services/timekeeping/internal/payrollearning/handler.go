@@ -128,11 +128,11 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 
 // today is the day that it is where an employee works.
 func (h *Handler) today(p person.Person) (civil.Date, error) {
-	zone, err := h.zones.Get(p.TimeZone)
+	clocks, err := p.Clocks(&h.zones)
 	if err != nil {
 		return 0, fmt.Errorf("time zone of the employee %d: %w", p.ID, err)
 	}
-	return zone.At(h.clock.Now()).Date, nil
+	return clocks.At(h.clock.Now()).Date, nil
 }
 
 func used(id uuid.UUID) error {

@@ -10,9 +10,9 @@ import (
 const (
 	countEverybody = `SELECT count(*) FROM person WHERE tenant_id = $1`
 
-	readEverybody = `SELECT id, person_number, full_name, time_zone, hire_date, terminated FROM person WHERE tenant_id = $1 ORDER BY id`
+	readEverybody = `SELECT id, person_number, full_name, time_zone, time_zones, hire_date, terminated FROM person WHERE tenant_id = $1 ORDER BY id`
 
-	readVisible = `SELECT id, person_number, full_name, time_zone, hire_date, terminated FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
+	readVisible = `SELECT id, person_number, full_name, time_zone, time_zones, hire_date, terminated FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 )
 
 // CountEverybody returns how many persons the caller may see.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
@@ -33,8 +34,10 @@ type Person struct {
 	ID       int64
 	Number   string
 	FullName string
-	// TimeZone is the IANA name of the zone of the person's wall-clock times.
-	TimeZone string
+	// TimeZone is the IANA name of the last zone of the person's wall-clock times, and TimeZones
+	// are all zones of a person who had more than one.
+	TimeZone  string
+	TimeZones *commonsv1.PersonZones
 	// HireDate is nil when commons knows none.
 	HireDate *civil.Date
 	// Terminated are the days on which the person is not employed after a termination,
@@ -43,6 +46,11 @@ type Person struct {
 	// Refused says why the operation may not write for the person: it is the caller's
 	// own record. Operations that read have none.
 	Refused *fault.Error
+}
+
+// Clocks returns the clocks of the person's wall-clock times.
+func (p Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
+	return personzone.Clocks(zones, p.TimeZone, p.TimeZones)
 }
 
 // Key names a person: by id, or by person number when the id is 0. The zero Key names nobody.
@@ -209,10 +217,10 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 // Each person is a search of its own in an index: OFFSET 0 keeps it so before there are
 // statistics.
 const findPersons = `
-SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date, p.terminated FROM unnest($2::bigint[]) AS u (id)
+SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.hire_date, p.terminated FROM unnest($2::bigint[]) AS u (id)
 CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND id = u.id OFFSET 0) AS p
 UNION
-SELECT p.id, p.person_number, p.full_name, p.time_zone, p.hire_date, p.terminated FROM unnest($3::text[]) AS u (number)
+SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.hire_date, p.terminated FROM unnest($3::text[]) AS u (number)
 CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS p`
 
 func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
@@ -238,7 +246,12 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 func scanPerson(row pgx.CollectableRow) (Person, error) {
 	var p Person
 	var terminated pgtype.Multirange[pgtype.Range[civil.Date]]
-	err := row.Scan(&p.ID, &p.Number, &p.FullName, &p.TimeZone, &p.HireDate, &terminated)
+	var zones []byte
+	err := row.Scan(&p.ID, &p.Number, &p.FullName, &p.TimeZone, &zones, &p.HireDate, &terminated)
+	if err != nil {
+		return p, err
+	}
+	p.TimeZones, err = personzone.Decode(zones)
 	for _, days := range terminated {
 		p.Terminated = append(p.Terminated, civil.Range{From: days.Lower, To: days.Upper})
 	}
@@ -251,7 +264,7 @@ const defaultZone = "UTC"
 func fromState(s *commonsv1.PersonState) Person {
 	p := Person{
 		ID: s.GetPersonId(), Number: s.GetPersonNumber(), FullName: s.GetFullName(),
-		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone), Terminated: terminatedDays(s),
+		TimeZone: cmp.Or(s.GetTimeZone(), defaultZone), TimeZones: s.GetTimeZones(), Terminated: terminatedDays(s),
 	}
 	if day, err := civil.ParseDate(s.GetHireDate()); err == nil {
 		p.HireDate = &day
@@ -301,24 +314,30 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Cha
 	var ids []int64
 	var numbers, names, zones []string
 	var hired []*civil.Date
+	var dated [][]byte
 	var owners []int64
 	var from, to []civil.Date
 	for _, c := range changes {
 		p := fromState(c.State)
 		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
 		names, zones, hired = append(names, p.FullName), append(zones, p.TimeZone), append(hired, p.HireDate)
+		encoded, err := personzone.Encode(p.TimeZones)
+		if err != nil {
+			return fmt.Errorf("encode time zones of person %d: %w", p.ID, err)
+		}
+		dated = append(dated, encoded)
 		for _, days := range p.Terminated {
 			owners, from, to = append(owners, p.ID), append(from, days.From), append(to, days.To)
 		}
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated)
+	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, time_zones, terminated)
 		SELECT $1, q.*, coalesce((SELECT range_agg(daterange(d.from_date, d.to_date))
 			FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = q.id), '{}')
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[]) AS q (id, number, name, zone, hired)
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $10::bytea[]) AS q (id, number, name, zone, hired, zones)
 		ON CONFLICT (tenant_id, id) DO UPDATE
 		SET person_number = excluded.person_number, full_name = excluded.full_name,
-		    time_zone = excluded.time_zone, hire_date = excluded.hire_date, terminated = excluded.terminated`,
-		tenantID, ids, numbers, names, zones, hired, owners, from, to)
+		    time_zone = excluded.time_zone, time_zones = excluded.time_zones, hire_date = excluded.hire_date, terminated = excluded.terminated`,
+		tenantID, ids, numbers, names, zones, hired, owners, from, to, dated)
 	if err != nil {
 		return fmt.Errorf("store persons: %w", err)
 	}

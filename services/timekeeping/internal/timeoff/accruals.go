@@ -72,7 +72,7 @@ func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timeke
 // dayOf reads a day: that of the employee's clock without one.
 func (h *requests) dayOf(employee *employee, date string) (civil.Date, error) {
 	if date == "" {
-		return employee.Zone.At(h.Clock.Now()).Date, nil
+		return employee.Clocks.At(h.Clock.Now()).Date, nil
 	}
 	day, err := civil.ParseDate(date)
 	if err != nil {

@@ -30,7 +30,7 @@ type employee struct {
 	ID           int64
 	PersonNumber string
 	// Zone is where the employee's wall-clock times are.
-	Zone *civil.Zone
+	Clocks civil.Clocks
 }
 
 // Persons finds persons, as [person.Directory] does.
@@ -150,9 +150,9 @@ func (d *directory) count(ctx context.Context) (int, error) {
 }
 
 func (d *directory) employeeOf(p person.Person) (employee, error) {
-	zone, err := d.zones.Get(p.TimeZone)
+	clocks, err := p.Clocks(&d.zones)
 	if err != nil {
 		return employee{}, fmt.Errorf("timeoff: the time zone of person %d: %w", p.ID, err)
 	}
-	return employee{ID: p.ID, PersonNumber: p.Number, Zone: zone}, nil
+	return employee{ID: p.ID, PersonNumber: p.Number, Clocks: clocks}, nil
 }

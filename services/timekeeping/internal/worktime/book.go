@@ -24,7 +24,7 @@ func (c *calculation) book() {
 	if len(c.in.Edits) == 0 {
 		return
 	}
-	cursor := c.in.Zone.Cursor()
+	cursor := c.in.Clocks.Cursor()
 	length := func(s Interval) int64 {
 		from, to := cursor.Interval(s.Day, s.Start, s.End)
 		return max(0, to-from)

@@ -121,10 +121,10 @@ func drawTimecard(t *rapid.T, at place) *timecard {
 
 // drawEdits draws what is booked around a clock change, and the work that is scheduled.
 func drawEdits(t *rapid.T, c *timecard) {
-	c.Zone = c.place.zone
+	c.Clocks = civil.NewClocks(c.place.zone)
 	changes := rapid.SampledFrom(c.place.changes).Draw(t, "booked around")
 	day := func() civil.Date {
-		return c.Zone.At(time.Unix(changes, 0)).Date + civil.Date(rapid.IntRange(-1, 1).Draw(t, "booked day"))
+		return c.place.zone.At(time.Unix(changes, 0)).Date + civil.Date(rapid.IntRange(-1, 1).Draw(t, "booked day"))
 	}
 	clock := func(from, to int) int32 { return minute * int32(rapid.IntRange(from, to).Draw(t, "clock")) }
 	for range rapid.IntRange(0, 4).Draw(t, "intervals") {

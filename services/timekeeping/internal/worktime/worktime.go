@@ -53,6 +53,8 @@ func (p *Punch) Local(at int64) civil.DateTime { return p.Zone.At(time.Unix(at, 
 type Scheduled struct {
 	Day        civil.Date
 	Start, End int64
+	// Number distinguishes the shifts of a caller.
+	Number int
 }
 
 // Rounding moves times to the beginning of an interval of the clock, counted from
@@ -154,10 +156,10 @@ type Input struct {
 	// Now bounds what can be missing.
 	Now int64
 	// Edits are what is booked without punches; Work is all scheduled work of their days,
-	// also what leave takes, where Zone is.
-	Edits []Edit
-	Work  []Interval
-	Zone  *civil.Zone
+	// also what leave takes, by the clocks of the employee.
+	Edits  []Edit
+	Work   []Interval
+	Clocks civil.Clocks
 }
 
 // Span is a part of a shift in one job, between two punches.

@@ -1997,7 +1997,7 @@ type PersonState struct {
 	PersonId     int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	PersonNumber string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
 	FullName     string                 `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
-	// IANA name of the time zone in which the person's schedule is read.
+	// IANA name of the time zone in which the person's schedule is read: the last of time_zones.
 	TimeZone string `protobuf:"bytes,4,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
 	// Grows with every change of the person.
 	Version int64 `protobuf:"varint,5,opt,name=version,proto3" json:"version,omitempty"`
@@ -2010,8 +2010,10 @@ type PersonState struct {
 	LockedOut []*PersonDays `protobuf:"bytes,8,rep,name=locked_out,json=lockedOut,proto3" json:"locked_out,omitempty"`
 	// Whether the person is no more. Nobody has their id again. The person number
 	// is empty, since somebody else may have it.
-	Deleted       bool        `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	PrimaryJobs   *PersonJobs `protobuf:"bytes,10,opt,name=primary_jobs,json=primaryJobs,proto3" json:"primary_jobs,omitempty"`
+	Deleted     bool        `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	PrimaryJobs *PersonJobs `protobuf:"bytes,10,opt,name=primary_jobs,json=primaryJobs,proto3" json:"primary_jobs,omitempty"`
+	// Absent if one time zone holds on all days.
+	TimeZones     *PersonZones `protobuf:"bytes,11,opt,name=time_zones,json=timeZones,proto3" json:"time_zones,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2116,6 +2118,114 @@ func (x *PersonState) GetPrimaryJobs() *PersonJobs {
 	return nil
 }
 
+func (x *PersonState) GetTimeZones() *PersonZones {
+	if x != nil {
+		return x.TimeZones
+	}
+	return nil
+}
+
+// PersonZones are the time zones of a person, ascending by their first days.
+type PersonZones struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Zones         []*PersonZone          `protobuf:"bytes,1,rep,name=zones,proto3" json:"zones,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonZones) Reset() {
+	*x = PersonZones{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonZones) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonZones) ProtoMessage() {}
+
+func (x *PersonZones) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonZones.ProtoReflect.Descriptor instead.
+func (*PersonZones) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *PersonZones) GetZones() []*PersonZone {
+	if x != nil {
+		return x.Zones
+	}
+	return nil
+}
+
+// PersonZone is the time zone of a person from a day on, up to that of the next one. The first
+// one holds on all days before as well.
+type PersonZone struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Days since 1970-01-01.
+	From int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	// IANA name.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonZone) Reset() {
+	*x = PersonZone{}
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonZone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonZone) ProtoMessage() {}
+
+func (x *PersonZone) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonZone.ProtoReflect.Descriptor instead.
+func (*PersonZone) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *PersonZone) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *PersonZone) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // PersonJobs are the primary jobs of a person, ascending by their days, which do not
 // overlap.
 type PersonJobs struct {
@@ -2127,7 +2237,7 @@ type PersonJobs struct {
 
 func (x *PersonJobs) Reset() {
 	*x = PersonJobs{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2139,7 +2249,7 @@ func (x *PersonJobs) String() string {
 func (*PersonJobs) ProtoMessage() {}
 
 func (x *PersonJobs) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[33]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2152,7 +2262,7 @@ func (x *PersonJobs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonJobs.ProtoReflect.Descriptor instead.
 func (*PersonJobs) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PersonJobs) GetJobs() []*PersonJob {
@@ -2176,7 +2286,7 @@ type PersonJob struct {
 
 func (x *PersonJob) Reset() {
 	*x = PersonJob{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2188,7 +2298,7 @@ func (x *PersonJob) String() string {
 func (*PersonJob) ProtoMessage() {}
 
 func (x *PersonJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[34]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2201,7 +2311,7 @@ func (x *PersonJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonJob.ProtoReflect.Descriptor instead.
 func (*PersonJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{34}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PersonJob) GetFrom() int32 {
@@ -2238,7 +2348,7 @@ type PersonDays struct {
 
 func (x *PersonDays) Reset() {
 	*x = PersonDays{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2360,7 @@ func (x *PersonDays) String() string {
 func (*PersonDays) ProtoMessage() {}
 
 func (x *PersonDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[35]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2373,7 @@ func (x *PersonDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDays.ProtoReflect.Descriptor instead.
 func (*PersonDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{35}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PersonDays) GetFrom() string {
@@ -2291,7 +2401,7 @@ type PersonsChanged struct {
 
 func (x *PersonsChanged) Reset() {
 	*x = PersonsChanged{}
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2413,7 @@ func (x *PersonsChanged) String() string {
 func (*PersonsChanged) ProtoMessage() {}
 
 func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[36]
+	mi := &file_rotaloom_commons_v1_person_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2426,7 @@ func (x *PersonsChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonsChanged.ProtoReflect.Descriptor instead.
 func (*PersonsChanged) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{36}
+	return file_rotaloom_commons_v1_person_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PersonsChanged) GetPersons() []*PersonState {
@@ -2504,7 +2614,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12%\n" +
 	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\"T\n" +
 	"\x16ResolvePersonsResponse\x12:\n" +
-	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\x9f\x03\n" +
+	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\xe0\x03\n" +
 	"\vPersonState\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -2519,7 +2629,15 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"locked_out\x18\b \x03(\v2\x1f.rotaloom.commons.v1.PersonDaysR\tlockedOut\x12\x18\n" +
 	"\adeleted\x18\t \x01(\bR\adeleted\x12B\n" +
 	"\fprimary_jobs\x18\n" +
-	" \x01(\v2\x1f.rotaloom.commons.v1.PersonJobsR\vprimaryJobs\"@\n" +
+	" \x01(\v2\x1f.rotaloom.commons.v1.PersonJobsR\vprimaryJobs\x12?\n" +
+	"\n" +
+	"time_zones\x18\v \x01(\v2 .rotaloom.commons.v1.PersonZonesR\ttimeZones\"D\n" +
+	"\vPersonZones\x125\n" +
+	"\x05zones\x18\x01 \x03(\v2\x1f.rotaloom.commons.v1.PersonZoneR\x05zones\"4\n" +
+	"\n" +
+	"PersonZone\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"@\n" +
 	"\n" +
 	"PersonJobs\x122\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonJobR\x04jobs\"C\n" +
@@ -2592,7 +2710,7 @@ func file_rotaloom_commons_v1_person_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_rotaloom_commons_v1_person_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*IdentifyPersonsRequest)(nil),           // 0: rotaloom.commons.v1.IdentifyPersonsRequest
 	(*IdentifyPersonsResponse)(nil),          // 1: rotaloom.commons.v1.IdentifyPersonsResponse
@@ -2627,103 +2745,107 @@ var file_rotaloom_commons_v1_person_proto_goTypes = []any{
 	(*ResolvePersonsRequest)(nil),            // 30: rotaloom.commons.v1.ResolvePersonsRequest
 	(*ResolvePersonsResponse)(nil),           // 31: rotaloom.commons.v1.ResolvePersonsResponse
 	(*PersonState)(nil),                      // 32: rotaloom.commons.v1.PersonState
-	(*PersonJobs)(nil),                       // 33: rotaloom.commons.v1.PersonJobs
-	(*PersonJob)(nil),                        // 34: rotaloom.commons.v1.PersonJob
-	(*PersonDays)(nil),                       // 35: rotaloom.commons.v1.PersonDays
-	(*PersonsChanged)(nil),                   // 36: rotaloom.commons.v1.PersonsChanged
-	(*PersonIdentity)(nil),                   // 37: rotaloom.commons.v1.PersonIdentity
-	(*v1.ErrorBody)(nil),                     // 38: rotaloom.common.v1.ErrorBody
-	(*Person)(nil),                           // 39: rotaloom.commons.v1.Person
-	(*v1.DateRange)(nil),                     // 40: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                           // 41: rotaloom.common.v1.Ref
-	(*structpb.Value)(nil),                   // 42: google.protobuf.Value
-	(*structpb.ListValue)(nil),               // 43: google.protobuf.ListValue
-	(*ExtensionEmail)(nil),                   // 44: rotaloom.commons.v1.ExtensionEmail
-	(*ExtensionTelephone)(nil),               // 45: rotaloom.commons.v1.ExtensionTelephone
-	(*ExtensionPostalAddress)(nil),           // 46: rotaloom.commons.v1.ExtensionPostalAddress
-	(*emptypb.Empty)(nil),                    // 47: google.protobuf.Empty
-	(*v1.RefList)(nil),                       // 48: rotaloom.common.v1.RefList
-	(*PersonExtensionList)(nil),              // 49: rotaloom.commons.v1.PersonExtensionList
-	(*PersonExtension)(nil),                  // 50: rotaloom.commons.v1.PersonExtension
+	(*PersonZones)(nil),                      // 33: rotaloom.commons.v1.PersonZones
+	(*PersonZone)(nil),                       // 34: rotaloom.commons.v1.PersonZone
+	(*PersonJobs)(nil),                       // 35: rotaloom.commons.v1.PersonJobs
+	(*PersonJob)(nil),                        // 36: rotaloom.commons.v1.PersonJob
+	(*PersonDays)(nil),                       // 37: rotaloom.commons.v1.PersonDays
+	(*PersonsChanged)(nil),                   // 38: rotaloom.commons.v1.PersonsChanged
+	(*PersonIdentity)(nil),                   // 39: rotaloom.commons.v1.PersonIdentity
+	(*v1.ErrorBody)(nil),                     // 40: rotaloom.common.v1.ErrorBody
+	(*Person)(nil),                           // 41: rotaloom.commons.v1.Person
+	(*v1.DateRange)(nil),                     // 42: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                           // 43: rotaloom.common.v1.Ref
+	(*structpb.Value)(nil),                   // 44: google.protobuf.Value
+	(*structpb.ListValue)(nil),               // 45: google.protobuf.ListValue
+	(*ExtensionEmail)(nil),                   // 46: rotaloom.commons.v1.ExtensionEmail
+	(*ExtensionTelephone)(nil),               // 47: rotaloom.commons.v1.ExtensionTelephone
+	(*ExtensionPostalAddress)(nil),           // 48: rotaloom.commons.v1.ExtensionPostalAddress
+	(*emptypb.Empty)(nil),                    // 49: google.protobuf.Empty
+	(*v1.RefList)(nil),                       // 50: rotaloom.common.v1.RefList
+	(*PersonExtensionList)(nil),              // 51: rotaloom.commons.v1.PersonExtensionList
+	(*PersonExtension)(nil),                  // 52: rotaloom.commons.v1.PersonExtension
 }
 var file_rotaloom_commons_v1_person_proto_depIdxs = []int32{
 	16, // 0: rotaloom.commons.v1.IdentifyPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
-	37, // 1: rotaloom.commons.v1.IdentifyPersonsRequest.identities:type_name -> rotaloom.commons.v1.PersonIdentity
+	39, // 1: rotaloom.commons.v1.IdentifyPersonsRequest.identities:type_name -> rotaloom.commons.v1.PersonIdentity
 	2,  // 2: rotaloom.commons.v1.IdentifyPersonsResponse.persons:type_name -> rotaloom.commons.v1.IdentifiedPerson
-	37, // 3: rotaloom.commons.v1.IdentifiedPerson.identity:type_name -> rotaloom.commons.v1.PersonIdentity
-	38, // 4: rotaloom.commons.v1.IdentifiedPerson.error:type_name -> rotaloom.common.v1.ErrorBody
+	39, // 3: rotaloom.commons.v1.IdentifiedPerson.identity:type_name -> rotaloom.commons.v1.PersonIdentity
+	40, // 4: rotaloom.commons.v1.IdentifiedPerson.error:type_name -> rotaloom.common.v1.ErrorBody
 	5,  // 5: rotaloom.commons.v1.ReadCustomFieldsResponse.fields:type_name -> rotaloom.commons.v1.PersonCustomField
 	8,  // 6: rotaloom.commons.v1.ReadBirthDatesResponse.birth_dates:type_name -> rotaloom.commons.v1.BirthDate
-	39, // 7: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
-	39, // 8: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
-	38, // 9: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	41, // 7: rotaloom.commons.v1.UpdatePersonRequest.person:type_name -> rotaloom.commons.v1.Person
+	41, // 8: rotaloom.commons.v1.PersonList.persons:type_name -> rotaloom.commons.v1.Person
+	40, // 9: rotaloom.commons.v1.PersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	16, // 10: rotaloom.commons.v1.MultiReadPersonsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
 	18, // 11: rotaloom.commons.v1.PersonWhere.employees:type_name -> rotaloom.commons.v1.PersonCriterion
 	17, // 12: rotaloom.commons.v1.PersonWhere.hyper_find_filter:type_name -> rotaloom.commons.v1.HyperFindFilter
-	40, // 13: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
-	41, // 14: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
-	42, // 15: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
-	43, // 16: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
+	42, // 13: rotaloom.commons.v1.HyperFindFilter.date_range:type_name -> rotaloom.common.v1.DateRange
+	43, // 14: rotaloom.commons.v1.HyperFindFilter.hyperfind:type_name -> rotaloom.common.v1.Ref
+	44, // 15: rotaloom.commons.v1.HyperFindFilter.visibility_code:type_name -> google.protobuf.Value
+	45, // 16: rotaloom.commons.v1.PersonCriterion.multi_key_values:type_name -> google.protobuf.ListValue
 	16, // 17: rotaloom.commons.v1.MultiReadPersonExtensionsRequest.where:type_name -> rotaloom.commons.v1.PersonWhere
 	21, // 18: rotaloom.commons.v1.ApplyReadPersonsRequest.where:type_name -> rotaloom.commons.v1.ApplyReadPersonsWhere
 	22, // 19: rotaloom.commons.v1.ApplyReadPersonsWhere.date_range:type_name -> rotaloom.commons.v1.DateTimeRange
 	24, // 20: rotaloom.commons.v1.PersonPage.records:type_name -> rotaloom.commons.v1.PersonRecordList
 	25, // 21: rotaloom.commons.v1.PersonRecordList.records:type_name -> rotaloom.commons.v1.PersonRecord
 	27, // 22: rotaloom.commons.v1.CurrentUserInfo.time_zone:type_name -> rotaloom.commons.v1.CurrentUserTimeZone
-	44, // 23: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
-	45, // 24: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
-	46, // 25: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
+	46, // 23: rotaloom.commons.v1.CurrentUserInfo.email_contacts:type_name -> rotaloom.commons.v1.ExtensionEmail
+	47, // 24: rotaloom.commons.v1.CurrentUserInfo.telephone_contacts:type_name -> rotaloom.commons.v1.ExtensionTelephone
+	48, // 25: rotaloom.commons.v1.CurrentUserInfo.postal_addresses:type_name -> rotaloom.commons.v1.ExtensionPostalAddress
 	29, // 26: rotaloom.commons.v1.BasePersonList.persons:type_name -> rotaloom.commons.v1.BasePerson
-	38, // 27: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	40, // 27: rotaloom.commons.v1.BasePersonList.failure:type_name -> rotaloom.common.v1.ErrorBody
 	32, // 28: rotaloom.commons.v1.ResolvePersonsResponse.persons:type_name -> rotaloom.commons.v1.PersonState
-	35, // 29: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
-	35, // 30: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
-	33, // 31: rotaloom.commons.v1.PersonState.primary_jobs:type_name -> rotaloom.commons.v1.PersonJobs
-	34, // 32: rotaloom.commons.v1.PersonJobs.jobs:type_name -> rotaloom.commons.v1.PersonJob
-	32, // 33: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
-	9,  // 34: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
-	39, // 35: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
-	14, // 36: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
-	10, // 37: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
-	11, // 38: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
-	14, // 39: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
-	14, // 40: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
-	14, // 41: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
-	15, // 42: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	15, // 43: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	19, // 44: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
-	12, // 45: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
-	20, // 46: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
-	13, // 47: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
-	15, // 48: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
-	30, // 49: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
-	0,  // 50: rotaloom.commons.v1.PersonService.IdentifyPersons:input_type -> rotaloom.commons.v1.IdentifyPersonsRequest
-	3,  // 51: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
-	6,  // 52: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
-	39, // 53: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
-	39, // 54: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
-	14, // 55: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
-	39, // 56: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
-	47, // 57: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
-	14, // 58: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 59: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 60: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
-	14, // 61: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
-	48, // 62: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
-	49, // 63: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
-	50, // 64: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
-	23, // 65: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
-	26, // 66: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
-	28, // 67: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
-	31, // 68: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
-	1,  // 69: rotaloom.commons.v1.PersonService.IdentifyPersons:output_type -> rotaloom.commons.v1.IdentifyPersonsResponse
-	4,  // 70: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
-	7,  // 71: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
-	53, // [53:72] is the sub-list for method output_type
-	34, // [34:53] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	37, // 29: rotaloom.commons.v1.PersonState.terminated:type_name -> rotaloom.commons.v1.PersonDays
+	37, // 30: rotaloom.commons.v1.PersonState.locked_out:type_name -> rotaloom.commons.v1.PersonDays
+	35, // 31: rotaloom.commons.v1.PersonState.primary_jobs:type_name -> rotaloom.commons.v1.PersonJobs
+	33, // 32: rotaloom.commons.v1.PersonState.time_zones:type_name -> rotaloom.commons.v1.PersonZones
+	34, // 33: rotaloom.commons.v1.PersonZones.zones:type_name -> rotaloom.commons.v1.PersonZone
+	36, // 34: rotaloom.commons.v1.PersonJobs.jobs:type_name -> rotaloom.commons.v1.PersonJob
+	32, // 35: rotaloom.commons.v1.PersonsChanged.persons:type_name -> rotaloom.commons.v1.PersonState
+	9,  // 36: rotaloom.commons.v1.PersonService.GetPerson:input_type -> rotaloom.commons.v1.GetPersonRequest
+	41, // 37: rotaloom.commons.v1.PersonService.CreatePerson:input_type -> rotaloom.commons.v1.Person
+	14, // 38: rotaloom.commons.v1.PersonService.MultiCreatePersons:input_type -> rotaloom.commons.v1.PersonList
+	10, // 39: rotaloom.commons.v1.PersonService.UpdatePerson:input_type -> rotaloom.commons.v1.UpdatePersonRequest
+	11, // 40: rotaloom.commons.v1.PersonService.DeletePerson:input_type -> rotaloom.commons.v1.DeletePersonRequest
+	14, // 41: rotaloom.commons.v1.PersonService.MultiUpdatePersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 42: rotaloom.commons.v1.PersonService.MultiUpsertPersons:input_type -> rotaloom.commons.v1.PersonList
+	14, // 43: rotaloom.commons.v1.PersonService.MultiDeletePersons:input_type -> rotaloom.commons.v1.PersonList
+	15, // 44: rotaloom.commons.v1.PersonService.MultiReadPersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	15, // 45: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	19, // 46: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:input_type -> rotaloom.commons.v1.MultiReadPersonExtensionsRequest
+	12, // 47: rotaloom.commons.v1.PersonService.GetPersonExtension:input_type -> rotaloom.commons.v1.GetPersonExtensionRequest
+	20, // 48: rotaloom.commons.v1.PersonService.ApplyReadPersons:input_type -> rotaloom.commons.v1.ApplyReadPersonsRequest
+	13, // 49: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:input_type -> rotaloom.commons.v1.GetCurrentUserInfoRequest
+	15, // 50: rotaloom.commons.v1.PersonService.MultiReadBasePersons:input_type -> rotaloom.commons.v1.MultiReadPersonsRequest
+	30, // 51: rotaloom.commons.v1.PersonService.ResolvePersons:input_type -> rotaloom.commons.v1.ResolvePersonsRequest
+	0,  // 52: rotaloom.commons.v1.PersonService.IdentifyPersons:input_type -> rotaloom.commons.v1.IdentifyPersonsRequest
+	3,  // 53: rotaloom.commons.v1.PersonService.ReadCustomFields:input_type -> rotaloom.commons.v1.ReadCustomFieldsRequest
+	6,  // 54: rotaloom.commons.v1.PersonService.ReadBirthDates:input_type -> rotaloom.commons.v1.ReadBirthDatesRequest
+	41, // 55: rotaloom.commons.v1.PersonService.GetPerson:output_type -> rotaloom.commons.v1.Person
+	41, // 56: rotaloom.commons.v1.PersonService.CreatePerson:output_type -> rotaloom.commons.v1.Person
+	14, // 57: rotaloom.commons.v1.PersonService.MultiCreatePersons:output_type -> rotaloom.commons.v1.PersonList
+	41, // 58: rotaloom.commons.v1.PersonService.UpdatePerson:output_type -> rotaloom.commons.v1.Person
+	49, // 59: rotaloom.commons.v1.PersonService.DeletePerson:output_type -> google.protobuf.Empty
+	14, // 60: rotaloom.commons.v1.PersonService.MultiUpdatePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 61: rotaloom.commons.v1.PersonService.MultiUpsertPersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 62: rotaloom.commons.v1.PersonService.MultiDeletePersons:output_type -> rotaloom.commons.v1.PersonList
+	14, // 63: rotaloom.commons.v1.PersonService.MultiReadPersons:output_type -> rotaloom.commons.v1.PersonList
+	50, // 64: rotaloom.commons.v1.PersonService.MultiReadPersonRefs:output_type -> rotaloom.common.v1.RefList
+	51, // 65: rotaloom.commons.v1.PersonService.MultiReadPersonExtensions:output_type -> rotaloom.commons.v1.PersonExtensionList
+	52, // 66: rotaloom.commons.v1.PersonService.GetPersonExtension:output_type -> rotaloom.commons.v1.PersonExtension
+	23, // 67: rotaloom.commons.v1.PersonService.ApplyReadPersons:output_type -> rotaloom.commons.v1.PersonPage
+	26, // 68: rotaloom.commons.v1.PersonService.GetCurrentUserInfo:output_type -> rotaloom.commons.v1.CurrentUserInfo
+	28, // 69: rotaloom.commons.v1.PersonService.MultiReadBasePersons:output_type -> rotaloom.commons.v1.BasePersonList
+	31, // 70: rotaloom.commons.v1.PersonService.ResolvePersons:output_type -> rotaloom.commons.v1.ResolvePersonsResponse
+	1,  // 71: rotaloom.commons.v1.PersonService.IdentifyPersons:output_type -> rotaloom.commons.v1.IdentifyPersonsResponse
+	4,  // 72: rotaloom.commons.v1.PersonService.ReadCustomFields:output_type -> rotaloom.commons.v1.ReadCustomFieldsResponse
+	7,  // 73: rotaloom.commons.v1.PersonService.ReadBirthDates:output_type -> rotaloom.commons.v1.ReadBirthDatesResponse
+	55, // [55:74] is the sub-list for method output_type
+	36, // [36:55] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_proto_init() }
@@ -2748,7 +2870,7 @@ func file_rotaloom_commons_v1_person_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_proto_rawDesc), len(file_rotaloom_commons_v1_person_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   37,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

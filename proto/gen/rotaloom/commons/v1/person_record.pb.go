@@ -2567,8 +2567,12 @@ type JobAssignmentDetails struct {
 	TeletimeIpChangePasswordIsRequired *bool    `protobuf:"varint,13,opt,name=teletime_ip_change_password_is_required,json=teletimeIPChangePasswordIsRequired,proto3,oneof" json:"teletime_ip_change_password_is_required,omitempty"`
 	TeletimeIpId                       string   `protobuf:"bytes,14,opt,name=teletime_ip_id,json=teletimeIPId,proto3" json:"teletime_ip_id,omitempty"`
 	TeletimeIpProfileName              string   `protobuf:"bytes,15,opt,name=teletime_ip_profile_name,json=teletimeIPProfileName,proto3" json:"teletime_ip_profile_name,omitempty"`
-	unknownFields                      protoimpl.UnknownFields
-	sizeCache                          protoimpl.SizeCache
+	// Only in requests: the first day of timeZoneName. Days before it keep the time zone that they
+	// have. Without it, a new time zone holds from today, by the clock of the present one. The
+	// first time zone of a person holds on all days.
+	TimeZoneEffectiveDate string `protobuf:"bytes,16,opt,name=time_zone_effective_date,json=timeZoneEffectiveDate,proto3" json:"time_zone_effective_date,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *JobAssignmentDetails) Reset() {
@@ -2702,6 +2706,13 @@ func (x *JobAssignmentDetails) GetTeletimeIpId() string {
 func (x *JobAssignmentDetails) GetTeletimeIpProfileName() string {
 	if x != nil {
 		return x.TeletimeIpProfileName
+	}
+	return ""
+}
+
+func (x *JobAssignmentDetails) GetTimeZoneEffectiveDate() string {
+	if x != nil {
+		return x.TimeZoneEffectiveDate
 	}
 	return ""
 }
@@ -3592,7 +3603,7 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	" PredictiveSchedulingRuleOverride\x12<\n" +
 	"\x1apredictive_scheduling_rule\x18\x01 \x01(\tR\x18predictiveSchedulingRule\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x84\a\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xc5\a\n" +
 	"\x14JobAssignmentDetails\x12\"\n" +
 	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12=\n" +
 	"\x17pay_rule_effective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x14payRuleEffectiveDate\x128\n" +
@@ -3609,7 +3620,8 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x14teletime_ip_employee\x18\f \x01(\bH\x01R\x12teletimeIPEmployee\x88\x01\x01\x12X\n" +
 	"'teletime_ip_change_password_is_required\x18\r \x01(\bH\x02R\"teletimeIPChangePasswordIsRequired\x88\x01\x01\x12$\n" +
 	"\x0eteletime_ip_id\x18\x0e \x01(\tR\fteletimeIPId\x127\n" +
-	"\x18teletime_ip_profile_name\x18\x0f \x01(\tR\x15teletimeIPProfileNameB\x13\n" +
+	"\x18teletime_ip_profile_name\x18\x0f \x01(\tR\x15teletimeIPProfileName\x12?\n" +
+	"\x18time_zone_effective_date\x18\x10 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15timeZoneEffectiveDateB\x13\n" +
 	"\x11_base_wage_hourlyB\x17\n" +
 	"\x15_teletime_ip_employeeB*\n" +
 	"(_teletime_ip_change_password_is_required\"\xae\x02\n" +

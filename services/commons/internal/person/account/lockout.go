@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -52,7 +53,7 @@ func ChangesLockout(items []store.Change) []store.Change {
 		if p.Old == nil {
 			return len(p.LockedOutDays()) == 0
 		}
-		return p.Old.Zone == p.Zone && slices.Equal(p.Old.LockedOutDays(), p.LockedOutDays())
+		return p.Old.Zone == p.Zone && proto.Equal(p.Old.Zones, p.Zones) && slices.Equal(p.Old.LockedOutDays(), p.LockedOutDays())
 	})
 }
 
@@ -194,14 +195,14 @@ func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 
 // lockoutOf returns what auth receives of a person.
 func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
-	zone, err := l.zones.Get(p.Zone)
+	clocks, err := p.Clocks(l.zones)
 	if err != nil {
 		return nil, err
 	}
 	out := &authv1.UserLockout{PersonId: p.ID, Version: p.Version}
 	for _, days := range p.LockedOutDays() {
 		out.Periods = append(out.Periods, &authv1.LockoutPeriod{
-			From: zone.Unix(civil.DateTime{Date: days.From}), To: zone.Unix(civil.DateTime{Date: days.To}),
+			From: clocks.Unix(civil.DateTime{Date: days.From}), To: clocks.Unix(civil.DateTime{Date: days.To}),
 		})
 	}
 	return out, nil

@@ -23,7 +23,7 @@ func (v *view) employee() *commonsv1.EmployeeExtension {
 		AccessProfile: rights.GetAccessProfileName(), PreferenceProfile: rights.GetPreferenceProfileName(),
 		LogonProfile: user.GetLogonProfileName(), LocaleProfile: rights.GetLocalePolicyName(),
 		NotificationProfile: rights.GetNotificationProfileName(), DelegateProfile: rights.GetDelegateProfileName(),
-		TimeZone: v.Zone, SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
+		TimeZone: v.ZoneOn(v.day), SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
 		AccountLocked: proto.Bool(v.lockedOn()),
 	}
 	if profile := rights.GetPreferenceProfileName(); profile != "" {

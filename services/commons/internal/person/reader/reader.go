@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -92,6 +93,9 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 	}
 	return out, nil
 }
+
+// Now returns the present instant.
+func (r *Reader) Now() time.Time { return r.clock.Now() }
 
 // Today is the present day in UTC, within the days that are stored.
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }

@@ -9,12 +9,13 @@ import (
 )
 
 // NewState returns what other domains receive of a person.
-func NewState(r *Record, id int64, zone string, version int64) *commonsv1.PersonState {
+func NewState(r *Record, id int64, zone string, zones *commonsv1.PersonZones, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,
 		PersonNumber: r.Number(),
 		FullName:     r.Details().GetFullName(),
 		TimeZone:     zone,
+		TimeZones:    zones,
 		Version:      version,
 		HireDate:     r.Details().GetHireDate(),
 		Terminated:   NewPersonDays(r.TerminatedDays()),

@@ -34,8 +34,11 @@ type Draft struct {
 	// record is the person as they will be: dates settled, full name computed,
 	// no password. A new person has no id yet.
 	*record.Record
-	// Zone is the IANA name of the person's time zone.
-	Zone string
+	// Zone is the IANA name of the person's time zone, and zoneFrom the first day of it that the
+	// caller asks for, "" for none.
+	Zone, zoneFrom string
+	// Zones are the time zones of a person who had more than one, the last of which is Zone.
+	Zones *commonsv1.PersonZones
 	// Account is the user account to create or to change, or nil; its person id
 	// is 0.
 	Account *UserAccount
@@ -119,7 +122,10 @@ func (r *Rules) complete(d *Draft) error {
 		return err
 	}
 	unassign(d.Message.GetPersonInformation().GetAccessAssignment())
-	d.Zone = r.defaultZone
+	d.Zone, d.zoneFrom = r.defaultZone, ""
+	if job := d.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
+		d.zoneFrom, job.TimeZoneEffectiveDate = job.GetTimeZoneEffectiveDate(), ""
+	}
 	if name := record.JobDetailsOrEmpty(d.Record).GetTimeZoneName(); name != "" {
 		var ok bool
 		if d.Zone, ok = zoneName(r.zones, name); !ok {

@@ -1,9 +1,14 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 // shortZones are the names by which the reference product calls time zones,
@@ -48,4 +53,28 @@ func zoneName(zones *civil.Zones, name string) (string, bool) {
 		return "", false
 	}
 	return zone.Name(), true
+}
+
+// ChangeZone dates the time zone of a changed person, who had an older one, and perhaps dated ones,
+// before. Without a day of the caller, a new time zone holds from the present day of the older one
+// on. Days before keep their time zones.
+func (r *Rules) ChangeZone(d *Draft, before string, dated *commonsv1.PersonZones, now time.Time) error {
+	if d.Zones = dated; d.Zone == before && d.zoneFrom == "" {
+		return nil
+	}
+	day, err := civil.ParseDate(d.zoneFrom)
+	if d.zoneFrom == "" {
+		var clocks civil.Clocks
+		if clocks, err = personzone.Clocks(r.zones, before, dated); err == nil {
+			day = clocks.At(now).Date
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.Zones = personzone.Append(before, dated, d.Zone, day.Clamp())
+	if len(d.Zones.GetZones()) > maxList {
+		return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.jobAssignmentDetails.timeZoneName: a person can have at most %d time zones, one after the other.", maxList))
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ func (p Change) State() *commonsv1.PersonState {
 	if p.Old != nil {
 		version = p.Old.Version + 1
 	}
-	return record.NewState(p.Record, p.ID, p.Zone, version)
+	return record.NewState(p.Record, p.ID, p.Zone, p.Zones, version)
 }
 
 // Item is one person of a request on the way through the operation. Its error

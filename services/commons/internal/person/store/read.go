@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -16,8 +18,18 @@ import (
 type Person struct {
 	*record.Record
 	ID, Version int64
-	// Zone is the IANA name of the person's time zone.
+	// Zone is the IANA name of the person's last time zone.
 	Zone string
+	// Zones are the time zones of a person who had more than one, the last of which is Zone.
+	Zones *commonsv1.PersonZones
+}
+
+// ZoneOn returns the name of the person's time zone on a day.
+func (p *Person) ZoneOn(day civil.Date) string { return personzone.NameOn(p.Zone, p.Zones, day) }
+
+// Clocks returns the clocks of the person's time zones.
+func (p *Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
+	return personzone.Clocks(zones, p.Zone, p.Zones)
 }
 
 // Load reads everything that is known of persons, as it was at one moment. Unknown
@@ -34,7 +46,7 @@ func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, besid
 	persons := map[int64]*Person{}
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return readPersons(rows, columns, persons) },
-		fmt.Sprintf(`SELECT id, version, time_zone, body%s FROM person
+		fmt.Sprintf(`SELECT id, version, time_zone, time_zones, body%s FROM person
 		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
 	for _, l := range record.Lists() {
 		snapshot.Queue(func(rows pgx.Rows) error {
@@ -58,8 +70,8 @@ func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Pers
 	for rows.Next() {
 		p := &Person{Record: &record.Record{Message: &commonsv1.Person{}}}
 		values := make([]any, len(columns))
-		var body []byte
-		places := []any{&p.ID, &p.Version, &p.Zone, &body}
+		var body, zones []byte
+		places := []any{&p.ID, &p.Version, &p.Zone, &zones, &body}
 		for i := range values {
 			places = append(places, &values[i])
 		}
@@ -68,6 +80,10 @@ func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Pers
 		}
 		if err := proto.Unmarshal(body, p.Message); err != nil {
 			return fmt.Errorf("decode person %d: %w", p.ID, err)
+		}
+		var err error
+		if p.Zones, err = personzone.Decode(zones); err != nil {
+			return fmt.Errorf("decode time zones of person %d: %w", p.ID, err)
 		}
 		for i, c := range columns {
 			if err := c.SetValue(p.Message.ProtoReflect(), values[i]); err != nil {

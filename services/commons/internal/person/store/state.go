@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -16,7 +17,7 @@ import (
 func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.PersonState, error) {
 	// One statement, hence one snapshot: days never go under the version of
 	// others.
-	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.version, p.hire_date,
+	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
 			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')
 		FROM person p
@@ -36,9 +37,14 @@ func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	var hired *civil.Date
 	var from, to, lockedFrom, lockedTo, jobFrom, jobTo []civil.Date
 	var paths []string
-	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &s.Version, &hired,
+	var zones []byte
+	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &zones, &s.Version, &hired,
 		&from, &to, &lockedFrom, &lockedTo, &jobFrom, &jobTo, &paths); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
+	}
+	var err error
+	if s.TimeZones, err = personzone.Decode(zones); err != nil {
+		return nil, fmt.Errorf("decode time zones of person %d: %w", s.GetPersonId(), err)
 	}
 	if hired != nil {
 		s.HireDate = hired.String()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -158,7 +159,7 @@ func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
 func personColumns(tenantID int64, persons []Change, all []record.Column) ([]any, error) {
 	var ids []int64
 	var names, zones []string
-	var bodies [][]byte
+	var bodies, dated [][]byte
 	values := make([][]any, len(all))
 	for _, p := range persons {
 		for i, c := range all {
@@ -172,10 +173,14 @@ func personColumns(tenantID int64, persons []Change, all []record.Column) ([]any
 		if err != nil {
 			return nil, err
 		}
-		ids, bodies = append(ids, p.ID), append(bodies, body)
+		encoded, err := personzone.Encode(p.Zones)
+		if err != nil {
+			return nil, err
+		}
+		ids, bodies, dated = append(ids, p.ID), append(bodies, body), append(dated, encoded)
 		names, zones = append(names, p.Details().GetFullName()), append(zones, p.Zone)
 	}
-	args := []any{tenantID, ids, names, zones, bodies}
+	args := []any{tenantID, ids, names, zones, dated, bodies}
 	for _, v := range values {
 		args = append(args, v)
 	}
@@ -186,13 +191,13 @@ func insertPersonSQL(all []record.Column) string {
 	names, arrays := "", ""
 	for i, c := range all {
 		names += ", " + c.Name
-		arrays += fmt.Sprintf(", $%d::%s[]", i+6, c.Kind)
+		arrays += fmt.Sprintf(", $%d::%s[]", i+7, c.Kind)
 	}
 	// In the order of the numbers, so that two who store the same persons at
 	// once do not wait for each other in a circle.
-	return fmt.Sprintf(`INSERT INTO person (tenant_id, id, full_name, time_zone, body%[1]s)
-		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
-			AS q (id, full_name, time_zone, body%[1]s)
+	return fmt.Sprintf(`INSERT INTO person (tenant_id, id, full_name, time_zone, time_zones, body%[1]s)
+		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, time_zones, body%[1]s)
 		ORDER BY q.person_number`, names, arrays)
 }
 
@@ -200,12 +205,12 @@ func updatePersonSQL(all []record.Column) string {
 	names, arrays, sets := "", "", ""
 	for i, c := range all {
 		names += ", " + c.Name
-		arrays += fmt.Sprintf(", $%d::%s[]", i+6, c.Kind)
+		arrays += fmt.Sprintf(", $%d::%s[]", i+7, c.Kind)
 		sets += fmt.Sprintf(", %[1]s = q.%[1]s", c.Name)
 	}
 	return fmt.Sprintf(`UPDATE person p SET version = p.version + 1, updated_at = now(),
-			full_name = q.full_name, time_zone = q.time_zone, body = q.body%[3]s
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]%[2]s)
-			AS q (id, full_name, time_zone, body%[1]s)
+			full_name = q.full_name, time_zone = q.time_zone, time_zones = q.time_zones, body = q.body%[3]s
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]%[2]s)
+			AS q (id, full_name, time_zone, time_zones, body%[1]s)
 		WHERE p.tenant_id = $1 AND p.id = q.id`, names, arrays, sets)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -88,7 +89,7 @@ func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) erro
 	rows, err := tx.Query(ctx, `WITH locked AS (
 			SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE)
 		DELETE FROM person p USING locked WHERE p.tenant_id = $1 AND p.id = locked.id
-		RETURNING p.id, p.version, p.time_zone`, tenantID, ids)
+		RETURNING p.id, p.version, p.time_zone, p.time_zones`, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -96,10 +97,15 @@ func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) erro
 	var gone []int64
 	var id, version int64
 	var zone string
-	if _, err := pgx.ForEachRow(rows, []any{&id, &version, &zone}, func() error {
+	var zones []byte
+	if _, err := pgx.ForEachRow(rows, []any{&id, &version, &zone, &zones}, func() error {
 		gone = append(gone, id)
+		dated, err := personzone.Decode(zones)
+		if err != nil {
+			return err
+		}
 		event.Persons = append(event.Persons, &commonsv1.PersonState{
-			PersonId: id, Version: version + 1, TimeZone: zone, Deleted: true,
+			PersonId: id, Version: version + 1, TimeZone: zone, TimeZones: dated, Deleted: true,
 		})
 		return nil
 	}); err != nil || len(gone) == 0 {

@@ -166,7 +166,9 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 			if len(wages) > 0 {
 				own = wages[i]
 			}
-			it.Draft, it.Err = w.rules.ChangedPerson(old.Record, in, own, w.reader.Today())
+			if it.Draft, it.Err = w.rules.ChangedPerson(old.Record, in, own, w.reader.Today()); it.Err == nil {
+				it.Err = w.rules.ChangeZone(it.Draft, old.Zone, old.Zones, w.reader.Now())
+			}
 		case keys[i] == store.Key{}:
 			it.Draft, it.Err = w.rules.NewPerson(in)
 		case m == Upsert && keys[i].CanCreate():

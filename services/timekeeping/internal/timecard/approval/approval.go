@@ -197,7 +197,7 @@ func (h *Handler) remove(ctx context.Context, s subject) error {
 }
 
 func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardApprovalList, error) {
-	zone, err := h.zones.Get(s.who.TimeZone)
+	clocks, err := s.who.Clocks(&h.zones)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardA
 	_, err = pgx.ForEachRow(rows, []any{&first, &last, &approver, &by, &at}, func() error {
 		out.Approvals = append(out.Approvals, &timekeepingv1.TimecardApproval{
 			Employee: &commonv1.Ref{Id: &s.who.ID, Qualifier: &s.who.Number}, StartDate: first.String(), EndDate: last.String(),
-			Approver: approver, ApprovedBy: by, ApprovedOnDateTime: zone.At(at).String(),
+			Approver: approver, ApprovedBy: by, ApprovedOnDateTime: clocks.At(at).String(),
 		})
 		return nil
 	})

@@ -1,7 +1,9 @@
 package card
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -25,7 +27,7 @@ type Card struct {
 
 	input  *worktime.Input
 	result *worktime.Result
-	// shifts are those of input.Schedule, and scheduledTimes what stands beside them.
+	// shifts are those of input.Schedule by their numbers, and scheduledTimes what stands beside them.
 	shifts         []*schedulingv1.EmployeeShift
 	scheduledTimes []scheduledTime
 }
@@ -53,36 +55,49 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 	}
 	c.schedule()
 	c.book()
+	c.input.Schedule = c.planned(c.clocks)
 	c.result = worktime.Calculate(c.input)
+	c.keepDaysBeforeMoves()
 	c.measure()
 	return c
 }
 
 // schedule adds the shifts of the schedule, without what leave takes of them.
 func (c *Card) schedule() {
-	cursor := c.zone.Cursor()
 	for _, shift := range c.of.Schedule.GetShifts() {
 		day := civil.Date(shift.GetDay())
 		left := &schedulingv1.EmployeeShift{Day: shift.GetDay()}
-		var start, end int32
 		for _, segment := range shift.GetSegments() {
 			c.input.Work = append(c.input.Work, worktime.Interval{Day: day, Start: segment.GetStartSecond(), End: segment.GetEndSecond()})
 			if segment.GetTaken() {
 				continue
 			}
-			if len(left.GetSegments()) == 0 {
-				start = segment.GetStartSecond()
-			}
-			start, end = min(start, segment.GetStartSecond()), max(end, segment.GetEndSecond())
 			left.Segments = append(left.Segments, segment)
 		}
-		if len(left.GetSegments()) == 0 {
-			continue
+		if len(left.GetSegments()) > 0 {
+			c.shifts = append(c.shifts, left)
 		}
-		from, to := cursor.Interval(day, start, end)
-		c.input.Schedule = append(c.input.Schedule, worktime.Scheduled{Day: day, Start: from, End: to})
-		c.shifts = append(c.shifts, left)
 	}
+}
+
+// planned returns the scheduled shifts by the clocks of the employee, ascending.
+func (c *Card) planned(clocks civil.Clocks) []worktime.Scheduled {
+	cursor := clocks.Cursor()
+	out := make([]worktime.Scheduled, len(c.shifts))
+	for i, shift := range c.shifts {
+		start, end := shift.GetSegments()[0].GetStartSecond(), int32(0)
+		for _, segment := range shift.GetSegments() {
+			start, end = min(start, segment.GetStartSecond()), max(end, segment.GetEndSecond())
+		}
+		day := civil.Date(shift.GetDay())
+		from, to := cursor.Interval(day, start, end)
+		out[i] = worktime.Scheduled{Day: day, Start: from, End: to, Number: i}
+	}
+	if len(clocks.Moves()) > 0 {
+		// The first day of a new time zone may begin before the day before it ends.
+		slices.SortStableFunc(out, func(a, b worktime.Scheduled) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return out
 }
 
 // job returns the job of a part of a timecard: the primary job of the day when it

@@ -63,9 +63,9 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 			of(e.Day).Exceptions = append(of(e.Day).Exceptions, c.exception(e))
 		}
 	}
-	for i, planned := range c.input.Schedule {
+	for _, planned := range c.input.Schedule {
 		if c.shows(planned.Day) {
-			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.shifts[i], planned))
+			of(planned.Day).ScheduleShifts = append(of(planned.Day).ScheduleShifts, c.scheduleShift(c.shifts[planned.Number], planned))
 		}
 	}
 	for key, total := range c.totals(c.Days) {

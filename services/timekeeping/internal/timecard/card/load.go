@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
@@ -35,7 +36,7 @@ const (
 type employee struct {
 	ID           int64
 	number, name string
-	zone         *civil.Zone
+	clocks       civil.Clocks
 	// hired is nil if it is not known, and terminated are the days after a termination.
 	hired      *civil.Date
 	terminated []civil.Range
@@ -85,7 +86,7 @@ func (w Window) weeks(rules *payrule.Rules) civil.Range {
 
 const (
 	readEmployees = `
-SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'), p.hire_date, coalesce(p.terminated, '{}'),
+SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(p.time_zone, 'UTC'), coalesce(p.time_zones, ''), p.hire_date, coalesce(p.terminated, '{}'),
        (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = e.id)
 FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
@@ -165,15 +166,16 @@ func (r *Reader) scanEmployees(rows pgx.Rows, found map[int64]*employee) error {
 	for rows.Next() {
 		e := &employee{}
 		var zone string
+		var zones []byte
 		var terminated pgtype.Multirange[pgtype.Range[civil.Date]]
-		if err := rows.Scan(&e.ID, &e.number, &e.name, &zone, &e.hired, &terminated, &e.Through); err != nil {
+		if err := rows.Scan(&e.ID, &e.number, &e.name, &zone, &zones, &e.hired, &terminated, &e.Through); err != nil {
 			return err
 		}
 		for _, days := range terminated {
 			e.terminated = append(e.terminated, civil.Range{From: days.Lower, To: days.Upper})
 		}
 		var err error
-		if e.zone, err = r.zones.Get(zone); err != nil {
+		if e.clocks, err = personzone.Read(&r.zones, zone, zones); err != nil {
 			return err
 		}
 		found[e.ID] = e

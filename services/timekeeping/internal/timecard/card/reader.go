@@ -94,12 +94,12 @@ func (r *Reader) Now() time.Time { return r.now() }
 
 // Over returns an error unless all days of an employee are over.
 func (r *Reader) Over(who person.Person, days civil.Range) error {
-	zone, err := r.zones.Get(who.TimeZone)
+	clocks, err := who.Clocks(&r.zones)
 	if err != nil {
 		return err
 	}
 	last := days.To - 1
-	if today := zone.At(r.now()).Date; last >= today {
+	if today := clocks.At(r.now()).Date; last >= today {
 		return fault.Invalid(timecardfault.CodeNotOver, last.String()+" is not over: today is "+today.String()+".")
 	}
 	return nil

@@ -35,7 +35,7 @@ type bookTime func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTim
 // book adds what stands on the schedule beside shifts to the input, in the order of
 // c.scheduledTimes.
 func (c *Card) book() {
-	c.input.Zone = c.zone
+	c.input.Clocks = c.clocks
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
 		code := c.setup.Find(ref)
 		b.day, b.payCode, b.job = day, c.setup.PayCode(ref), c.job(job, day)

@@ -33,7 +33,7 @@ func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days c
 	out := make([]*Sheet, len(cards))
 	for i, c := range cards {
 		out[i] = &Sheet{
-			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.zone.At(r.now()),
+			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.clocks.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
 		c.Pay(out[i].Days, wages)

@@ -134,7 +134,7 @@ func (c *Card) Running() (civil.Date, bool) {
 // timecard: the time at which the first of these days begins, but for punches of shifts that
 // cross it.
 func (c *Card) OpenFrom() int64 {
-	open := c.input.Rule(c.Days.To).DayStartIn(c.zone, c.Days.To)
+	open := c.input.Rule(c.Days.To).DayStartIn(c.clocks.On(c.Days.To), c.Days.To)
 	for punch, day := range c.repeatedPunches() {
 		if day < c.Days.To {
 			open = max(open, c.punches[punch].At+1)

@@ -92,20 +92,10 @@ func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entr
 
 // resolveTimeZone finds out when and where a punch was made.
 func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) error {
-	name := e.Employee.TimeZone
-	if p.GetTimeZone() != nil {
-		if name = p.GetTimeZone().GetQualifier(); name == "" {
-			return timecardfault.Missing("timeZone.qualifier")
-		}
-	}
-	zone, err := zones.Get(name)
-	if errors.Is(err, civil.ErrZone) {
-		return timecardfault.Invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
-	}
+	clocks, err := e.clocks(zones, p)
 	if err != nil {
 		return err
 	}
-	e.Zone = zone
 	var at int64
 	switch {
 	case p.GetInstant() != "":
@@ -113,21 +103,37 @@ func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) erro
 		if err != nil {
 			return timecardfault.Invalid("instant must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
 		}
-		at = instant.Unix()
+		at, e.Zone = instant.Unix(), clocks.ZoneAt(instant)
 	case p.GetPunchDtm() != "":
 		local, err := civil.ParseDateTime(p.GetPunchDtm())
 		if err != nil {
 			return fault.Invalid(fault.CodeDate, "punchDtm: "+err.Error()+".")
 		}
-		at = zone.Unix(local)
+		e.Zone = clocks.On(local.Date)
+		at = e.Zone.Unix(local)
 	default:
 		return timecardfault.Missing("punchDtm")
 	}
-	if day := zone.At(time.Unix(at, 0)).Date; day < civil.Beginning || day >= civil.Forever {
+	if day := e.Zone.At(time.Unix(at, 0)).Date; day < civil.Beginning || day >= civil.Forever {
 		return timecardfault.Invalid("punchDtm must be from 1900-01-01 to 2999-12-31")
 	}
 	e.At = at
 	return nil
+}
+
+// clocks returns the clocks of a punch: those of the time zone that it names, or of the employee.
+func (e *Entry) clocks(zones *civil.Zones, p *timekeepingv1.Punch) (civil.Clocks, error) {
+	if p.GetTimeZone() == nil {
+		return e.Employee.Clocks(zones)
+	}
+	if p.GetTimeZone().GetQualifier() == "" {
+		return civil.Clocks{}, timecardfault.Missing("timeZone.qualifier")
+	}
+	zone, err := zones.Get(p.GetTimeZone().GetQualifier())
+	if errors.Is(err, civil.ErrZone) {
+		return civil.Clocks{}, timecardfault.Invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
+	}
+	return civil.NewClocks(zone), err
 }
 
 // Names of directions, as refs give them.

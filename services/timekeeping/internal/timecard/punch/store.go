@@ -102,22 +102,30 @@ func found(tag pgconn.CommandTag, err error, id int64) error {
 	return err
 }
 
-// clockChange is more than any clock is ever changed by at once.
-const clockChange = 3 * time.Hour
+// clockChange is more than any clock is ever changed by at once, and zoneChange more than a move
+// to another time zone changes it by.
+const (
+	clockChange = 3 * time.Hour
+	zoneChange  = 30 * time.Hour
+)
 
 // Between reads the punches of employees that the clock where each of them is showed between
 // two times, both included. In an hour that a clock change repeats these are the punches of
 // both: of windows that follow one another, each punch is in one.
 func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID int64, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
 	ids, from, to := make([]int64, len(list)), make([]time.Time, len(list)), make([]time.Time, len(list))
-	clocks := make([]*civil.Zone, len(list))
+	clocks := make([]civil.Clocks, len(list))
 	out := make([]*timekeepingv1.EmployeePunches, len(list))
 	for i, who := range list {
-		zone, err := zones.Get(who.TimeZone)
-		if err != nil {
+		var err error
+		if clocks[i], err = who.Clocks(zones); err != nil {
 			return nil, err
 		}
-		ids[i], from[i], to[i], clocks[i] = who.ID, zone.Resolve(first).Add(-clockChange), zone.Resolve(last).Add(clockChange), zone
+		around := clockChange
+		if len(who.TimeZones.GetZones()) > 1 {
+			around = zoneChange
+		}
+		ids[i], from[i], to[i] = who.ID, time.Unix(clocks[i].Unix(first), 0).Add(-around), time.Unix(clocks[i].Unix(last), 0).Add(around)
 		out[i] = &timekeepingv1.EmployeePunches{Employee: &commonv1.Ref{Id: &ids[i], Qualifier: &list[i].Number}}
 	}
 	rows, err := db.Query(ctx, readBetween, tenantID, ids, from, to)
