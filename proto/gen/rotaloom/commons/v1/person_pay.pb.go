@@ -24,6 +24,213 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ResolveJobsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1,000.
+	Jobs          []*NamedJob `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveJobsRequest) Reset() {
+	*x = ResolveJobsRequest{}
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveJobsRequest) ProtoMessage() {}
+
+func (x *ResolveJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveJobsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveJobsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ResolveJobsRequest) GetJobs() []*NamedJob {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// NamedJob is a job as an item of a person names it: by the id of its location, or by its path
+// when the id is 0.
+type NamedJob struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The day of the item, in days since 1970-01-01.
+	Day           int32  `protobuf:"varint,2,opt,name=day,proto3" json:"day,omitempty"`
+	Id            int64  `protobuf:"varint,3,opt,name=id,proto3" json:"id,omitempty"`
+	Path          string `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamedJob) Reset() {
+	*x = NamedJob{}
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamedJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamedJob) ProtoMessage() {}
+
+func (x *NamedJob) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamedJob.ProtoReflect.Descriptor instead.
+func (*NamedJob) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *NamedJob) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *NamedJob) GetDay() int32 {
+	if x != nil {
+		return x.Day
+	}
+	return 0
+}
+
+func (x *NamedJob) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *NamedJob) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+type ResolveJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the request.
+	Jobs          []*ResolvedJob `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveJobsResponse) Reset() {
+	*x = ResolveJobsResponse{}
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveJobsResponse) ProtoMessage() {}
+
+func (x *ResolveJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveJobsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveJobsResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ResolveJobsResponse) GetJobs() []*ResolvedJob {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// ResolvedJob is what a job is called on its day.
+type ResolvedJob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty if there is no such job.
+	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolvedJob) Reset() {
+	*x = ResolvedJob{}
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolvedJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolvedJob) ProtoMessage() {}
+
+func (x *ResolvedJob) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolvedJob.ProtoReflect.Descriptor instead.
+func (*ResolvedJob) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ResolvedJob) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
 type ReadPersonPayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// At most 500.
@@ -41,7 +248,7 @@ type ReadPersonPayRequest struct {
 
 func (x *ReadPersonPayRequest) Reset() {
 	*x = ReadPersonPayRequest{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -53,7 +260,7 @@ func (x *ReadPersonPayRequest) String() string {
 func (*ReadPersonPayRequest) ProtoMessage() {}
 
 func (x *ReadPersonPayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -66,7 +273,7 @@ func (x *ReadPersonPayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPersonPayRequest.ProtoReflect.Descriptor instead.
 func (*ReadPersonPayRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReadPersonPayRequest) GetPersonIds() []int64 {
@@ -114,7 +321,7 @@ type ReadPersonPayResponse struct {
 
 func (x *ReadPersonPayResponse) Reset() {
 	*x = ReadPersonPayResponse{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -126,7 +333,7 @@ func (x *ReadPersonPayResponse) String() string {
 func (*ReadPersonPayResponse) ProtoMessage() {}
 
 func (x *ReadPersonPayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -139,7 +346,7 @@ func (x *ReadPersonPayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPersonPayResponse.ProtoReflect.Descriptor instead.
 func (*ReadPersonPayResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReadPersonPayResponse) GetPersons() []*PersonPay {
@@ -168,7 +375,7 @@ type PersonPay struct {
 
 func (x *PersonPay) Reset() {
 	*x = PersonPay{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -180,7 +387,7 @@ func (x *PersonPay) String() string {
 func (*PersonPay) ProtoMessage() {}
 
 func (x *PersonPay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -193,7 +400,7 @@ func (x *PersonPay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPay.ProtoReflect.Descriptor instead.
 func (*PersonPay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PersonPay) GetPersonId() int64 {
@@ -249,7 +456,7 @@ type PersonDayRange struct {
 
 func (x *PersonDayRange) Reset() {
 	*x = PersonDayRange{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -261,7 +468,7 @@ func (x *PersonDayRange) String() string {
 func (*PersonDayRange) ProtoMessage() {}
 
 func (x *PersonDayRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -274,7 +481,7 @@ func (x *PersonDayRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDayRange.ProtoReflect.Descriptor instead.
 func (*PersonDayRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PersonDayRange) GetFrom() int32 {
@@ -305,7 +512,7 @@ type PersonWage struct {
 
 func (x *PersonWage) Reset() {
 	*x = PersonWage{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -317,7 +524,7 @@ func (x *PersonWage) String() string {
 func (*PersonWage) ProtoMessage() {}
 
 func (x *PersonWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -330,7 +537,7 @@ func (x *PersonWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWage.ProtoReflect.Descriptor instead.
 func (*PersonWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PersonWage) GetFrom() int32 {
@@ -373,7 +580,7 @@ type PersonDayText struct {
 
 func (x *PersonDayText) Reset() {
 	*x = PersonDayText{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +592,7 @@ func (x *PersonDayText) String() string {
 func (*PersonDayText) ProtoMessage() {}
 
 func (x *PersonDayText) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +605,7 @@ func (x *PersonDayText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDayText.ProtoReflect.Descriptor instead.
 func (*PersonDayText) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonDayText) GetFrom() int32 {
@@ -426,7 +633,18 @@ var File_rotaloom_commons_v1_person_pay_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\n" +
-	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"\x98\x01\n" +
+	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"G\n" +
+	"\x12ResolveJobsRequest\x121\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x1d.rotaloom.commons.v1.NamedJobR\x04jobs\"]\n" +
+	"\bNamedJob\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x10\n" +
+	"\x03day\x18\x02 \x01(\x05R\x03day\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\x03R\x02id\x12\x12\n" +
+	"\x04path\x18\x04 \x01(\tR\x04path\"K\n" +
+	"\x13ResolveJobsResponse\x124\n" +
+	"\x04jobs\x18\x01 \x03(\v2 .rotaloom.commons.v1.ResolvedJobR\x04jobs\"!\n" +
+	"\vResolvedJob\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\"\x98\x01\n" +
 	"\x14ReadPersonPayRequest\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x12\n" +
@@ -458,9 +676,10 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\rPersonDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text2\x91\x01\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text2\x8a\x02\n" +
 	"\x10PersonPayService\x12}\n" +
-	"\rReadPersonPay\x12).rotaloom.commons.v1.ReadPersonPayRequest\x1a*.rotaloom.commons.v1.ReadPersonPayResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeepingB\xdd\x01\n" +
+	"\rReadPersonPay\x12).rotaloom.commons.v1.ReadPersonPayRequest\x1a*.rotaloom.commons.v1.ReadPersonPayResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeeping\x12w\n" +
+	"\vResolveJobs\x12'.rotaloom.commons.v1.ResolveJobsRequest\x1a(.rotaloom.commons.v1.ResolveJobsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xdd\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x0ePersonPayProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -475,29 +694,37 @@ func file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_pay_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_rotaloom_commons_v1_person_pay_proto_goTypes = []any{
-	(*ReadPersonPayRequest)(nil),  // 0: rotaloom.commons.v1.ReadPersonPayRequest
-	(*ReadPersonPayResponse)(nil), // 1: rotaloom.commons.v1.ReadPersonPayResponse
-	(*PersonPay)(nil),             // 2: rotaloom.commons.v1.PersonPay
-	(*PersonDayRange)(nil),        // 3: rotaloom.commons.v1.PersonDayRange
-	(*PersonWage)(nil),            // 4: rotaloom.commons.v1.PersonWage
-	(*PersonDayText)(nil),         // 5: rotaloom.commons.v1.PersonDayText
+	(*ResolveJobsRequest)(nil),    // 0: rotaloom.commons.v1.ResolveJobsRequest
+	(*NamedJob)(nil),              // 1: rotaloom.commons.v1.NamedJob
+	(*ResolveJobsResponse)(nil),   // 2: rotaloom.commons.v1.ResolveJobsResponse
+	(*ResolvedJob)(nil),           // 3: rotaloom.commons.v1.ResolvedJob
+	(*ReadPersonPayRequest)(nil),  // 4: rotaloom.commons.v1.ReadPersonPayRequest
+	(*ReadPersonPayResponse)(nil), // 5: rotaloom.commons.v1.ReadPersonPayResponse
+	(*PersonPay)(nil),             // 6: rotaloom.commons.v1.PersonPay
+	(*PersonDayRange)(nil),        // 7: rotaloom.commons.v1.PersonDayRange
+	(*PersonWage)(nil),            // 8: rotaloom.commons.v1.PersonWage
+	(*PersonDayText)(nil),         // 9: rotaloom.commons.v1.PersonDayText
 }
 var file_rotaloom_commons_v1_person_pay_proto_depIdxs = []int32{
-	2, // 0: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
-	5, // 1: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
-	5, // 2: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
-	5, // 3: rotaloom.commons.v1.PersonPay.accrual_profile:type_name -> rotaloom.commons.v1.PersonDayText
-	4, // 4: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
-	3, // 5: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
-	0, // 6: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
-	1, // 7: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
-	7, // [7:8] is the sub-list for method output_type
-	6, // [6:7] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1,  // 0: rotaloom.commons.v1.ResolveJobsRequest.jobs:type_name -> rotaloom.commons.v1.NamedJob
+	3,  // 1: rotaloom.commons.v1.ResolveJobsResponse.jobs:type_name -> rotaloom.commons.v1.ResolvedJob
+	6,  // 2: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
+	9,  // 3: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
+	9,  // 4: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
+	9,  // 5: rotaloom.commons.v1.PersonPay.accrual_profile:type_name -> rotaloom.commons.v1.PersonDayText
+	8,  // 6: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
+	7,  // 7: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
+	4,  // 8: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
+	0,  // 9: rotaloom.commons.v1.PersonPayService.ResolveJobs:input_type -> rotaloom.commons.v1.ResolveJobsRequest
+	5,  // 10: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
+	2,  // 11: rotaloom.commons.v1.PersonPayService.ResolveJobs:output_type -> rotaloom.commons.v1.ResolveJobsResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_pay_proto_init() }
@@ -511,7 +738,7 @@ func file_rotaloom_commons_v1_person_pay_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_pay_proto_rawDesc), len(file_rotaloom_commons_v1_person_pay_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -209,7 +209,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, da
 		if !sameDay(c.Through, through) {
 			return nil, errSignedWhileReading
 		}
-		today := c.zone.At(r.now()).Date
+		today := c.clocks.At(r.now()).Date
 		for day := part.From; day < min(part.To, today); day++ {
 			if seconds := c.Worked(day).All; seconds != 0 {
 				out[day] = seconds
