@@ -18,7 +18,7 @@ func (c *Card) isHoliday(day civil.Date) bool {
 func (c *Card) bookCredits(add bookTime) {
 	for _, day := range c.of.Holidays {
 		credit := c.input.Rule(day).Credit
-		if credit == nil || !c.weeks.Contains(day) || !c.isEmployed(day) || c.zone.Skips(day) {
+		if credit == nil || !c.weeks.Contains(day) || !c.isEmployed(day) || c.clocks.On(day).Skips(day) {
 			continue
 		}
 		add(day, paysetup.Ref(credit.PayCode), "", scheduledTime{unlessWorked: credit.UnlessWorked}, worktime.Edit{Seconds: credit.Length})
