@@ -26,32 +26,31 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoffedit"
 )
 
-// CopyDifference is how many keys of a topic the copy of a service lacks, or has otherwise
-// than its owner.
+// CopyDifference is the number of keys of a topic that differ between the copy of a service and its
+// owner.
 type CopyDifference struct {
 	Service string `json:"service"`
 	Topic   string `json:"topic"`
 	Keys    int    `json:"differentKeys"`
 }
 
-// Topics are what scheduling owns, and others keep copies of.
+// Topics returns the topics that scheduling owns and other services copy.
 func Topics() []replica.Topic {
 	return append(scheduleevent.Topics(), employmentterm.Topic(), membership.Topic())
 }
 
-// NewestChange is the statement that returns the time of the newest change of schedules,
-// or none, when it is later than $1.
+// NewestChange is the statement that returns the time of the newest change of schedules if it is
+// later than $1.
 const NewestChange = `
 SELECT max(at) FROM (SELECT 'epoch'::timestamptz + last_value * interval '1 microsecond' AS at FROM schedule_revision) AS newest WHERE at > $1`
 
-// Copies are what scheduling keeps of other domains.
+// Copies returns scheduling's copies of data of other services.
 func Copies(pool *pg.Pool) []*replica.Replica {
 	return projection.NewCopies(pool, nil).All()
 }
 
-// CompareCopies compares what scheduling keeps of other services for a tenant with what
-// they have. What is on its way may come for settle before it counts. It is an
-// error when they do not answer.
+// CompareCopies compares scheduling's copies for a tenant with their owners. It waits for up to
+// settle for changes in transit. It is an error if an owner does not respond.
 func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]CopyDifference, error) {
 	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
 	if err != nil {
@@ -68,31 +67,31 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 	return found, nil
 }
 
-// EmployeesWithLeave returns the employees of a tenant who have leave on their schedules.
+// EmployeesWithLeave returns the tenant's employees with leave on their schedules.
 func EmployeesWithLeave(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
 	return leave.Employees(ctx, db, tenantID)
 }
 
-// RequestsWithTimeOff returns the requests of a tenant that have time off on schedules, with
-// their employees.
+// RequestsWithTimeOff returns the tenant's requests with time off on schedules, with their
+// employees.
 func RequestsWithTimeOff(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
 	return timeoffedit.Requests(ctx, db, tenantID)
 }
 
-// CountLeaveDifferences counts the employees whose leave on the schedule is not what a state
-// says.
+// CountLeaveDifferences counts the employees whose leave on the schedule differs from the given
+// state.
 func CountLeaveDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
 	return leave.CountDifferences(ctx, db, tenantID, states)
 }
 
-// ReplayCommand sets a failed propagation going again.
+// ReplayCommand restarts a failed propagation.
 type ReplayCommand struct {
 	Tenant int64 `default:"1" help:"The tenant."`
 	ID     int64 `arg:"" help:"The propagation, as in /v1/scheduling/propagations/{id}."`
 }
 
-// Do asks for what the propagation has not done. Whoever relays the outbox passes that
-// on.
+// Do requests the remaining batches of the propagation. A running process relays the request from
+// the outbox.
 func (r *ReplayCommand) Do(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {

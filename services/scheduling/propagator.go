@@ -10,14 +10,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/propagator"
 )
 
-// Propagator applies changes of rotations to the schedules that they concern.
-// Any number of processes may run one. It needs no other service.
+// Propagator applies changes of rotations to schedules. Several processes can run one. It needs no
+// other service.
 type Propagator struct {
 	*serve.Core
 	worker *propagator.Propagator
 }
 
-// NewPropagator makes a propagator.
+// NewPropagator returns a propagator.
 func NewPropagator(cfg Config, backends serve.Backends) (*Propagator, error) {
 	sets, err := Migrations()
 	if err != nil {
@@ -37,10 +37,10 @@ func NewPropagator(cfg Config, backends serve.Backends) (*Propagator, error) {
 	return &Propagator{Core: core, worker: worker}, nil
 }
 
-// Register adds nothing: a propagator is only woken by events.
+// Register registers nothing: a propagator only consumes events.
 func (p *Propagator) Register(grpc.ServiceRegistrar) {}
 
-// Consumers are what the propagator consumes.
+// Consumers returns the consumers of the propagator.
 func (p *Propagator) Consumers() []bus.Consumer { return p.worker.Consumers() }
 
 // Run plans and works until ctx ends.

@@ -1,5 +1,5 @@
-// Package scheduling is the service that knows who works when: rotations, the
-// schedules that follow from them, and what people entered by hand.
+// Package scheduling is the scheduling service: rotations, the schedules that they generate, and
+// entered items.
 package scheduling
 
 import (
@@ -46,8 +46,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
-// Config is what can be set of the service. Every field works at its zero
-// value.
+// Config has the settings of the service. Every field works at its zero value.
 type Config struct {
 	Streams     bus.Limits                             `embed:"" prefix:"stream-" envprefix:"STREAM_"`
 	Patterns    patterndefinition.Settings             `embed:"" prefix:"pattern-" envprefix:"PATTERN_"`
@@ -57,22 +56,21 @@ type Config struct {
 	Replica     replica.Config                         `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 }
 
-// Deps are what the service works with.
+// Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Commons leads to that service, which trusts this one.
+	// Commons is a connection to commons, which trusts this service.
 	Commons grpc.ClientConnInterface
 }
 
 // Service is the scheduling service.
 type Service struct {
 	*serve.Core
-	// Propagator applies changes to schedules. It runs here or in a process of
-	// its own.
+	// Propagator applies changes to schedules, in this process or in a separate one.
 	Propagator *Propagator
 
-	// Replicator keeps what scheduling needs of other domains, and sends others
-	// what they keep of it.
+	// Replicator maintains scheduling's copies of other services' data, and publishes the data that
+	// others copy.
 	Replicator *replica.Replicator
 
 	termRequests commonsv1.TermRequestServiceClient
@@ -109,7 +107,7 @@ func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("scheduling_version", migrations.FS)
 }
 
-// New makes the service. It touches neither the database nor the broker.
+// New returns the service. It accesses neither the database nor the broker.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	propagator, err := NewPropagator(cfg, deps.Backends)
 	if err != nil {
@@ -196,13 +194,13 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
-// Consumers are what the service consumes, beside its propagator.
+// Consumers returns the consumers of the service, without those of its propagator.
 func (s *Service) Consumers() []bus.Consumer {
 	return append(s.Replicator.Consumers(), s.memberships.RequestConsumer(s.termRequests))
 }
 
-// Run keeps the copies of other domains' data whole until ctx ends. The
-// propagator runs beside it, here or in a process of its own.
+// Run maintains the copies of other services' data until ctx ends. The propagator runs beside it,
+// in this process or in a separate one.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
@@ -210,13 +208,13 @@ func (s *Service) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// WithPropagator is the service with its propagator in the same process.
+// WithPropagator returns the service with its propagator in the same process.
 func (s *Service) WithPropagator() *Combined { return &Combined{s} }
 
 // Combined is a Service whose Run includes the propagator's.
 type Combined struct{ *Service }
 
-// Run keeps the projections and applies changes to schedules until ctx ends.
+// Run maintains the copies and applies changes to schedules until ctx ends.
 func (c *Combined) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Service.Run(ctx) })

@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// Settle is how long what is on its way to the copies may take.
+	// Settle is the time that changes may be in transit to the copies.
 	Settle = 3 * time.Second
-	// progressEvery is how often the log says how far long work has come.
+	// progressEvery is the interval between logs of progress.
 	progressEvery = 5 * time.Second
 )
 
-// VerifyCommand compares the schedules of a tenant with what the rules say, and what
-// scheduling keeps of other services with what they have. It changes nothing.
+// VerifyCommand compares the schedules of a tenant with the rules, and scheduling's copies with
+// their owners. It changes nothing.
 type VerifyCommand struct {
 	boot.Output
 	Tenant int64 `default:"1" help:"The tenant."`
 }
 
-// verified is what was found, as programs read it.
-type verified struct {
+// verifyResult is the result for programs.
+type verifyResult struct {
 	Tenant    int64 `json:"tenant"`
 	Employees int   `json:"employees"`
 	Spans     int   `json:"spans"`
-	// Entries counts those that people changed or deleted.
+	// Entries counts changed and deleted entries.
 	Entries int `json:"editedEntries"`
-	// Different counts the employees whose spans or entries differ, of which Differences
-	// has the first.
+	// Different counts the employees whose spans or entries differ. Differences has the first of
+	// them.
 	Different   int                  `json:"different"`
 	Differences []verifiedDifference `json:"differences"`
-	// Unfinished counts the propagations; while there are any, differences are no fault.
+	// Unfinished counts the unfinished propagations. While there are any, differences are expected.
 	Unfinished int `json:"unfinishedPropagations"`
-	// Copies is absent when they were not compared.
+	// Copies is absent if copies were not compared.
 	Copies []CopyDifference `json:"copies,omitempty"`
 }
 
@@ -49,23 +49,22 @@ type verifiedDifference struct {
 	Employee int64 `json:"employee"`
 	Missing  int   `json:"missingSpans"`
 	Surplus  int   `json:"surplusSpans"`
-	// Entries are the ids of edited and deleted entries that show or hide otherwise than
-	// they should.
+	// Entries are the ids of edited and deleted entries that are wrongly shown or hidden.
 	Entries []int64 `json:"differentEntries,omitempty"`
 }
 
 // Comparison compares copies of a tenant with their owners.
 type Comparison func(ctx context.Context, tenantID int64) ([]CopyDifference, error)
 
-// Do prints one line for each employee whose schedule differs, at most a hundred, and a
-// summary; then, when the broker is named, how far the copies of scheduling differ from what
-// their owners have. The log says how far it has come. Differences are a [boot.CheckFailed].
+// Do prints one line for each employee whose schedule differs, at most 100, and a summary. If a
+// broker is configured, it also prints the differences between scheduling's copies and their
+// owners. The log shows the progress. Differences are a [boot.CheckFailed].
 func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsconn.Config, log *slog.Logger, out io.Writer) error {
 	if broker.URL.Reveal() == "" {
 		return v.Compare(ctx, database, nil, log, out)
 	}
 	return v.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]CopyDifference, error) {
-		conn, err := natsconn.Connect(broker, "propagator", log) // Its user may ask the owners.
+		conn, err := natsconn.Connect(broker, "propagator", log) // This user may send requests to the owners.
 		if err != nil {
 			return nil, err
 		}
@@ -79,8 +78,7 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 	}, log, out)
 }
 
-// Compare does what Do does, with copies that are compared in another way; nil leaves them
-// out.
+// Compare works like Do with another comparison of copies; nil omits it.
 func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies Comparison, log *slog.Logger, out io.Writer) error {
 	pool, err := pg.Open(ctx, database, log)
 	if err != nil {
@@ -91,7 +89,7 @@ func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies 
 	if err != nil {
 		return err
 	}
-	found := verified{
+	found := verifyResult{
 		Tenant: v.Tenant, Employees: report.Employees, Spans: report.Spans, Entries: report.Entries, Different: report.Different,
 		Differences: []verifiedDifference{}, Unfinished: report.Unfinished,
 	}
@@ -109,7 +107,7 @@ func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies 
 	return found.failure()
 }
 
-// logProgress says in the log from time to time how many employees were looked at.
+// logProgress logs the number of verified employees from time to time.
 func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 	since := clock.Start()
 	return func(employees int) {
@@ -120,7 +118,7 @@ func logProgress(ctx context.Context, log *slog.Logger) func(employees int) {
 	}
 }
 
-func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) error {
+func (v *VerifyCommand) print(out io.Writer, found verifyResult, compared bool) error {
 	if v.JSON() {
 		return v.Print(out, found, nil)
 	}
@@ -143,8 +141,8 @@ func (v *VerifyCommand) print(out io.Writer, found verified, compared bool) erro
 	return err
 }
 
-// failure is why what was found is not as it should be, or nil.
-func (f verified) failure() error {
+// failure returns an error if there are differences, or nil.
+func (f verifyResult) failure() error {
 	if f.Different > 0 {
 		return &boot.CheckFailed{Found: fmt.Sprintf("the schedules of %d employees are not what the rules say", f.Different)}
 	}

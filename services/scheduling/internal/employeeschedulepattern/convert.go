@@ -7,7 +7,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// toOwner is an assignment as package patternassignment knows it; nil for none.
+// toOwner converts an assignment for package patternassignment. It returns nil for nil.
 func toOwner(p *schedulingv1.EmployeeSchedulePattern) *schedulingv1.GroupSchedulePattern {
 	if p == nil {
 		return nil
@@ -18,8 +18,8 @@ func toOwner(p *schedulingv1.EmployeeSchedulePattern) *schedulingv1.GroupSchedul
 	}
 }
 
-// ofEmployee is the inverse of toOwner.
-func ofEmployee(p *schedulingv1.GroupSchedulePattern) *schedulingv1.EmployeeSchedulePattern {
+// toEmployee is the inverse of toOwner.
+func toEmployee(p *schedulingv1.GroupSchedulePattern) *schedulingv1.EmployeeSchedulePattern {
 	if p == nil {
 		return nil
 	}
@@ -29,28 +29,28 @@ func ofEmployee(p *schedulingv1.GroupSchedulePattern) *schedulingv1.EmployeeSche
 	}
 }
 
-func idsOf(where *schedulingv1.EmployeeSchedulePatternIds) *schedulingv1.GroupSchedulePatternIds {
+func toIDs(where *schedulingv1.EmployeeSchedulePatternIds) *schedulingv1.GroupSchedulePatternIds {
 	return &schedulingv1.GroupSchedulePatternIds{GroupSchedulePatternIds: where.GetEmployeeSchedulePatternIds()}
 }
 
-// updateOf is a request with the same blocks.
-func updateOf(body *schedulingv1.ApplyUpdateEmployeeSchedulePatterns) *schedulingv1.ApplyUpdateGroupSchedulePatterns {
+// toUpdate returns a request with the same blocks.
+func toUpdate(body *schedulingv1.ApplyUpdateEmployeeSchedulePatterns) *schedulingv1.ApplyUpdateGroupSchedulePatterns {
 	out := &schedulingv1.ApplyUpdateGroupSchedulePatterns{}
 	if b := body.GetRecreate(); b != nil {
-		out.Recreate = &schedulingv1.RecreateGroupSchedulePatterns{Where: idsOf(b.GetWhere()), Do: &schedulingv1.RecreateGroupSchedulePattern{
+		out.Recreate = &schedulingv1.RecreateGroupSchedulePatterns{Where: toIDs(b.GetWhere()), Do: &schedulingv1.RecreateGroupSchedulePattern{
 			GroupSchedulePattern: toOwner(b.GetDo().GetEmployeeSchedulePattern()),
 		}}
 	}
 	if b := body.GetUpdateAsOfDate(); b != nil {
-		out.UpdateAsOfDate = &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{Where: idsOf(b.GetWhere()), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{
+		out.UpdateAsOfDate = &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{Where: toIDs(b.GetWhere()), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{
 			Date: b.GetDo().GetDate(), GroupSchedulePattern: toOwner(b.GetDo().GetEmployeeSchedulePattern()),
 		}}
 	}
 	if b := body.GetUpdateEndDate(); b != nil {
-		out.UpdateEndDate = &schedulingv1.UpdateGroupSchedulePatternsEndDate{Where: idsOf(b.GetWhere()), Do: b.GetDo()}
+		out.UpdateEndDate = &schedulingv1.UpdateGroupSchedulePatternsEndDate{Where: toIDs(b.GetWhere()), Do: b.GetDo()}
 	}
 	if b := body.GetRemove(); b != nil {
-		out.Remove = &schedulingv1.RemoveGroupSchedulePatterns{Where: idsOf(b.GetWhere()), Do: b.GetDo()}
+		out.Remove = &schedulingv1.RemoveGroupSchedulePatterns{Where: toIDs(b.GetWhere()), Do: b.GetDo()}
 	}
 	if b := body.GetRemoveByEmployees(); b != nil {
 		out.RemoveByGroups = &schedulingv1.RemoveGroupSchedulePatternsByGroups{
@@ -60,11 +60,11 @@ func updateOf(body *schedulingv1.ApplyUpdateEmployeeSchedulePatterns) *schedulin
 	return out
 }
 
-func resultOf(r *schedulingv1.GroupSchedulePatternResult) *schedulingv1.EmployeeSchedulePatternResult {
+func toResult(r *schedulingv1.GroupSchedulePatternResult) *schedulingv1.EmployeeSchedulePatternResult {
 	return &schedulingv1.EmployeeSchedulePatternResult{
-		Status: r.Status, EmployeeSchedulePattern: ofEmployee(r.GetGroupSchedulePattern()), Exceptions: r.GetExceptions(),
-		EmployeeSchedulePatternHistories: each(r.GetGroupSchedulePatternHistories(), historyOf),
-		HiddenDays: each(r.GetHiddenDays(), func(d *schedulingv1.HiddenPatternDays) *schedulingv1.HiddenEmployeePatternDays {
+		Status: r.Status, EmployeeSchedulePattern: toEmployee(r.GetGroupSchedulePattern()), Exceptions: r.GetExceptions(),
+		EmployeeSchedulePatternHistories: convertList(r.GetGroupSchedulePatternHistories(), toHistory),
+		HiddenDays: convertList(r.GetHiddenDays(), func(d *schedulingv1.HiddenPatternDays) *schedulingv1.HiddenEmployeePatternDays {
 			return &schedulingv1.HiddenEmployeePatternDays{
 				EmployeeSchedulePatternId: d.GroupSchedulePatternId, HiddenById: d.HiddenById, StartDate: d.StartDate, EndDate: d.EndDate,
 			}
@@ -72,18 +72,18 @@ func resultOf(r *schedulingv1.GroupSchedulePatternResult) *schedulingv1.Employee
 	}
 }
 
-func resultsOf(list *schedulingv1.GroupSchedulePatternResults) *schedulingv1.EmployeeSchedulePatternResults {
-	return &schedulingv1.EmployeeSchedulePatternResults{Results: each(list.GetResults(), resultOf)}
+func toResults(list *schedulingv1.GroupSchedulePatternResults) *schedulingv1.EmployeeSchedulePatternResults {
+	return &schedulingv1.EmployeeSchedulePatternResults{Results: convertList(list.GetResults(), toResult)}
 }
 
-func historyOf(h *schedulingv1.GroupSchedulePatternHistory) *schedulingv1.EmployeeSchedulePatternHistory {
+func toHistory(h *schedulingv1.GroupSchedulePatternHistory) *schedulingv1.EmployeeSchedulePatternHistory {
 	return &schedulingv1.EmployeeSchedulePatternHistory{
 		Id: h.Id, EmployeeId: h.GroupId, EmployeeSchedulePatternId: h.GroupSchedulePatternId, DataSourceId: h.DataSourceId,
 		Error: h.Error, Report: h.Report, ReportDate: h.ReportDate, TransactionDateTime: h.TransactionDateTime,
 	}
 }
 
-func each[A, B any](list []A, one func(A) B) []B {
+func convertList[A, B any](list []A, one func(A) B) []B {
 	if list == nil {
 		return nil
 	}
@@ -94,9 +94,9 @@ func each[A, B any](list []A, one func(A) B) []B {
 	return out
 }
 
-func asItIs[I proto.Message](_ int, input I) I { return input }
+func unchangedInput[I proto.Message](_ int, input I) I { return input }
 
-// convert is an outcome with other inputs and successes.
+// convert returns an outcome with converted inputs and successes.
 func convert[I, J, R, S proto.Message](from *bulk.Outcome[I, R], input func(i int, in I) J, success func(R) S) *bulk.Outcome[J, S] {
 	to := &bulk.Outcome[J, S]{}
 	for i, r := range from.Results {

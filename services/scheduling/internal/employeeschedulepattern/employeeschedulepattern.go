@@ -1,6 +1,5 @@
-// Package employeeschedulepattern puts schedule patterns on single employees. They lie
-// above those that the employee has from employment terms, and go with them through
-// everything else: propagation, locks, deletions and the history.
+// Package employeeschedulepattern assigns schedule patterns to single employees. They are above the
+// patterns from employment terms. Propagation, locks, deletions and history work the same for both.
 package employeeschedulepattern
 
 import (
@@ -18,23 +17,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// codeEmpty (400): the list of what is to be done is empty. Name at least one.
+// codeEmpty (400): the list of operations is empty. Name at least one.
 const codeEmpty = "WFS-100605"
 
-// Directory finds the employees that requests name, of those whom the caller may see,
-// as [projection.Resolver] does. It must not be used in a transaction.
+// Directory finds the requested employees that the caller may see, like [projection.Resolver]. Do
+// not use it in a transaction.
 type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of a Handler.
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	Directory   Directory
 	Schedules   Schedules
-	// Builder is the configuration that is shown.
+	// Builder is the configuration for clients.
 	Builder *schedulingv1.PatternBuilder
 }
 
@@ -61,14 +60,13 @@ func New(deps Deps) *Handler {
 			}
 			return owners, err
 		},
-		// Employees have no members to wait for.
 	})}
 }
 
-// GetEmployeeSchedulePattern returns one assignment, or 404.
+// GetEmployeeSchedulePattern returns one assignment, or the error 404.
 func (h *Handler) GetEmployeeSchedulePattern(ctx context.Context, req *schedulingv1.GetEmployeeSchedulePatternRequest) (*schedulingv1.EmployeeSchedulePattern, error) {
 	found, err := h.assignments.Get(ctx, req.GetId())
-	return ofEmployee(found), err
+	return toEmployee(found), err
 }
 
 // GetEmployeePatternBuilder returns the configuration of pattern propagation.
@@ -76,13 +74,13 @@ func (h *Handler) GetEmployeePatternBuilder(context.Context, *schedulingv1.GetPa
 	return h.builder, nil
 }
 
-// DeleteEmployeeSchedulePattern removes an assignment, or returns 404.
+// DeleteEmployeeSchedulePattern removes an assignment, or returns the error 404.
 func (h *Handler) DeleteEmployeeSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmployeeSchedulePatternRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId())
 }
 
-// ApplyCreateEmployeeSchedulePatterns assigns patterns to employees, all or, with
-// partial success, those that can be. It starts one propagation for all.
+// ApplyCreateEmployeeSchedulePatterns assigns patterns to employees: all of them or, with partial
+// success, the valid ones. It starts one propagation.
 func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyCreateEmployeeSchedulePatternsRequest) (*schedulingv1.EmployeeSchedulePatternResults, error) {
 	inputs := req.GetBody().GetEmployeeSchedulePatterns().GetDo().GetEmployeeSchedulePatternCreates()
 	if len(inputs) == 0 {
@@ -96,31 +94,31 @@ func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *
 	if err != nil {
 		return nil, err
 	}
-	made := convert(outcome, func(i int, _ *schedulingv1.GroupSchedulePatternCreate) *schedulingv1.EmployeeSchedulePatternCreate {
+	converted := convert(outcome, func(i int, _ *schedulingv1.GroupSchedulePatternCreate) *schedulingv1.EmployeeSchedulePatternCreate {
 		return inputs[i]
-	}, resultOf)
-	list, failure, err := patternassignment.BulkResult(ctx, made, req.GetBody().GetOptions().GetDetailedPartialSuccess())
+	}, toResult)
+	list, failure, err := patternassignment.BulkResult(ctx, converted, req.GetBody().GetOptions().GetDetailedPartialSuccess())
 	return &schedulingv1.EmployeeSchedulePatternResults{Results: list, Failure: failure}, err
 }
 
-// ApplyUpdateEmployeeSchedulePatterns changes or removes assignments, all or, with
-// partial success, those that can be. It starts one propagation. Or it restores schedules,
-// which needs none.
+// ApplyUpdateEmployeeSchedulePatterns changes or removes assignments: all of them or, with partial
+// success, the valid ones. It starts one propagation. Alternatively it restores schedules, which
+// needs no propagation.
 func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateEmployeeSchedulePatternsRequest) (*schedulingv1.EmployeeSchedulePatternResults, error) {
 	if req.GetBody().GetRestore() != nil {
 		return h.restore(ctx, req.GetBody(), req.GetPartialSuccess())
 	}
-	outcome, err := h.assignments.Update(ctx, updateOf(req.GetBody()), req.GetPartialSuccess())
+	outcome, err := h.assignments.Update(ctx, toUpdate(req.GetBody()), req.GetPartialSuccess())
 	if err != nil {
 		return nil, err
 	}
 	withInput := req.GetBody().GetOptions().GetDetailedPartialSuccess()
 	out := &schedulingv1.EmployeeSchedulePatternResults{}
 	if outcome.ByID != nil {
-		out.Results, out.Failure, err = patternassignment.BulkResult(ctx, convert(outcome.ByID, asItIs, resultOf), withInput)
+		out.Results, out.Failure, err = patternassignment.BulkResult(ctx, convert(outcome.ByID, unchangedInput, toResult), withInput)
 		return out, err
 	}
-	lists, failure, err := patternassignment.BulkResult(ctx, convert(outcome.ByOwner, asItIs, resultsOf), withInput)
+	lists, failure, err := patternassignment.BulkResult(ctx, convert(outcome.ByOwner, unchangedInput, toResults), withInput)
 	for _, list := range lists {
 		out.Results = append(out.Results, list.GetResults()...)
 	}
@@ -128,8 +126,7 @@ func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *
 	return out, err
 }
 
-// MultiReadEmployeeSchedulePatterns returns the assignments of employees, what they
-// were, or both.
+// MultiReadEmployeeSchedulePatterns returns the assignments of employees, their history, or both.
 func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadEmployeeSchedulePatternsRequest) (*schedulingv1.MultiReadEmployeeSchedulePatternsResponse, error) {
 	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "ESP", "HISTORY")
 	if err != nil {
@@ -147,10 +144,10 @@ func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *sc
 	}
 	response := &schedulingv1.MultiReadEmployeeSchedulePatternsResponse{}
 	if selected.Current {
-		response.EmployeeSchedulePatterns = &schedulingv1.EmployeeSchedulePatternList{EmployeeSchedulePatterns: each(patterns, ofEmployee)}
+		response.EmployeeSchedulePatterns = &schedulingv1.EmployeeSchedulePatternList{EmployeeSchedulePatterns: convertList(patterns, toEmployee)}
 	}
 	if selected.History {
-		response.EmployeeSchedulePatternHistories = &schedulingv1.EmployeeSchedulePatternHistoryList{Histories: each(histories, historyOf)}
+		response.EmployeeSchedulePatternHistories = &schedulingv1.EmployeeSchedulePatternHistoryList{Histories: convertList(histories, toHistory)}
 	}
 	return response, nil
 }

@@ -20,13 +20,13 @@ import (
 // codeNoEnd (400): the days to restore have no end. Send an endDate.
 const codeNoEnd = "WFS-100608"
 
-// Schedules brings entries back, as [scheduleitem.Deps] does.
+// Schedules restores entries, like [scheduleitem.Deps].
 type Schedules interface {
 	Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*scheduleitem.RestoreResult, error)
 }
 
-// restore brings back the entries of employees that people changed or deleted. It has one
-// result for each employee that is named.
+// restore restores the changed and deleted entries of employees. It returns one result for each
+// requested employee.
 func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmployeeSchedulePatterns, partial bool) (*schedulingv1.EmployeeSchedulePatternResults, error) {
 	if body.GetRecreate() != nil || body.GetUpdateAsOfDate() != nil || body.GetUpdateEndDate() != nil || body.GetRemove() != nil || body.GetRemoveByEmployees() != nil {
 		return nil, h.assignments.OneBlock()
@@ -64,14 +64,14 @@ func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmp
 			outcome.Fail(ref, fault.FromError(errs[i]))
 			continue
 		}
-		outcome.Succeed(ref, restoredResult(owners[i], restored[owners[i].ID]))
+		outcome.Succeed(ref, restoreResult(owners[i], restored[owners[i].ID]))
 	}
 	out := &schedulingv1.EmployeeSchedulePatternResults{}
 	out.Results, out.Failure, err = patternassignment.BulkResult(ctx, outcome, body.GetOptions().GetDetailedPartialSuccess())
 	return out, err
 }
 
-func restoredResult(owner patternassignment.Owner, r *scheduleitem.RestoreResult) *schedulingv1.EmployeeSchedulePatternResult {
+func restoreResult(owner patternassignment.Owner, r *scheduleitem.RestoreResult) *schedulingv1.EmployeeSchedulePatternResult {
 	out := &schedulingv1.EmployeeSchedulePatternResult{
 		Status: proto.Bool(true),
 		EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{

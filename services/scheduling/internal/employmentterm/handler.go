@@ -17,17 +17,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// maxListed bounds the response of a list without criteria.
+// maxListed limits the terms in a list without criteria.
 const maxListed = 5000
 
-// Handler serves EmploymentTermService. The interceptors in front of it see to
-// it that the context has a tenant.
+// Handler serves EmploymentTermService. Interceptors ensure that the context has a tenant.
 type Handler struct {
 	schedulingv1.UnsafeEmploymentTermServiceServer
 	pool *pg.Pool
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // GetEmploymentTerm returns the term with the id in the path.
@@ -54,8 +53,8 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.Em
 	})
 }
 
-// UpdateEmploymentTerm replaces the term with the id in the path. What the
-// request leaves out stays.
+// UpdateEmploymentTerm replaces the term with the id in the path. Properties that the request omits
+// keep their values.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.UpdateEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
 	tenantID := tenant.Of(ctx)
 	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
@@ -75,8 +74,7 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.Up
 	})
 }
 
-// DeleteEmploymentTerm removes the term with the id in the path. A term that
-// persons are assigned to stays.
+// DeleteEmploymentTerm deletes the term with the id in the path, unless persons are assigned to it.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
@@ -96,25 +94,25 @@ func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.De
 	return &emptypb.Empty{}, nil
 }
 
-// change runs one write and puts its event into the outbox beside it. When the write
-// reports that the term begins or ceases to pass patterns on, it starts the propagation in
-// the same transaction, and names it.
-func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (written row, turns bool, err error)) (*schedulingv1.EmploymentTerm, error) {
+// change runs one write, and puts its event into the outbox. If the write reports that the term
+// starts or stops passing on patterns, it also starts a propagation in the same transaction, and
+// names it in the response.
+func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (written row, inheritanceChanged bool, err error)) (*schedulingv1.EmploymentTerm, error) {
 	var written row
 	var propagationID int64
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		var turns bool
-		if written, turns, err = write(ctx, tx); err != nil {
+		var inheritanceChanged bool
+		if written, inheritanceChanged, err = write(ctx, tx); err != nil {
 			return err
 		}
 		propagationID = 0
-		if turns {
+		if inheritanceChanged {
 			propagationID, err = propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{written.id}})
 			if err != nil {
 				return err
 			}
 		}
-		return outbox.Append(ctx, tx, tenantID, written.changed(deletes))
+		return outbox.Append(ctx, tx, tenantID, written.changedEvent(deletes))
 	})
 	if err != nil {
 		return nil, err
@@ -128,28 +126,27 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 	return written.term, rpc.SetVersion(ctx, written.version)
 }
 
-// ListEmploymentTerms returns the term with an id or a name, or all terms in
-// the order of their names.
+// ListEmploymentTerms returns the term with an id or a name, or all terms in order of their names.
 func (h *Handler) ListEmploymentTerms(ctx context.Context, req *schedulingv1.ListEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
 	tenantID := tenant.Of(ctx)
-	found, err := h.listed(ctx, tenantID, req)
+	found, err := h.findListed(ctx, tenantID, req)
 	if err != nil {
 		return nil, err
 	}
 	out := &schedulingv1.EmploymentTermList{EmploymentTerms: make([]*schedulingv1.EmploymentTerm, 0, len(found))}
 	for _, r := range found {
 		if req.AllDetails != nil && !req.GetAllDetails() {
-			short(r.term)
+			omitDetails(r.term)
 		}
 		out.EmploymentTerms = append(out.EmploymentTerms, r.term)
 	}
 	return out, nil
 }
 
-func (h *Handler) listed(ctx context.Context, tenantID int64, req *schedulingv1.ListEmploymentTermsRequest) ([]row, error) {
+func (h *Handler) findListed(ctx context.Context, tenantID int64, req *schedulingv1.ListEmploymentTermsRequest) ([]row, error) {
 	switch {
 	case req.Id != nil:
-		found, err := byIDs(ctx, h.pool, tenantID, []int64{req.GetId()})
+		found, err := findByIDs(ctx, h.pool, tenantID, []int64{req.GetId()})
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +156,7 @@ func (h *Handler) listed(ctx context.Context, tenantID int64, req *schedulingv1.
 		}
 		return []row{r}, nil
 	case req.GetQualifier() != "":
-		found, err := byNames(ctx, h.pool, tenantID, []string{req.GetQualifier()})
+		found, err := findByNames(ctx, h.pool, tenantID, []string{req.GetQualifier()})
 		if err != nil {
 			return nil, err
 		}

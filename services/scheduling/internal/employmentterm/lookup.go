@@ -10,18 +10,19 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// codeRefUnknown (400): a ref of a schedule names no employment term. Send the id or the name of one.
+// codeRefUnknown (400): a ref of a schedule names no employment term. Send the id or the name of
+// one.
 const codeRefUnknown = "WFS-106607"
 
-// Term is what schedules need of an employment term.
+// Term is an employment term with the properties that schedules need.
 type Term struct {
 	ID   int64
 	Name string
-	// AllowsInheritance says whether its employees get the term's patterns.
+	// AllowsInheritance reports whether employees inherit the term's patterns.
 	AllowsInheritance bool
 }
 
-// Lookup finds the terms that requests about schedules name.
+// Lookup finds the terms of requests about schedules.
 type Lookup struct{ pool *pg.Pool }
 
 // NewLookup returns a Lookup in the database of the pool.
@@ -36,8 +37,8 @@ SELECT u.position, t.id, t.name, t.allows_inheritance
 FROM unnest($4::text[], $5::int[]) AS u (name, position)
 JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(u.name)`
 
-// Terms returns the terms that refs name, in the same order. The id of a ref wins, and names
-// are compared without case. A ref that names no term is the error WFS-106607.
+// Terms returns the terms of references, in the same order. The id of a reference takes precedence.
+// Names are case-insensitive. An unknown term is the error WFS-106607.
 func (l *Lookup) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error) {
 	tenantID := tenant.Of(ctx)
 	var ids []int64
@@ -50,7 +51,7 @@ func (l *Lookup) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error
 		case ref.GetQualifier() != "":
 			names, namePositions = append(names, ref.GetQualifier()), append(namePositions, int32(i))
 		default:
-			return nil, fault.Invalid(codeRefUnknown, "An employment term is named by neither id nor qualifier.")
+			return nil, fault.Invalid(codeRefUnknown, "A reference to an employment term has neither id nor qualifier.")
 		}
 	}
 	terms, found := make([]Term, len(refs)), make([]bool, len(refs))
@@ -70,7 +71,7 @@ func (l *Lookup) Terms(ctx context.Context, refs []*commonv1.Ref) ([]Term, error
 	return terms, nil
 }
 
-// describe names a ref for people, without repeating a long text.
+// describe formats a reference for messages, and truncates long texts.
 func describe(ref *commonv1.Ref) string {
 	const limit = 100
 	if ref.Id != nil {

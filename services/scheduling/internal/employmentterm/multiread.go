@@ -19,18 +19,18 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// maxRead bounds how many terms one request names.
+// maxRead limits the terms in one request.
 var maxRead = policy.Max[*schedulingv1.EmploymentTermRefList]("employment terms")
 
-// termRef is one term that a request names.
+// termRef is one requested term.
 type termRef struct {
 	id           int64
 	name         string
 	persistentID string
 }
 
-// MultiReadEmploymentTerms returns the terms asked for, in that order. An
-// unknown name refuses the request; other unknown terms fail by themselves.
+// MultiReadEmploymentTerms returns the requested terms, in the order of the request. An unknown
+// name fails the request; other unknown terms fail independently.
 func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
 	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
@@ -58,14 +58,14 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv
 		}
 		filterVersions(r.term, window)
 		if where.AllDetails != nil && !where.GetAllDetails() {
-			short(r.term)
+			omitDetails(r.term)
 		}
 		out.Succeed(w.ref(), r.term)
 	}
 	return response(ctx, out)
 }
 
-// response gives the outcome under the umbrella code of employment terms.
+// response returns the outcome with the common error code of employment terms.
 func response(ctx context.Context, out *bulk.Outcome[*commonv1.Ref, *schedulingv1.EmploymentTerm]) (*schedulingv1.EmploymentTermList, error) {
 	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSome)
 	if fault.HasCode(err, fault.CodeBulkFailed) {
@@ -85,7 +85,7 @@ func (w termRef) ref() *commonv1.Ref {
 	return &commonv1.Ref{Qualifier: &w.persistentID}
 }
 
-// requestedTerms reads the one list that a request must use.
+// requestedTerms parses the list of terms, which must use exactly one form.
 func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error) {
 	var out []termRef
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {
@@ -123,8 +123,8 @@ func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error)
 	return out, nil
 }
 
-// versionWindow returns the days whose versions are shown; all days when the
-// request has no dates.
+// versionWindow returns the days for which versions are shown; all days if the request has no
+// dates.
 func versionWindow(where *schedulingv1.EmploymentTermWhere) (civil.Range, error) {
 	window := civil.Range{From: civil.Beginning, To: civil.Forever}
 	if text := where.GetStartDate(); text != "" {
@@ -142,12 +142,12 @@ func versionWindow(where *schedulingv1.EmploymentTermWhere) (civil.Range, error)
 		window.To = day.Clamp().AddDays(1)
 	}
 	if window.Empty() {
-		return window, fault.Invalid(fault.CodeInput, "endDate lies before startDate.")
+		return window, fault.Invalid(fault.CodeInput, "endDate is before startDate.")
 	}
 	return window, nil
 }
 
-// finder loads what the list names and returns how to find each of it.
+// finder loads the terms of a list, and returns a function that finds each of them.
 func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (func(termRef) (row, error), error) {
 	var ids []int64
 	var names, persistent []string
@@ -165,18 +165,18 @@ func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (f
 	var nameRows, persistentRows map[string]row
 	load := func(ctx context.Context, db pg.Querier) (err error) {
 		if len(ids) > 0 {
-			idRows, err = byIDs(ctx, db, tenantID, ids)
+			idRows, err = findByIDs(ctx, db, tenantID, ids)
 		}
 		if err == nil && len(names) > 0 {
-			nameRows, err = byNames(ctx, db, tenantID, names)
+			nameRows, err = findByNames(ctx, db, tenantID, names)
 		}
 		if err == nil && len(persistent) > 0 {
-			persistentRows, err = byPersistentIDs(ctx, db, tenantID, persistent)
+			persistentRows, err = findByPersistentIDs(ctx, db, tenantID, persistent)
 		}
 		return err
 	}
 	var err error
-	if len(ids) > 0 && len(names) > 0 { // Only refs name terms in two ways.
+	if len(ids) > 0 && len(names) > 0 { // Only references can mix both forms.
 		err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return load(ctx, tx) })
 	} else {
 		err = load(ctx, h.pool)

@@ -9,19 +9,19 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// PayRule is the pay rule of a term on some days.
+// PayRule is the pay rule of a term on a range of days.
 type PayRule struct {
 	Days civil.Range
 	Rule *commonv1.Ref
 }
 
-// PayRules returns the pay rules of the versions of terms, by term and ascending by their
-// days. Versions without a pay rule are left out.
+// PayRules returns the pay rules of the versions of terms, by term and in order of their days. It
+// omits versions without a pay rule.
 func PayRules(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64][]PayRule, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := byIDs(ctx, db, tenantID, ids)
+	found, err := findByIDs(ctx, db, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read pay rules of employment terms: %w", err)
 	}

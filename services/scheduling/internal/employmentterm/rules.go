@@ -1,5 +1,4 @@
-// Package employmentterm keeps employment terms: the contracts that employees
-// work under.
+// Package employmentterm manages employment terms: the contracts that employees work under.
 package employmentterm
 
 import (
@@ -23,22 +22,21 @@ const (
 	CodeUnknownID = "WTK-82600"
 	// CodeExists (400): another term has the name.
 	CodeExists = "WTK-82604"
-	// CodeIncomplete (400): something that a term needs is missing.
+	// CodeIncomplete (400): a required property of a term is missing.
 	CodeIncomplete = "WTK-82606"
-	// CodeOtherTerm (400): id or name differ from those of the term in the path.
+	// CodeOtherTerm (400): the id or name differs from the term in the path.
 	CodeOtherTerm = "WTK-82607"
-	// CodeInvalid (400): a value is not one that a term may have.
+	// CodeInvalid (400): a property of a term has a value that is not allowed.
 	CodeInvalid = "WTK-82608"
-	// CodeItemUnknownID (in a 207): no term has the id asked for.
+	// CodeItemUnknownID (in a 207): no term has the requested id.
 	CodeItemUnknownID = "WTK-82609"
-	// CodeItemUnknownPersistentID (in a 207): no term has the persistent id
-	// asked for.
+	// CodeItemUnknownPersistentID (in a 207): no term has the requested persistent id.
 	CodeItemUnknownPersistentID = "WTK-82610"
-	// CodeSome (207, 400): some or all terms asked for are unknown.
+	// CodeSome (207, 400): some or all requested terms are unknown.
 	CodeSome = "WTK-82612"
 	// CodeNothing (400): the request names no terms.
 	CodeNothing = "WTK-82613"
-	// CodeSeveral (400): the request names terms by more than one list.
+	// CodeSeveral (400): the request uses more than one list of terms.
 	CodeSeveral = "WTK-82614"
 	// CodeUnknownName (400): no term has the name.
 	CodeUnknownName = "WTK-82615"
@@ -50,16 +48,16 @@ const (
 	enforceEndDate       = "ENFORCE_END_DATE"
 	enforceBeyondEndDate = "ENFORCE_BEYOND_END_DATE"
 
-	// maxText bounds names and persistent ids, maxDescription descriptions, in
+	// maxText limits names and persistent ids, and maxDescription limits descriptions, in
 	// characters.
 	maxText        = 250
 	maxDescription = 2000
-	// maxVersions is the service limit of a term.
+	// maxVersions limits the versions of a term.
 	maxVersions = 200
 )
 
-// prepareNew checks a term that is to be created and returns it in the form in
-// which it is stored: without id, flags filled, versions in order.
+// prepareNew checks a new term, and returns it in its stored form: without id, with default flags,
+// and with sorted versions.
 func prepareNew(in *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, error) {
 	term := proto.CloneOf(in)
 	term.Id = 0
@@ -72,9 +70,9 @@ func prepareNew(in *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, 
 	return term, check(term)
 }
 
-// prepareChange checks the new state of a stored term and returns it in the
-// form in which it is stored. What the caller left out stays: a client that
-// does not know a flag must not change the schedules of thousands by it.
+// prepareChange checks the new state of a stored term, and returns it in its stored form. Omitted
+// properties keep their values: a client that does not know a flag must not change the schedules of
+// thousands of employees.
 func prepareChange(id int64, old, in *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, error) {
 	if in.GetId() != 0 && in.GetId() != id {
 		return nil, fault.Invalid(CodeOtherTerm, fmt.Sprintf("The id %d differs from the id %d in the path.", in.GetId(), id))
@@ -128,19 +126,19 @@ func check(term *schedulingv1.EmploymentTerm) error {
 	return checkVersions(term.GetVersions().GetEmploymentTermVersion())
 }
 
-// checkText refuses what a database text or a log line cannot hold.
+// checkText rejects texts that are too long or contain control characters.
 func checkText(property, text string) error {
 	if utf8.RuneCountInString(text) > maxText {
 		return fault.Invalid(CodeInvalid, fmt.Sprintf("%s is longer than %d characters.", property, maxText))
 	}
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return fault.Invalid(CodeInvalid, property+" holds a control character.")
+		return fault.Invalid(CodeInvalid, property+" contains a control character.")
 	}
 	return nil
 }
 
-// checkVersions pulls the dates of the versions into the calendar, puts the
-// versions in the order of their start and refuses two for one day.
+// checkVersions clamps the dates of the versions to the supported calendar, sorts the versions by
+// their start, and rejects overlapping versions.
 func checkVersions(versions []*schedulingv1.EmploymentTermVersion) error {
 	if len(versions) == 0 {
 		return fault.Invalid(CodeIncomplete, "The employment term needs at least one version.")
@@ -157,7 +155,7 @@ func checkVersions(versions []*schedulingv1.EmploymentTermVersion) error {
 		}
 		v.StartDate, v.EndDate = days.From.String(), days.To.String()
 	}
-	// Dates of one form compare as text.
+	// Dates in this form compare as texts.
 	slices.SortStableFunc(versions, func(a, b *schedulingv1.EmploymentTermVersion) int {
 		return strings.Compare(a.StartDate, b.StartDate)
 	})
@@ -187,13 +185,13 @@ func versionDays(v *schedulingv1.EmploymentTermVersion) (civil.Range, error) {
 	return days, nil
 }
 
-// short is what a list without details shows of a term.
-func short(term *schedulingv1.EmploymentTerm) *schedulingv1.EmploymentTerm {
+// omitDetails removes the details that a list omits.
+func omitDetails(term *schedulingv1.EmploymentTerm) *schedulingv1.EmploymentTerm {
 	term.Versions = nil
 	return term
 }
 
-// filterVersions leaves the versions that have a day in a window.
+// filterVersions keeps the versions with a day in a window.
 func filterVersions(term *schedulingv1.EmploymentTerm, window civil.Range) {
 	versions := term.GetVersions().GetEmploymentTermVersion()
 	if versions == nil {

@@ -22,13 +22,13 @@ type row struct {
 	term    *schedulingv1.EmploymentTerm
 }
 
-// check returns a fault when the request means another version of the term.
+// check returns an error if the request expects another version of the term.
 func (r row) check(ctx context.Context) error {
 	return precondition.Check(ctx, fmt.Sprintf("employment term %d", r.id), r.version)
 }
 
-// changed is the event with the row's present state.
-func (r row) changed(deleted bool) *schedulingv1.EmploymentTermChanged {
+// changedEvent returns the event with the current state of the row.
+func (r row) changedEvent(deleted bool) *schedulingv1.EmploymentTermChanged {
 	return &schedulingv1.EmploymentTermChanged{
 		Id:                r.id,
 		Name:              r.term.GetName(),
@@ -56,8 +56,7 @@ func collect(ctx context.Context, db pg.Querier, sql string, args ...any) ([]row
 	return pg.Collect(ctx, db, scanRow, sql, args...)
 }
 
-// get returns one term; forUpdate keeps others from changing it until the
-// transaction ends.
+// get returns one term. forUpdate locks it until the transaction ends.
 func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool) (row, error) {
 	sql := `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = $2`
 	if forUpdate {
@@ -74,13 +73,13 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool)
 	return r, err
 }
 
-// list returns the terms in the order of their names, at most limit.
+// list returns the terms in order of their names, at most limit.
 func list(ctx context.Context, db pg.Querier, tenantID int64, limit int) ([]row, error) {
 	return collect(ctx, db, `SELECT id, version, body FROM employment_term
 		WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`, tenantID, limit)
 }
 
-func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]row, error) {
+func findByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]row, error) {
 	found, err := collect(ctx, db, `SELECT id, version, body FROM employment_term
 		WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
 	if err != nil {
@@ -93,8 +92,7 @@ func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// lockByIDs returns terms by id, as byIDs does, and keeps others from changing them
-// until the transaction ends.
+// lockByIDs is like findByIDs, but also locks the terms until the transaction ends.
 func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64]row, error) {
 	found, err := collect(ctx, tx, `SELECT id, version, body FROM employment_term
 		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
@@ -108,20 +106,19 @@ func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// byNames returns the terms with the given names, compared without case, under
-// the names as they were asked for.
-func byNames(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]row, error) {
-	return byText(ctx, db, `SELECT q.text, t.id, t.version, t.body
+// findByNames returns the terms with the names, ignoring case. The keys are the names as given.
+func findByNames(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]row, error) {
+	return findByText(ctx, db, `SELECT q.text, t.id, t.version, t.body
 		FROM unnest($2::text[]) AS q (text)
 		JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(q.text)`, tenantID, names)
 }
 
-func byPersistentIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []string) (map[string]row, error) {
-	return byText(ctx, db, `SELECT t.persistent_id, t.id, t.version, t.body
+func findByPersistentIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []string) (map[string]row, error) {
+	return findByText(ctx, db, `SELECT t.persistent_id, t.id, t.version, t.body
 		FROM employment_term t WHERE t.tenant_id = $1 AND t.persistent_id = ANY($2)`, tenantID, ids)
 }
 
-func byText(ctx context.Context, db pg.Querier, sql string, tenantID int64, texts []string) (map[string]row, error) {
+func findByText(ctx context.Context, db pg.Querier, sql string, tenantID int64, texts []string) (map[string]row, error) {
 	rows, err := db.Query(ctx, sql, tenantID, texts)
 	if err != nil {
 		return nil, err
@@ -154,7 +151,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, term *scheduling
 		VALUES ($1, $2, nullif($3, ''), $4, $5) RETURNING id, version`,
 		tenantID, term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.id, &r.version)
 	if err != nil {
-		return row{}, taken(err, term)
+		return row{}, duplicateError(err, term)
 	}
 	r.term.Id = r.id
 	return r, nil
@@ -172,14 +169,13 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, term *schedu
 		WHERE tenant_id = $1 AND id = $2 RETURNING version`,
 		tenantID, id, term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.version)
 	if err != nil {
-		return row{}, taken(err, term)
+		return row{}, duplicateError(err, term)
 	}
 	r.term.Id = id
 	return r, nil
 }
 
-// remove deletes a term and returns what it was, with the version that its
-// deletion has.
+// remove deletes a term, and returns its last state with the version of the deletion.
 func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error) {
 	rows, err := db.Query(ctx, `DELETE FROM employment_term WHERE tenant_id = $1 AND id = $2
 		RETURNING id, version + 1, body`, tenantID, id)
@@ -197,7 +193,7 @@ func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error)
 	return r, err
 }
 
-func taken(err error, term *schedulingv1.EmploymentTerm) error {
+func duplicateError(err error, term *schedulingv1.EmploymentTerm) error {
 	switch {
 	case pgerr.IsUnique(err, "employment_term_name"):
 		return fault.Invalid(CodeExists, fmt.Sprintf("An employment term with the name %q exists already.", term.GetName())).WithCause(err)

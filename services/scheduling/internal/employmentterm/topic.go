@@ -11,7 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Topic is the terms, for those who keep copies of them.
+// Topic describes the terms for services that keep copies.
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &schedulingv1.EmploymentTermChanged{}, Tenants: replica.TenantsQuery("employment_term"),
@@ -20,11 +20,11 @@ func Topic() replica.Topic {
 	}
 }
 
-// The lock keeps the version from growing before it is raised.
+// The lock prevents changes of the version before it is raised.
 const readForUpdate = `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-	terms, err := collect(ctx, tx, readForUpdate, tenantID, replica.Keys(wanted))
+func states(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+	terms, err := collect(ctx, tx, readForUpdate, tenantID, replica.Keys(gaps))
 	if err != nil {
 		return nil, fmt.Errorf("read employment terms: %w", err)
 	}
@@ -32,10 +32,10 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap
 	for _, t := range terms {
 		byID[t.id] = t
 	}
-	events := make([]proto.Message, len(wanted))
-	for i, w := range wanted {
-		t, known := byID[w.Key]
-		if !known {
+	events := make([]proto.Message, len(gaps))
+	for i, w := range gaps {
+		t, exists := byID[w.Key]
+		if !exists {
 			events[i] = &schedulingv1.EmploymentTermChanged{Id: w.Key, Version: w.Version + 1, Deleted: true}
 			continue
 		}
@@ -45,7 +45,7 @@ func states(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap
 				return nil, fmt.Errorf("raise the version of employment term %d: %w", t.id, err)
 			}
 		}
-		events[i] = t.changed(false)
+		events[i] = t.changedEvent(false)
 	}
 	return events, nil
 }

@@ -38,8 +38,8 @@ func TestUsesLooksWhereverATermRefers(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, uses(test.term.ProtoReflect(), test.property, 7, "SICK"))
+			assert.Equal(t, test.want, refersTo(test.term.ProtoReflect(), test.property, 7, "SICK"))
 		})
 	}
-	assert.False(t, uses(tests[2].term.ProtoReflect(), "pay_code", 8, "Other"), "the id wins")
+	assert.False(t, refersTo(tests[2].term.ProtoReflect(), "pay_code", 8, "Other"), "the id wins")
 }

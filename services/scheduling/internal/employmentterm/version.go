@@ -19,7 +19,7 @@ import (
 
 type termVersion = schedulingv1.EmploymentTermVersion
 
-// edit adds a version to a term, or changes one.
+// edit adds or changes a version of a term.
 type edit struct {
 	path    string
 	termID  int64
@@ -27,11 +27,11 @@ type edit struct {
 	apply   func(term *schedulingv1.EmploymentTerm, path string, sent *termVersion) (*termVersion, error)
 }
 
-// UpsertEmploymentTermVersions changes versions of terms and adds others, all or
-// none, and returns the terms in the order in which they are first named.
+// UpsertEmploymentTermVersions changes and adds versions of terms, all or none. It returns the
+// terms in the order of their first appearance.
 func (h *Handler) UpsertEmploymentTermVersions(ctx context.Context, req *schedulingv1.UpsertEmploymentTermVersionsRequest) (*schedulingv1.EmploymentTermList, error) {
 	tenantID := tenant.Of(ctx)
-	edits, err := editsOf(req.GetChanges())
+	edits, err := parseEdits(req.GetChanges())
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (h *Handler) UpsertEmploymentTermVersions(ctx context.Context, req *schedul
 	return out, nil
 }
 
-// editsOf reads a request, changes before additions.
-func editsOf(changes *schedulingv1.EmploymentTermVersionChanges) ([]edit, error) {
+// parseEdits parses a request, with changes before additions.
+func parseEdits(changes *schedulingv1.EmploymentTermVersionChanges) ([]edit, error) {
 	var edits []edit
 	for i, c := range changes.GetUpdate() {
 		edits = append(edits, edit{fmt.Sprintf("update[%d]", i), c.GetId(), c.GetEmploymentTermVersion(), changeVersion})
@@ -104,7 +104,7 @@ func upsertVersions(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit
 		if err != nil {
 			return nil, err
 		}
-		if err := outbox.Append(ctx, tx, tenantID, r.changed(false)); err != nil {
+		if err := outbox.Append(ctx, tx, tenantID, r.changedEvent(false)); err != nil {
 			return nil, err
 		}
 		if !all {
@@ -115,10 +115,9 @@ func upsertVersions(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit
 	return out, nil
 }
 
-// changeVersion writes what is sent into the version of the term that starts on
-// the date that is sent.
+// changeVersion merges the sent properties into the version with the sent start date.
 func changeVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVersion) (*termVersion, error) {
-	start, err := startOf(path, sent)
+	start, err := parseStart(path, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +125,7 @@ func changeVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVer
 		if v.GetStartDate() != start.String() {
 			continue
 		}
-		// A reference is replaced as a whole: the name of another one must not stay.
+		// Replace references as a whole, so that the name of the old reference does not remain.
 		sent.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 			v.ProtoReflect().Set(field, value)
 			return true
@@ -136,8 +135,8 @@ func changeVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVer
 	return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("%s: employment term %d has no version from %s on. Add one.", path, term.GetId(), start))
 }
 
-// addVersion puts a version into the term. Those that are there leave its days to
-// it; one that would be left without a day stays, and is to be changed instead.
+// addVersion adds a version to the term. Existing versions give up the days of the new one. It is
+// an error if one of them would have no days left.
 func addVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVersion) (*termVersion, error) {
 	if sent.GetEndDate() == "" {
 		sent.EndDate = civil.Forever.String()
@@ -149,18 +148,18 @@ func addVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVersio
 	sent.StartDate, sent.EndDate = days.From.String(), days.To.String()
 	versions := term.GetVersions().GetEmploymentTermVersion()
 	for _, v := range slices.Clone(versions) {
-		was, err := versionDays(v)
-		if err != nil || !was.Overlaps(days) {
+		existing, err := versionDays(v)
+		if err != nil || !existing.Overlaps(days) {
 			continue
 		}
-		if days.Covers(was) {
+		if days.Covers(existing) {
 			return nil, fault.Invalid(CodeExists, fmt.Sprintf("%s: employment term %d has a version from %s to %s, on days of the new one. Update it instead.",
-				path, term.GetId(), was.From, was.To))
+				path, term.GetId(), existing.From, existing.To))
 		}
 		switch rest := proto.CloneOf(v); {
-		case was.From >= days.From:
+		case existing.From >= days.From:
 			v.StartDate = days.To.String()
-		case was.To > days.To:
+		case existing.To > days.To:
 			rest.StartDate = days.To.String()
 			versions = append(versions, rest)
 			fallthrough
@@ -175,7 +174,7 @@ func addVersion(term *schedulingv1.EmploymentTerm, path string, sent *termVersio
 	return sent, nil
 }
 
-func startOf(path string, sent *termVersion) (civil.Date, error) {
+func parseStart(path string, sent *termVersion) (civil.Date, error) {
 	start, err := civil.ParseDate(sent.GetStartDate())
 	if err != nil {
 		return 0, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s.employmentTermVersion.startDate: %s.", path, err))

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// counter counts what a response holds.
+// counter counts the entries of a response.
 type counter int
 
 func (c *counter) add(n int) error {
@@ -28,7 +28,7 @@ func (c *counter) add(n int) error {
 		WithLimits(int64(*c), int64(maxEntries))
 }
 
-// response puts together what is selected.
+// response builds the selected parts of the response.
 func (h *Handler) response(ctx context.Context, tenantID int64, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
 	groups, memberships := &schedulingv1.ScheduledGroupList{}, &schedulingv1.GroupMembershipList{}
 	shifts, edits := &schedulingv1.GroupShiftList{}, &schedulingv1.GroupPayCodeEditList{}
@@ -48,11 +48,11 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 		if !selected.shifts && !selected.edits {
 			continue
 		}
-		err := h.plan(ctx, tenantID, t, days, selected, func(p reading.Planned) error {
+		err := h.forEachPlanned(ctx, tenantID, t, days, selected, func(p reading.Planned) error {
 			if p.Shift != nil {
-				shifts.GroupShifts = append(shifts.GroupShifts, shiftOf(ref, p.Shift))
+				shifts.GroupShifts = append(shifts.GroupShifts, groupShift(ref, p.Shift))
 			} else {
-				edits.GroupPayCodeEdits = append(edits.GroupPayCodeEdits, editOf(ref, p.PayCodeEdit))
+				edits.GroupPayCodeEdits = append(edits.GroupPayCodeEdits, groupPayCodeEdit(ref, p.PayCodeEdit))
 			}
 			return count.add(1)
 		})
@@ -76,9 +76,9 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 	return out, nil
 }
 
-// plan calls add for what the patterns of a term put on days, whether it passes them on
-// or not.
-func (h *Handler) plan(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
+// forEachPlanned calls add for the entries that the patterns of a term generate on days, even if
+// the term does not pass them on.
+func (h *Handler) forEachPlanned(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
 	spans, err := span.Resolve(span.Input{
 		Assignments: t.assignments, Memberships: []span.Membership{{TermID: t.id, Days: days, Inherits: true}},
 	})
@@ -112,14 +112,14 @@ func (m *member) message(group *commonv1.Ref) *schedulingv1.GroupMembership {
 	return out
 }
 
-func shiftOf(group *commonv1.Ref, s *schedulingv1.Shift) *schedulingv1.GroupShift {
+func groupShift(group *commonv1.Ref, s *schedulingv1.Shift) *schedulingv1.GroupShift {
 	return &schedulingv1.GroupShift{
 		Group: group, StartDateTime: s.StartDateTime, EndDateTime: s.EndDateTime, Label: s.Label, Generated: s.Generated,
 		Segments: s.Segments, Relations: s.Relations, CommentNotes: s.GetCommentNotes().GetCommentNotes(),
 	}
 }
 
-func editOf(group *commonv1.Ref, e *schedulingv1.PayCodeEdit) *schedulingv1.GroupPayCodeEdit {
+func groupPayCodeEdit(group *commonv1.Ref, e *schedulingv1.PayCodeEdit) *schedulingv1.GroupPayCodeEdit {
 	return &schedulingv1.GroupPayCodeEdit{
 		Group: group, PayCodeRef: e.PayCodeRef, StartDate: e.StartDate, EndDate: e.EndDate, StartTime: e.StartTime, EndTime: e.EndTime,
 		DurationInTime: e.DurationInTime, DurationInDays: e.DurationInDays, MoneyAmount: e.MoneyAmount, OrgJobRef: e.OrgJobRef,

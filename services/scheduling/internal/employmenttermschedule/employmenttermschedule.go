@@ -1,6 +1,6 @@
-// Package employmenttermschedule shows what the patterns of employment terms put on days,
-// and who is on the terms. It computes both from the assignments of a term, as the
-// schedule of somebody would be who is on the term and on no other.
+// Package employmenttermschedule shows the entries that the patterns of employment terms generate,
+// and the employees on the terms. It computes the schedule of a hypothetical employee who is on the
+// term and on no other.
 package employmenttermschedule
 
 import (
@@ -28,21 +28,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxEntries bounds what a response holds beside terms.
+// maxEntries limits the entries of a response, not counting terms.
 var maxEntries = policy.Max[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
 
-// Terms finds employment terms, as [employmentterm.Lookup] does.
+// Terms finds employment terms, like [employmentterm.Lookup].
 type Terms interface {
 	Terms(ctx context.Context, refs []*commonv1.Ref) ([]employmentterm.Term, error)
 }
 
-// Directory finds employees, as [projection.Resolver] does.
+// Directory finds employees, like [projection.Resolver].
 type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of a Handler.
 type Deps struct {
 	Pool      *pg.Pool
 	Reader    *reading.Reader
@@ -63,10 +63,10 @@ var _ schedulingv1.EmploymentTermScheduleServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// selection is what a response shall have.
+// selection has the selected parts of a response.
 type selection struct{ groups, memberships, shifts, edits bool }
 
-func readSelect(names []string) (selection, error) {
+func parseSelect(names []string) (selection, error) {
 	if len(names) == 0 {
 		return selection{true, true, true, true}, nil
 	}
@@ -88,15 +88,15 @@ func readSelect(names []string) (selection, error) {
 	return s, nil
 }
 
-// MultiReadEmploymentTermSchedules returns what is selected of terms: those that are
-// named, or those that employees are on.
+// MultiReadEmploymentTermSchedules returns the selected parts of the requested terms, or of the
+// terms that the requested employees are on.
 func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermSchedulesRequest) (*schedulingv1.EmploymentTermSchedules, error) {
 	tenantID := tenant.Of(ctx)
-	selected, err := readSelect(req.GetSelect())
+	selected, err := parseSelect(req.GetSelect())
 	if err != nil {
 		return nil, err
 	}
-	days, err := h.days(ctx, req.GetWhere())
+	days, err := h.parseDays(ctx, req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 	if err != nil {
 		return nil, err
 	}
-	terms, employees, err := h.named(ctx, req.GetWhere(), days)
+	terms, employees, err := h.requestedIDs(ctx, req.GetWhere(), days)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 	return h.response(ctx, tenantID, selected, found, days)
 }
 
-// days reads which days are asked for, and that exactly one way to name terms is given.
-func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere) (civil.Range, error) {
+// parseDays parses the requested days, and checks that the request has exactly one criterion.
+func (h *Handler) parseDays(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere) (civil.Range, error) {
 	var path string
-	var asked *commonv1.DateRange
+	var requested *commonv1.DateRange
 	var transfers bool
 	given := 0
 	for _, one := range []struct {
@@ -133,7 +133,7 @@ func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermSc
 		{"locations", where.GetLocations() != nil, where.GetLocations().GetDateRange(), where.GetLocations().GetIncludeEmployeeTransfer()},
 	} {
 		if one.given {
-			path, asked, transfers = "where."+one.path, one.days, one.transfers
+			path, requested, transfers = "where."+one.path, one.days, one.transfers
 			given++
 		}
 	}
@@ -144,20 +144,20 @@ func (h *Handler) days(ctx context.Context, where *schedulingv1.EmploymentTermSc
 	case given > 1:
 		return civil.Range{}, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, names)
 	case transfers:
-		return civil.Range{}, patterndefinition.Invalid(path+".includeEmployeeTransfer", "must be false: a transfer of a shift puts nobody on another term")
+		return civil.Range{}, patterndefinition.Invalid(path+".includeEmployeeTransfer", "must be false: a transfer of a shift does not change the employment term")
 	}
-	days, period, err := request.ParseRange(path, asked)
+	days, period, err := request.ParseRange(path, requested)
 	if err == nil && period != nil {
 		days, err = schedule.ReadPeriod(ctx, h.deps.Commons, period)
 	}
 	return days, err
 }
 
-// named returns the ids of the terms, or else of the employees, that a request names.
-func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere, days civil.Range) (terms, employees []int64, err error) {
+// requestedIDs returns the ids of the requested terms or employees.
+func (h *Handler) requestedIDs(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere, days civil.Range) (terms, employees []int64, err error) {
 	switch {
 	case where.GetGroups() != nil:
-		refs, err := refsOf("where.groups.groups", where.GetGroups().GetGroups(), days, "employment terms * days")
+		refs, err := requireRefs("where.groups.groups", where.GetGroups().GetGroups(), days, "employment terms * days")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -168,7 +168,7 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 		}
 		return terms, nil, err
 	case where.GetEmployees() != nil:
-		refs, err := refsOf("where.employees.employees", where.GetEmployees().GetEmployees(), days, "employees * days")
+		refs, err := requireRefs("where.employees.employees", where.GetEmployees().GetEmployees(), days, "employees * days")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -182,7 +182,7 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 	var locations []*commonv1.Ref
 	hyperfind := where.GetHyperfind().GetHyperfind()
 	if where.GetLocations() != nil {
-		if locations, err = refsOf("where.locations.locations", where.GetLocations().GetLocations(), civil.Range{}, ""); err != nil {
+		if locations, err = requireRefs("where.locations.locations", where.GetLocations().GetLocations(), civil.Range{}, ""); err != nil {
 			return nil, nil, err
 		}
 	} else if !patterndefinition.Named(hyperfind) {
@@ -195,9 +195,9 @@ func (h *Handler) named(ctx context.Context, where *schedulingv1.EmploymentTermS
 	return nil, found.GetIds(), reading.CheckEmployeeDays(len(found.GetIds()), days.Days())
 }
 
-// refsOf returns the refs of a list that must name something. How many there are for
-// the days is checked again for those of a symbolic period.
-func refsOf(path string, list *commonv1.RefList, days civil.Range, quantity string) ([]*commonv1.Ref, error) {
+// requireRefs returns the references of a list, which must not be empty. For a symbolic period, the
+// limit is checked later.
+func requireRefs(path string, list *commonv1.RefList, days civil.Range, quantity string) ([]*commonv1.Ref, error) {
 	refs := reflist.Refs(list)
 	if len(refs) == 0 {
 		return nil, patterndefinition.Missing(path)
@@ -208,5 +208,5 @@ func refsOf(path string, list *commonv1.RefList, days civil.Range, quantity stri
 	return refs, nil
 }
 
-// byTerm orders rows.
+// byTerm compares terms by id.
 func byTerm(a, b term) int { return cmp.Compare(a.id, b.id) }

@@ -11,11 +11,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// GetEmploymentTermSchedule returns what is selected of one term, or of those that
-// employees are on whom the query names. The end date is not included, as in the schedule
-// of one employee; equal dates still mean that one day.
+// GetEmploymentTermSchedule returns the selected parts of one term, or of the terms that the
+// employees of the query are on. The end date is exclusive, as in the schedule of one employee;
+// equal dates mean that one day.
 func (h *Handler) GetEmploymentTermSchedule(ctx context.Context, req *schedulingv1.GetEmploymentTermScheduleRequest) (*schedulingv1.EmploymentTermSchedules, error) {
-	days, err := rangeOf(req)
+	days, err := queryRange(req)
 	if err != nil {
 		return nil, err
 	}
@@ -26,16 +26,16 @@ func (h *Handler) GetEmploymentTermSchedule(ctx context.Context, req *scheduling
 		put func(ref *commonv1.Ref)
 	}{
 		{&commonv1.Ref{Id: req.GroupId, Qualifier: req.GroupName}, func(ref *commonv1.Ref) {
-			where.Groups = &schedulingv1.EmploymentTermsAndDays{Groups: listOf(ref), DateRange: days}
+			where.Groups = &schedulingv1.EmploymentTermsAndDays{Groups: refList(ref), DateRange: days}
 		}},
 		{&commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}, func(ref *commonv1.Ref) {
-			where.Employees = &schedulingv1.EmployeesAndDays{Employees: listOf(ref), DateRange: days}
+			where.Employees = &schedulingv1.EmployeesAndDays{Employees: refList(ref), DateRange: days}
 		}},
 		{&commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}, func(ref *commonv1.Ref) {
 			where.Hyperfind = &schedulingv1.HyperfindAndDays{Hyperfind: ref, DateRange: days}
 		}},
 		{&commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}, func(ref *commonv1.Ref) {
-			where.Locations = &schedulingv1.LocationsAndDays{Locations: listOf(ref), DateRange: days}
+			where.Locations = &schedulingv1.LocationsAndDays{Locations: refList(ref), DateRange: days}
 		}},
 	} {
 		if by.ref.Id != nil || by.ref.GetQualifier() != "" {
@@ -53,12 +53,12 @@ func (h *Handler) GetEmploymentTermSchedule(ctx context.Context, req *scheduling
 	return h.MultiReadEmploymentTermSchedules(ctx, &schedulingv1.MultiReadEmploymentTermSchedulesRequest{Select: req.GetSelect(), Where: where})
 }
 
-func listOf(ref *commonv1.Ref) *commonv1.RefList {
+func refList(ref *commonv1.Ref) *commonv1.RefList {
 	return &commonv1.RefList{Refs: []*commonv1.Ref{ref}}
 }
 
-// rangeOf returns the days of a query, of which the last is included, or their period.
-func rangeOf(req *schedulingv1.GetEmploymentTermScheduleRequest) (*commonv1.DateRange, error) {
+// queryRange returns the days of a query, including the last one, or their symbolic period.
+func queryRange(req *schedulingv1.GetEmploymentTermScheduleRequest) (*commonv1.DateRange, error) {
 	days, period, err := request.ParseGetDays(&commonv1.Ref{Id: req.SymbolicPeriodId, Qualifier: req.SymbolicPeriodName}, req.GetStartDate(), req.GetEndDate())
 	if err != nil || period != nil {
 		return &commonv1.DateRange{SymbolicPeriod: period}, err

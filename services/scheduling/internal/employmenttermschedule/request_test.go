@@ -32,7 +32,7 @@ func TestWhatIsSelected(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := readSelect(c.names)
+			got, err := parseSelect(c.names)
 			assert.Equal(t, c.want, got)
 			assert.Equal(t, c.want == selection{}, fault.HasStatus(err, 400), "%v", err)
 		})
@@ -62,7 +62,7 @@ func TestDaysThatAreAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := (&Handler{}).days(t.Context(), c.where)
+			got, err := (&Handler{}).parseDays(t.Context(), c.where)
 			if c.code != "" {
 				assert.True(t, fault.HasCode(err, c.code), "%v", err)
 				return
@@ -91,7 +91,7 @@ func TestDaysOfAQuery(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := rangeOf(&schedulingv1.GetEmploymentTermScheduleRequest{StartDate: c.start, EndDate: c.end})
+			got, err := queryRange(&schedulingv1.GetEmploymentTermScheduleRequest{StartDate: c.start, EndDate: c.end})
 			if err != nil {
 				assert.True(t, fault.HasStatus(err, 400), "%v", err)
 				assert.Equal(t, c.last, fault.FromError(err).Message)
@@ -122,7 +122,7 @@ func TestHowMuchMayBeAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			refs, err := refsOf("where", c.list, c.days, "terms * days")
+			refs, err := requireRefs("where", c.list, c.days, "terms * days")
 			assert.Len(t, refs, c.refs)
 			if c.code != "" {
 				assert.True(t, fault.HasCode(err, c.code), "%v", err)

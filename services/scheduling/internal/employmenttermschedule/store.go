@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Those that are named, or those that employees are on.
+	// The requested terms, or the terms of the requested employees.
 	readTerms = `
 SELECT t.id, t.name, t.allows_inheritance, t.version FROM employment_term t
 WHERE t.tenant_id = $1 AND t.id = ANY(CASE WHEN $3::bigint[] IS NULL THEN $2::bigint[] ELSE ARRAY(
@@ -22,7 +22,7 @@ WHERE t.tenant_id = $1 AND t.id = ANY(CASE WHEN $3::bigint[] IS NULL THEN $2::bi
     WHERE m.tenant_id = $1 AND m.employee_id = ANY($3) AND m.from_date < $5 AND m.to_date > $4) END)
 ORDER BY t.id`
 
-	// Of employees who are named only theirs, and only of those whom the caller sees.
+	// With requested employees, only their memberships. Only employees that the caller may see.
 	readMemberships = `
 SELECT m.employment_term_id, m.employee_id, coalesce(e.person_number, ''), m.from_date, m.to_date
 FROM membership m
@@ -38,7 +38,7 @@ FROM pattern_assignment
 WHERE tenant_id = $1 AND employment_term_id = ANY($2) AND believed_until = 'infinity' AND from_date < $4 AND to_date > $3`
 )
 
-// term is an employment term with what decides its schedule.
+// term is an employment term with the data that determines its schedule.
 type term struct {
 	id, version int64
 	name        string
@@ -53,10 +53,10 @@ type member struct {
 	days       civil.Range
 }
 
-// read reads the terms that are named, or those that employees are on, with their
-// assignments and members on some days: all of one moment.
+// read reads the requested terms, or the terms of the requested employees, with their assignments
+// and members on the days, in one snapshot.
 func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []int64, days civil.Range, visible rowvisibility.Set) (terms []term, err error) {
-	var seen []int64 // nil for everybody
+	var seen []int64 // nil means all
 	if !visible.All() {
 		seen = append([]int64{}, visible.IDs()...)
 	}

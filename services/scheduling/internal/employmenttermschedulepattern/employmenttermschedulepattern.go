@@ -1,6 +1,6 @@
-// Package employmenttermschedulepattern puts schedule patterns on employment terms,
-// which pass them on to the employees who are on them. On the wire a term is called a
-// group, and an assignment a group schedule pattern.
+// Package employmenttermschedulepattern assigns schedule patterns to employment terms, which pass
+// them on to their employees. The API calls a term a group, and an assignment a group schedule
+// pattern.
 package employmenttermschedulepattern
 
 import (
@@ -20,15 +20,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// Settings are what operators choose. Zero values mean the defaults.
+// Settings are the operator's settings. Zero values mean the defaults.
 type Settings struct {
-	GovernedDays int32 `name:"governed-days" env:"GOVERNED_DAYS" default:"60" help:"Days that the pattern builder's configuration shows. Schedules have no horizon: nothing depends on it."`
+	GovernedDays int32 `name:"governed-days" env:"GOVERNED_DAYS" default:"60" help:"Days in the pattern builder's configuration. Clients of the reference product read them; they have no other effect."`
 }
 
 const defaultGovernedDays = 60
 
-// Builder is the configuration that clients of the reference product ask for.
-// Schedules have no horizon here that could be reached.
+// Builder returns the configuration that clients of the reference product request. Schedules have
+// no horizon here.
 func (s Settings) Builder() *schedulingv1.PatternBuilder {
 	days := s.GovernedDays
 	if days <= 0 {
@@ -39,12 +39,12 @@ func (s Settings) Builder() *schedulingv1.PatternBuilder {
 
 // Terms finds employment terms.
 type Terms interface {
-	// Terms returns the terms in the order of the refs, or WFS-106607 when one
-	// of them does not exist.
+	// Terms returns the terms in the order of the references, or the error WFS-106607 if one of
+	// them does not exist.
 	Terms(ctx context.Context, refs []*commonv1.Ref) ([]employmentterm.Term, error)
 }
 
-// Deps are what a Handler works with.
+// Deps are the dependencies of a Handler.
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
@@ -73,12 +73,12 @@ func New(settings Settings, deps Deps) *Handler {
 			}
 			return owners, err
 		},
-		// Terms are set-up, which everybody sees who may read it at all.
+		// All users with the permission may see all terms.
 		Visible: func(context.Context) (rowvisibility.Set, error) { return rowvisibility.AllPersons(), nil },
 	})}
 }
 
-// GetEmploymentTermSchedulePattern returns one assignment, or 404.
+// GetEmploymentTermSchedulePattern returns one assignment, or the error 404.
 func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.GetEmploymentTermSchedulePatternRequest) (*schedulingv1.GroupSchedulePattern, error) {
 	return h.assignments.Get(ctx, req.GetId())
 }
@@ -88,8 +88,8 @@ func (h *Handler) GetPatternBuilder(context.Context, *schedulingv1.GetPatternBui
 	return h.settings.Builder(), nil
 }
 
-// ApplyCreateEmploymentTermSchedulePatterns assigns patterns to terms, all or,
-// with partial success, those that can be. It starts one propagation for all.
+// ApplyCreateEmploymentTermSchedulePatterns assigns patterns to terms: all of them or, with partial
+// success, the valid ones. It starts one propagation.
 func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyCreateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
 	body := req.GetBody()
 	inputs := body.GetGroupSchedulePatterns().GetDo().GetGroupSchedulePatternCreates()
@@ -105,8 +105,8 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	return &schedulingv1.GroupSchedulePatternResults{Results: list, Failure: failure}, err
 }
 
-// ApplyUpdateEmploymentTermSchedulePatterns changes or removes assignments, all
-// or, with partial success, those that can be. It starts one propagation.
+// ApplyUpdateEmploymentTermSchedulePatterns changes or removes assignments: all of them or, with
+// partial success, the valid ones. It starts one propagation.
 func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
 	body := req.GetBody()
 	outcome, err := h.assignments.Update(ctx, body, req.GetPartialSuccess())
@@ -127,13 +127,12 @@ func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context,
 	return out, err
 }
 
-// DeleteEmploymentTermSchedulePattern removes an assignment, or returns 404.
+// DeleteEmploymentTermSchedulePattern removes an assignment, or returns the error 404.
 func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId())
 }
 
-// MultiReadEmploymentTermSchedulePatterns returns the assignments of terms,
-// what they were, or both.
+// MultiReadEmploymentTermSchedulePatterns returns the assignments of terms, their history, or both.
 func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadGroupSchedulePatternsRequest) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
 	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "gsp", "history")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// lookupKeys collects what is to be looked up, each once.
+// lookupKeys collects distinct ids and names to look up.
 type lookupKeys struct {
 	ids   map[int64]struct{}
 	names map[string]struct{}
@@ -30,7 +30,7 @@ func (w lookupKeys) add(id *int64, name string) {
 	}
 }
 
-func (w lookupKeys) none() bool { return len(w.ids) == 0 && len(w.names) == 0 }
+func (w lookupKeys) isEmpty() bool { return len(w.ids) == 0 && len(w.names) == 0 }
 
 func (w lookupKeys) lists() (ids []int64, names []string) {
 	for id := range w.ids {
@@ -42,14 +42,14 @@ func (w lookupKeys) lists() (ids []int64, names []string) {
 	return ids, names
 }
 
-// template is what both kinds of templates have.
+// template has the common methods of both kinds of templates.
 type template interface {
 	proto.Message
 	GetId() int64
 	GetName() string
 }
 
-// found holds templates by id and by name.
+// found has templates by id and by name.
 type found[T template] struct {
 	byID   map[int64]T
 	byName map[string]T
@@ -64,7 +64,7 @@ func index[T template](list []T) found[T] {
 	return f
 }
 
-// get returns the template with the id, or, without an id, with the name.
+// get returns the template with the id or, without an id, with the name.
 func (f found[T]) get(id *int64, name string) (T, bool) {
 	if id != nil {
 		t, ok := f.byID[*id]
@@ -76,13 +76,13 @@ func (f found[T]) get(id *int64, name string) (T, bool) {
 
 func fold(name string) string { return strings.ToLower(name) }
 
-// ref is how messages name a template that was asked for.
+// ref returns the reference to a requested template, for messages.
 func ref(id *int64, name string) *commonv1.Ref {
 	return &commonv1.Ref{Id: id, Qualifier: &name}
 }
 
-// followTemplates puts pattern templates in the place of patterns that only
-// name one. A start date beside the name stays.
+// followTemplates replaces patterns that only name a pattern template by the template. A start date
+// in the request is kept.
 func (d *Definitions) followTemplates(
 	ctx context.Context, db pg.Querier,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
@@ -93,7 +93,7 @@ func (d *Definitions) followTemplates(
 			want.add(p.Id, p.GetName())
 		}
 	}
-	if want.none() {
+	if want.isEmpty() {
 		return nil
 	}
 	ids, names := want.lists()
@@ -119,7 +119,7 @@ func (d *Definitions) followTemplates(
 	return nil
 }
 
-// fillShifts puts shift templates in the place of those that are only named.
+// fillShifts replaces shift templates that are only named by the stored ones.
 func (d *Definitions) fillShifts(
 	ctx context.Context, db pg.Querier,
 	requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result,
@@ -135,7 +135,7 @@ func (d *Definitions) fillShifts(
 			}
 		}
 	}
-	if want.none() {
+	if want.isEmpty() {
 		return nil
 	}
 	ids, names := want.lists()

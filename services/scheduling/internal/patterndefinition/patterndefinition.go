@@ -1,10 +1,9 @@
-// Package patterndefinition turns the pattern that a caller describes into the
-// pattern that schedules are computed from: checked, with every template that
-// it names looked up, and stored once under the digest of its content.
+// Package patterndefinition converts the pattern in a request to the pattern that schedules are
+// computed from. It checks the pattern, looks up the templates that the pattern names, and stores
+// the result once under the digest of its content.
 //
-// A stored pattern never changes. Editing or deleting a template therefore
-// cannot touch what was made from it, and what is derived from a stored pattern
-// is good for as long as it is kept.
+// A stored pattern never changes. Editing or deleting a template therefore does not affect patterns
+// that were created from it, and data that is derived from a stored pattern never becomes outdated.
 package patterndefinition
 
 import (
@@ -20,14 +19,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// Settings bound what a pattern may be. Zero values mean the defaults.
+// Settings limit patterns. Zero values mean the defaults.
 type Settings struct {
-	MaxCycle int           `name:"max-cycle" env:"MAX_CYCLE" default:"364" help:"Most days of a pattern's cycle."`
-	MaxShift time.Duration `name:"max-shift" env:"MAX_SHIFT" default:"24h" help:"Longest shift or pay code edit of a template, at most a week."`
+	MaxCycle int           `name:"max-cycle" env:"MAX_CYCLE" default:"364" help:"Maximum number of days in a pattern's cycle."`
+	MaxShift time.Duration `name:"max-shift" env:"MAX_SHIFT" default:"24h" help:"Maximum length of a shift or pay code edit in a template, at most a week."`
 }
 
-// ShiftSource finds shift templates by id and by name, names compared without
-// case. What does not exist is left out of the response.
+// ShiftSource finds shift templates by id and by name, ignoring case. It omits unknown ones.
 type ShiftSource interface {
 	Find(ctx context.Context, db pg.Querier, ids []int64, names []string) ([]*schedulingv1.ShiftTemplate, error)
 }
@@ -37,52 +35,49 @@ type PatternSource interface {
 	Find(ctx context.Context, db pg.Querier, ids []int64, names []string) ([]*schedulingv1.SchedulePattern, error)
 }
 
-// Definitions checks and stores patterns. It may be used from several
-// goroutines.
+// Definitions checks and stores patterns. It is safe for concurrent use.
 type Definitions struct {
 	rules    Rules
 	shifts   ShiftSource
 	patterns PatternSource
 }
 
-// New returns Definitions that look named templates up in the sources.
+// New returns Definitions that look up templates in the sources.
 func New(settings Settings, shifts ShiftSource, patterns PatternSource) *Definitions {
 	return &Definitions{rules: NewRules(settings), shifts: shifts, patterns: patterns}
 }
 
-// Request is a pattern as a caller describes it.
+// Request is a pattern of a request.
 type Request struct {
-	// Path is where the pattern stands in the request, for error messages:
-	// "schedulePattern".
+	// Path is the path of the pattern in the request, for messages, such as "schedulePattern".
 	Path string
-	// Pattern is left as it is.
+	// Pattern is not modified.
 	Pattern *schedulingv1.SchedulePattern
 }
 
-// Definition is a pattern that is checked and whose templates are looked up.
+// Definition is a checked pattern with its templates filled in.
 type Definition struct {
-	// Pattern is complete: all that it needs stands in it.
+	// Pattern is complete: it contains all templates.
 	Pattern *schedulingv1.SchedulePattern
 	// DayCount is the length of the cycle in days.
 	DayCount int32
-	// EntriesPerDay is how many series a span of the pattern draws: the most entries, of
-	// all kinds together, or the most segments on a day of the cycle, whichever are more.
+	// EntriesPerDay is the number of series that a span of the pattern needs: the largest number of
+	// entries or segments on a day of the cycle.
 	EntriesPerDay int32
 
 	body   []byte
 	digest [sha256.Size]byte
 }
 
-// Result is the Definition that was asked for, or why there is none.
+// Result is the Definition of a request, or the error.
 type Result struct {
 	Definition *Definition
 	Err        error
 }
 
-// Resolve checks the patterns, looks up all templates that they name, and
-// returns a result for each. A pattern that has only an id or a name means the
-// pattern template of that id or name. The error is that of the lookup; what is
-// wrong with a pattern is in its result.
+// Resolve checks the patterns, looks up their templates, and returns a result for each pattern. A
+// pattern with only an id or a name stands for the pattern template with that id or name. Resolve
+// returns an error only if a lookup fails; errors of patterns are in their results.
 func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, requests []Request) ([]Result, error) {
 	results := make([]Result, len(requests))
 	patterns := make([]*schedulingv1.SchedulePattern, len(requests))
@@ -104,14 +99,14 @@ func (d *Definitions) Resolve(ctx context.Context, db pg.Querier, requests []Req
 	return results, nil
 }
 
-// Check checks a pattern that becomes a pattern template, and sets its defaults. The pattern must be
-// complete, but for the shift templates that its items name.
+// Check checks a new pattern template, and sets its defaults. The pattern must be complete, except
+// that its items can name shift templates.
 func (d *Definitions) Check(r Request) error {
 	setPeriod(r.Pattern)
 	return d.rules.Pattern(r.Path, proto.CloneOf(r.Pattern))
 }
 
-// check applies the rules that need nothing but the pattern.
+// check applies the rules that need only the pattern.
 func (d *Definitions) check(requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result) {
 	for i, pattern := range patterns {
 		if results[i].Err == nil {
@@ -141,21 +136,21 @@ func newDefinition(path string, pattern *schedulingv1.SchedulePattern) (*Definit
 	}, nil
 }
 
-// maxSegmentsPerDay bounds the segments on a day of a cycle, of all its entries. Each takes
-// an id of those that workers draw in blocks.
+// maxSegmentsPerDay limits the segments of all entries on a day of a cycle. Each needs an id, and
+// workers allocate ids in blocks.
 const maxSegmentsPerDay = 1000
 
 func entriesPerDay(pattern *schedulingv1.SchedulePattern) (most int32) {
 	entries, segments := map[int32]int32{}, map[int32]int32{}
 	for _, item := range pattern.GetItems() {
 		entries[item.GetDay()] += scheduleevent.Entries(item)
-		segments[item.GetDay()] += segmentsOf(item)
+		segments[item.GetDay()] += countSegments(item)
 		most = max(most, entries[item.GetDay()], segments[item.GetDay()])
 	}
 	return most
 }
 
-func segmentsOf(item *schedulingv1.SchedulePatternItem) int32 {
+func countSegments(item *schedulingv1.SchedulePatternItem) int32 {
 	return int32(len(item.GetShiftTemplate().GetSegments()) + len(item.GetAvailabilityTemplate().GetSegments()) +
 		len(item.GetScheduleTagTemplate().GetSegments()))
 }

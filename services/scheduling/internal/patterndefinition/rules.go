@@ -9,19 +9,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// Anchor is the day on which the times of templates stand. What is past
-// midnight stands on the day after.
+// Anchor is the date of the times of templates. Times after midnight are on the next day.
 const Anchor = civil.Beginning
 
-// Rules decide what a template and a pattern may be. They bring what they
-// accept into one form, so that equal things have equal bytes, and touch
-// nothing else. They need no database.
+// Rules validate templates and patterns. They normalize accepted values, so that equal values have
+// equal bytes, and change nothing else. They need no database.
 type Rules struct {
 	maxCycle int
-	maxShift int // Seconds.
+	maxShift int // in seconds
 }
 
-// NewRules returns the rules with the bounds of the settings.
+// NewRules returns the rules with the limits of the settings.
 func NewRules(settings Settings) Rules {
 	cycle, shift := settings.MaxCycle, settings.MaxShift
 	if cycle <= 0 {
@@ -30,20 +28,19 @@ func NewRules(settings Settings) Rules {
 	if shift <= 0 {
 		shift = 24 * time.Hour
 	}
-	// Readers look back no further for what reaches into their window.
+	// Readers do not look back further for entries that reach into their window.
 	shift = min(shift, rotation.MaxEntrySeconds*time.Second)
 	return Rules{maxCycle: cycle, maxShift: int(shift / time.Second)}
 }
 
-// period is an interval of time in seconds after the midnight that begins
-// Anchor.
+// period is an interval in seconds after the midnight that begins Anchor.
 type period struct{ start, end int }
 
 func (p period) covers(o period) bool { return p.start <= o.start && o.end <= p.end }
 
-// period reads the two times of a template or segment and writes them in their
-// one form. The longest possible interval begins just before midnight of Anchor.
-func (r Rules) period(path string, start, end *string) (period, error) {
+// parsePeriod parses and normalizes the two times of a template or segment. The longest possible
+// interval begins just before midnight of Anchor.
+func (r Rules) parsePeriod(path string, start, end *string) (period, error) {
 	var p period
 	for _, field := range []struct {
 		name    string
@@ -72,9 +69,9 @@ func (r Rules) period(path string, start, end *string) (period, error) {
 	return p, nil
 }
 
-// shiftPeriod is period for what begins on the day it belongs to.
+// shiftPeriod is like parsePeriod, but the period must begin on the day that it belongs to.
 func (r Rules) shiftPeriod(path string, start, end *string) (period, error) {
-	p, err := r.period(path, start, end)
+	p, err := r.parsePeriod(path, start, end)
 	if err == nil && p.start >= civil.SecondsPerDay {
 		err = Invalid(path+".startDateTime", "must be on %s", Anchor)
 	}
@@ -93,7 +90,7 @@ func (r Rules) seconds(path, text string) (int, error) {
 	return day*civil.SecondsPerDay + int(at.Seconds), nil
 }
 
-// Named reports whether a ref names something at all.
+// Named reports whether a reference has an id or a qualifier.
 func Named(ref *commonv1.Ref) bool {
 	return ref != nil && (ref.Id != nil || ref.GetQualifier() != "")
 }

@@ -12,11 +12,11 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// maxDays bounds the days that a pay code edit can stand for.
+// maxDays limits the duration of a pay code edit in days.
 const maxDays = 366
 
-// payCodeEdit checks the template of a pay code edit. It needs a pay code, and
-// something that says how much: times, a duration, or an amount of money.
+// payCodeEdit checks the template of a pay code edit. It needs a pay code and an amount: times, a
+// duration, or an amount of money.
 func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	t.SymbolicValue = nil
 	if !Named(t.GetPayCode()) {
@@ -29,8 +29,8 @@ func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) err
 			return Missing(path + ".durationInTime")
 		}
 	case t.GetEndDateTime() == "" && hasAmount:
-		// It begins at a time and takes as long as the amount says.
-		if err := r.begin(path+".startDateTime", &t.StartDateTime); err != nil {
+		// It begins at a time, and the amount determines its length.
+		if err := r.parseStart(path+".startDateTime", &t.StartDateTime); err != nil {
 			return err
 		}
 	default:
@@ -41,7 +41,7 @@ func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) err
 	return r.amounts(path, t)
 }
 
-func (r Rules) begin(path string, text *string) error {
+func (r Rules) parseStart(path string, text *string) error {
 	seconds, err := r.seconds(path, *text)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r Rules) amounts(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	if t.DurationInTime != nil && (t.GetDurationInTime() <= 0 || t.GetDurationInTime() > int64(r.maxShift)) {
 		return Invalid(path+".durationInTime", "must be 1 to %d seconds", r.maxShift)
 	}
-	// The comparison is this way round so that NaN is refused.
+	// The comparison is written so that it rejects NaN.
 	if t.DurationInDays != nil && !(t.GetDurationInDays() > 0 && t.GetDurationInDays() <= maxDays) {
 		return Invalid(path+".durationInDays", "must be more than 0 and at most %d", maxDays)
 	}
@@ -72,9 +72,9 @@ func (r Rules) amounts(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	return nil
 }
 
-// availability checks the template of an availability. A segment whose end is
-// not after its start ends on the next day.
-func availability(path string, t *schedulingv1.AvailabilityTemplate) error {
+// checkAvailability checks the template of an availability. A segment that does not end after its
+// start ends on the next day.
+func checkAvailability(path string, t *schedulingv1.AvailabilityTemplate) error {
 	if len(t.GetSegments()) == 0 {
 		return Missing(path + ".segments")
 	}
@@ -105,8 +105,7 @@ func clockTime(path string, text *string) error {
 	return nil
 }
 
-// scheduleTag checks the template of a schedule tag. Its times may be left out:
-// the tag then stands for the whole day.
+// scheduleTag checks the template of a schedule tag. A tag without times covers the whole day.
 func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) error {
 	if t.GetStartDateTime() != "" || t.GetEndDateTime() != "" {
 		if _, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime); err != nil {
@@ -121,7 +120,7 @@ func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) err
 		if !Named(segment.GetTagDefinition()) {
 			return Missing(at + ".tagDefinition")
 		}
-		if err := tagType(at+".segmentType", segment.GetSegmentType()); err != nil {
+		if err := checkTagType(at+".segmentType", segment.GetSegmentType()); err != nil {
 			return err
 		}
 	}
@@ -131,9 +130,9 @@ func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) err
 // tagTypes are the kinds of a schedule tag's segments.
 var tagTypes = []string{"ON_CALL_SHIFT", "SCHEDULE_TAG", "PREDICTIVE_TAG"}
 
-// tagType checks the kind of a tag's segment, if one is named. An id is taken
-// as it is: the specified API does not say which ids there are.
-func tagType(path string, ref *commonv1.Ref) error {
+// checkTagType checks the kind of a tag's segment if it is named. Any id is accepted, because the
+// specification does not list ids.
+func checkTagType(path string, ref *commonv1.Ref) error {
 	name := ref.GetQualifier()
 	if name == "" || ref.Id != nil || slices.Contains(tagTypes, name) || slices.Contains(segmentTypes[:], name) {
 		return nil

@@ -9,28 +9,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// maxPatternBytes bounds a pattern with all templates in it. It is kept in
+// maxPatternBytes limits the size of a pattern including its templates. Patterns are cached in
 // memory while schedules are read.
 const maxPatternBytes = 2 << 20
 
-// namesPattern reports whether a pattern has nothing but the name or the id of a
-// pattern template.
+// namesPattern reports whether a pattern contains nothing but the name or id of a pattern template.
 func namesPattern(p *schedulingv1.SchedulePattern) bool {
 	return (p.Id != nil || p.GetName() != "") && p.DayCount == nil && len(p.GetItems()) == 0
 }
 
-// defaultPeriod is the time period type of patterns that name none: items name days.
+// defaultPeriod is the default time period type. Items refer to days.
 const defaultPeriod = "Daily"
 
-// setPeriod gives a pattern that names no time period type the default one.
+// setPeriod sets the default time period type of a pattern without one.
 func setPeriod(p *schedulingv1.SchedulePattern) {
 	if t := p.GetTimePeriodType(); p != nil && t.GetId() == 0 && t.GetName() == "" {
 		p.TimePeriodType = &schedulingv1.TimePeriodType{Name: defaultPeriod}
 	}
 }
 
-// Pattern checks a pattern whose path in the request is given. Shift templates
-// that are only named are left for the lookup.
+// Pattern checks a pattern. path is its path in the request. Shift templates that are only named
+// are looked up later.
 func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 	if p == nil {
 		return Missing(path)
@@ -56,7 +55,7 @@ func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 		if err := r.item(at, item, p.GetDayCount()); err != nil {
 			return err
 		}
-		entries[item.GetDay()] += entriesOf(item)
+		entries[item.GetDay()] += countEntries(item)
 		if entries[item.GetDay()] > rotation.MaxEntriesPerDay {
 			return Invalid(at, "is more than the %d entries that day %d may have", rotation.MaxEntriesPerDay, item.GetDay())
 		}
@@ -70,7 +69,7 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 		return Missing(path + ".day")
 	case item.GetDay() < 1 || item.GetDay() > dayCount:
 		return Invalid(path+".day", "must be 1 to %d, the dayCount; it is %d", dayCount, item.GetDay())
-	case entriesOf(item) == 0:
+	case countEntries(item) == 0:
 		return Missing(path + ".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate")
 	}
 	if t := item.GetShiftTemplate(); t != nil && !NamesShift(t) {
@@ -84,7 +83,7 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 		}
 	}
 	if t := item.GetAvailabilityTemplate(); t != nil {
-		if err := availability(path+".availabilityTemplate", t); err != nil {
+		if err := checkAvailability(path+".availabilityTemplate", t); err != nil {
 			return err
 		}
 	}
@@ -94,14 +93,14 @@ func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCoun
 	return nil
 }
 
-// entriesOf counts what an item puts on its day.
-func entriesOf(item *schedulingv1.SchedulePatternItem) int {
+// countEntries counts the entries of an item on its day.
+func countEntries(item *schedulingv1.SchedulePatternItem) int {
 	entries := 0
-	for _, given := range []bool{
+	for _, isSet := range []bool{
 		item.GetShiftTemplate() != nil, item.GetPayCodeEditTemplate() != nil,
 		item.GetAvailabilityTemplate() != nil, item.GetScheduleTagTemplate() != nil,
 	} {
-		if given {
+		if isSet {
 			entries++
 		}
 	}

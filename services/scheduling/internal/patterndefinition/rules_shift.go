@@ -10,26 +10,25 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// regularSegment is the id of the kind of segment that is meant when none is
-// named.
+// regularSegment is the id of the default kind of segment.
 const regularSegment = 1
 
-// segmentTypes are the kinds of a shift's segments, by id less one.
+// segmentTypes are the kinds of a shift's segments. The id is the index plus one.
 var segmentTypes = [...]string{"REGULAR_SEGMENT", "BREAK_SEGMENT", "TRANSFER_SEGMENT"}
 
-// maxTemplateBytes bounds a shift template with all that is in it. Patterns
-// hold copies of it, as many as a cycle has days.
+// maxTemplateBytes limits the size of a shift template. Patterns contain copies of it, up to one
+// for each day of the cycle.
 const maxTemplateBytes = 16 << 10
 
-// NamesShift reports whether a shift template of a request only names a stored one, by its id or its
+// NamesShift reports whether a shift template of a request only names a stored one by its id or
 // name.
 func NamesShift(t *schedulingv1.ShiftTemplate) bool {
 	return (t.Id != nil || t.GetName() != "") &&
 		t.GetStartDateTime() == "" && t.GetEndDateTime() == "" && len(t.GetSegments()) == 0
 }
 
-// Shift checks a shift template whose path in the request is given. A template
-// without segments gets one that fills it.
+// Shift checks a shift template. path is its path in the request. A template without segments gets
+// one that fills it.
 func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
 	if proto.Size(t) > maxTemplateBytes {
 		return Invalid(path, "must not be larger than %d bytes", maxTemplateBytes)
@@ -47,7 +46,7 @@ func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
 	before := period{end: whole.start}
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
-		p, err := r.period(at, &segment.StartDateTime, &segment.EndDateTime)
+		p, err := r.parsePeriod(at, &segment.StartDateTime, &segment.EndDateTime)
 		if err != nil {
 			return err
 		}
@@ -65,7 +64,7 @@ func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
 	return nil
 }
 
-// segmentType completes a ref to a kind of segment. The id wins.
+// segmentType completes a reference to a kind of segment. The id takes precedence.
 func segmentType(path string, ref *commonv1.Ref) (*commonv1.Ref, error) {
 	id := int64(regularSegment)
 	switch {

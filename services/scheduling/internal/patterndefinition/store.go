@@ -15,11 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// putPatterns stores the patterns that are not there yet and returns the ids
-// of all. A pattern that another transaction stored since the statement began
-// is in neither half of its response. The patterns come in the order of their
-// digests, so that two transactions with the same new ones wait for each other
-// at the first and never in a circle.
+// putPatterns stores new patterns, and returns the ids of all. A pattern that another transaction
+// stores concurrently is missing from the result. The patterns are ordered by digest, so that two
+// transactions with the same new patterns cannot deadlock.
 const putPatterns = `
 WITH given AS (
     SELECT * FROM unnest($2::bytea[], $3::int[], $4::bytea[]) AS g (digest, day_count, body)
@@ -36,13 +34,13 @@ WITH given AS (
 )
 SELECT id, digest, false FROM known UNION ALL SELECT id, digest, true FROM added`
 
-// putRounds bounds how often Put asks. The second round sees what another
-// transaction stored during the first one.
+// putRounds limits the attempts of Put. The second round sees patterns that another transaction
+// stored during the first one.
 const putRounds = 3
 
-// Put stores definitions, equal ones once, and returns the pattern id of each,
-// in order. The ids are good when the transaction has committed. What was
-// not there before is published to those who keep a copy.
+// Put stores definitions, equal ones only once, and returns the pattern id of each, in order. The
+// ids are valid after the transaction has committed. New patterns are published to services that
+// keep a copy.
 func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition) ([]int64, error) {
 	ids := make(map[[sha256.Size]byte]int64, len(definitions))
 	for range putRounds {
@@ -65,8 +63,7 @@ func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, tenantID int64, defini
 	return out, nil
 }
 
-// withoutID returns the definitions that have no id yet, each once, in the
-// order of their digests.
+// withoutID returns the distinct definitions without an id, in the order of their digests.
 func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*Definition {
 	var missing []*Definition
 	for _, definition := range definitions {
@@ -105,9 +102,8 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definiti
 
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
 
-// Patterns returns stored patterns by id, complete: all that they need stands in
-// them. An id that does not exist is an error, because patterns are never
-// deleted.
+// Patterns returns stored patterns by id. They contain all templates. An unknown id is an error,
+// because patterns are never deleted.
 func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
 	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
 	var id int64

@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// Directory finds the employees that requests name, of those whom the caller may see,
-// as [projection.Resolver] does. It must not be used in a transaction.
+// Directory finds the requested employees that the caller may see, like [projection.Resolver]. Do
+// not use it in a transaction.
 type Directory interface {
 	EachEmployee(ctx context.Context, refs []*commonv1.Ref) (employees []projection.Employee, unknown []*fault.Error, err error)
 }
@@ -34,8 +34,7 @@ type Handler struct {
 
 var _ schedulingv1.ScheduleRuleSetAssignmentServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps assignments in the database of the pool, of the rule
-// sets of a store.
+// New returns a Handler that stores assignments in the database of the pool.
 func New(pool *pg.Pool, ruleSets *setup.Kind[*schedulingv1.ScheduleRuleSet], directory Directory) *Handler {
 	return &Handler{pool: pool, ruleSets: ruleSets, directory: directory}
 }
@@ -45,31 +44,31 @@ func (h *Handler) ListScheduleRuleSetAssignments(ctx context.Context, req *sched
 	if req.PersonKey == nil && req.GetPersonNumber() == "" {
 		return nil, fault.Invalid(CodeMissing, "Name the person by person_key or person_number.")
 	}
-	var named *commonv1.Ref
+	var inputContext *commonv1.Ref
 	if req.ContextId != nil || req.ContextName != nil {
-		named = &commonv1.Ref{Id: req.ContextId, Qualifier: req.ContextName}
+		inputContext = &commonv1.Ref{Id: req.ContextId, Qualifier: req.ContextName}
 	}
-	refs := []*commonv1.Ref{refOf(&schedulingv1.SchedulingPersonIdentity{PersonKey: req.PersonKey, PersonNumber: req.PersonNumber})}
-	return h.list(ctx, refs, "context", named, "date", req.GetDate(), false)
+	refs := []*commonv1.Ref{identityRef(&schedulingv1.SchedulingPersonIdentity{PersonKey: req.PersonKey, PersonNumber: req.PersonNumber})}
+	return h.list(ctx, refs, "context", inputContext, "date", req.GetDate(), false)
 }
 
-// MultiReadScheduleRuleSetAssignments returns the assignments of the persons asked for,
-// in that order.
+// MultiReadScheduleRuleSetAssignments returns the assignments of the requested persons, in the
+// order of the request.
 func (h *Handler) MultiReadScheduleRuleSetAssignments(ctx context.Context, req *schedulingv1.MultiReadScheduleRuleSetAssignmentsRequest) (*schedulingv1.PersonScheduleRuleSetsList, error) {
 	where := req.GetBody().GetWhere()
-	refs, err := refsOf(where.GetEmployees())
+	refs, err := parseRefs(where.GetEmployees())
 	if err != nil {
 		return nil, err
 	}
 	return h.list(ctx, refs, "where.context", where.GetContext(), "where.date", where.GetDate(), req.GetPartialSuccess())
 }
 
-// refsOf returns whom a list names in one of its three ways.
-func refsOf(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, error) {
-	switch given := reflist.CountTrue(len(list.GetPersonKeys()) > 0, len(list.GetPersonNumbers()) > 0, len(list.GetPersons()) > 0); {
-	case given == 0:
+// parseRefs returns the references of a list, which must use exactly one of its three forms.
+func parseRefs(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, error) {
+	switch forms := reflist.CountTrue(len(list.GetPersonKeys()) > 0, len(list.GetPersonNumbers()) > 0, len(list.GetPersons()) > 0); {
+	case forms == 0:
 		return nil, fault.Invalid(CodeMissing, "where.employees needs personKeys, personNumbers or persons.")
-	case given > 1:
+	case forms > 1:
 		return nil, fault.Invalid(CodeSeveral, "where.employees takes only one of personKeys, personNumbers and persons.")
 	}
 	var refs []*commonv1.Ref
@@ -80,24 +79,24 @@ func refsOf(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, e
 		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(number)})
 	}
 	for _, identity := range list.GetPersons() {
-		refs = append(refs, refOf(identity))
+		refs = append(refs, identityRef(identity))
 	}
 	return refs, nil
 }
 
-func refOf(identity *schedulingv1.SchedulingPersonIdentity) *commonv1.Ref {
+func identityRef(identity *schedulingv1.SchedulingPersonIdentity) *commonv1.Ref {
 	if identity == nil {
 		return &commonv1.Ref{}
 	}
 	return &commonv1.Ref{Id: identity.PersonKey, Qualifier: identity.PersonNumber}
 }
 
-func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath string, named *commonv1.Ref, datePath, date string, partial bool) (*schedulingv1.PersonScheduleRuleSetsList, error) {
+func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath string, contextRef *commonv1.Ref, datePath, date string, partial bool) (*schedulingv1.PersonScheduleRuleSetsList, error) {
 	tenantID := tenant.Of(ctx)
 	var inContext int64
-	if named != nil {
+	if contextRef != nil {
 		var err error
-		if inContext, err = ContextOf(contextPath, named); err != nil {
+		if inContext, err = FindContext(contextPath, contextRef); err != nil {
 			return nil, err
 		}
 	}
@@ -113,13 +112,13 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 	if err != nil {
 		return nil, err
 	}
-	// Versions first: who writes what was read before a change gets 409.
-	ids := idsOf(employees)
+	// Read versions first, so that a client that read older assignments gets 409 when it writes.
+	ids := knownIDs(employees)
 	counted, err := versions(ctx, h.pool, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
-	have, err := read(ctx, h.pool, tenantID, ids)
+	assignments, err := read(ctx, h.pool, tenantID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 		if unknown[i] != nil {
 			return nil, unknown[i]
 		}
-		return message(&employees[i], toProto(have[employees[i].ID], inContext, day), counted[employees[i].ID]), nil
+		return message(&employees[i], toProto(assignments[employees[i].ID], inContext, day), counted[employees[i].ID]), nil
 	})
 	if err != nil {
 		return nil, err
@@ -147,8 +146,8 @@ func message(e *projection.Employee, list []*schedulingv1.ScheduleRuleSetAssignm
 	return out
 }
 
-// idsOf returns the ids of those who are known.
-func idsOf(employees []projection.Employee) []int64 {
+// knownIDs returns the ids of the employees that were found.
+func knownIDs(employees []projection.Employee) []int64 {
 	ids := make([]int64, 0, len(employees))
 	for i := range employees {
 		if employees[i].ID != 0 {

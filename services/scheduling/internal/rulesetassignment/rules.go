@@ -1,4 +1,4 @@
-// Package rulesetassignment gives persons schedule rule sets, effective-dated. In a
+// Package rulesetassignment assigns schedule rule sets to persons by effective dates. In each
 // context a person has at most one rule set on a day.
 package rulesetassignment
 
@@ -15,29 +15,32 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Codes of the reference product.
+// Error codes of the reference product.
 const (
-	// CodeContext (400): there is no such context, or an assignment names none.
+	// CodeContext (400): there is no such context, or an assignment has no context.
 	CodeContext = "WFS-107018"
-	// CodeDay (400): a date is missing, or is none.
+	// CodeDay (400): a date is missing or malformed.
 	CodeDay = "WFS-107024"
-	// CodeContextGiven (400): the span names a context, and the assignments do as well. Leave out that of the span.
+	// CodeContextGiven (400): both the span and the assignments name a context. Leave out the
+	// context of the span.
 	CodeContextGiven = "WFS-107027"
-	// CodeContextMissing (400): there are no assignments, and the span does not name the context to clear.
+	// CodeContextMissing (400): there are no assignments, and the span does not name the context to
+	// clear.
 	CodeContextMissing = "WFS-107028"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required value is missing.
 	CodeMissing = "WFS-111201"
-	// CodeDays (400): dates are not in their order, or assignments overlap.
+	// CodeDays (400): dates are out of order, or assignments overlap.
 	CodeDays = "WFS-111203"
-	// CodeSeveral (400): persons are named in more than one way.
+	// CodeSeveral (400): persons are identified in more than one way.
 	CodeSeveral = "WFS-111207"
-	// CodeOtherPerson (400): the person in the body is not the one in the path.
+	// CodeOtherPerson (400): the person in the body differs from the person in the path.
 	CodeOtherPerson = "WFS-111209"
 )
 
-// Codes of ours.
+// Error codes of our own.
 const (
-	// CodeRuleType (400): the rule set is not of the type Employee, which alone is for persons.
+	// CodeRuleType (400): the rule set is not of the type Employee, which alone can be assigned to
+	// persons.
 	CodeRuleType = "WRL-31801"
 	// CodeUnknownRuleSet (400): there is no such rule set.
 	CodeUnknownRuleSet = "WRL-31505"
@@ -45,9 +48,9 @@ const (
 
 // The contexts.
 const (
-	// Default is the context of what holds for persons.
+	// Default is the context of normal assignments.
 	Default int64 = -1
-	// GenerationOverride is the context of what holds in its place while schedules
+	// GenerationOverride is the context of assignments that replace the normal ones while schedules
 	// are generated.
 	GenerationOverride int64 = -2
 )
@@ -55,26 +58,26 @@ const (
 // contexts are the names of the contexts.
 var contexts = map[int64]string{Default: "DEFAULT", GenerationOverride: "SCHEDULE_GENERATION_OVERRIDE"}
 
-// maxAssignments bounds the assignments of a person.
+// maxAssignments limits the assignments of a person.
 const maxAssignments = 500
 
-// assignment is a rule set on days, from the first up to, and not including, the last.
+// assignment is a rule set on a range of days, including the first and excluding the last.
 type assignment struct {
 	context, ruleSet int64
 	days             civil.Range
-	// name is that of the rule set; it is not stored.
+	// name is the name of the rule set. It is not stored here.
 	name string
 }
 
-// change is what a request asks for, of one person: inside the span nothing stays in
-// the contexts but the new assignments.
+// change is the requested change of one person: the new assignments replace all others of the
+// contexts inside the span.
 type change struct {
 	span     civil.Range
 	contexts []int64
 	fresh    []newAssignment
 }
 
-// newAssignment is one whose rule set is not yet looked up.
+// newAssignment is an assignment whose rule set has not been looked up yet.
 type newAssignment struct {
 	path    string
 	context int64
@@ -82,8 +85,8 @@ type newAssignment struct {
 	days    civil.Range
 }
 
-// ContextOf returns the context that a ref names; the id goes before the name.
-func ContextOf(path string, ref *commonv1.Ref) (int64, error) {
+// FindContext returns the context of a reference. The id takes precedence over the name.
+func FindContext(path string, ref *commonv1.Ref) (int64, error) {
 	for id, name := range contexts {
 		if ref.GetId() == id || ref != nil && ref.Id == nil && ref.GetQualifier() == name {
 			return id, nil
@@ -92,8 +95,8 @@ func ContextOf(path string, ref *commonv1.Ref) (int64, error) {
 	return 0, fault.Invalid(CodeContext, path+" is neither -1 (DEFAULT) nor -2 (SCHEDULE_GENERATION_OVERRIDE).")
 }
 
-// readChange checks what a request says of a person's assignments. In a sequence each
-// assignment lasts until the next of its context, whatever its expiration date is.
+// readChange parses and checks the change of a person's assignments. In a sequence, each assignment
+// lasts until the next one of its context, regardless of its expiration date.
 func readChange(path string, in *schedulingv1.PersonScheduleRuleSets, sequence bool) (change, error) {
 	c := change{span: civil.Range{From: civil.Beginning, To: civil.Forever}}
 	var err error
@@ -103,13 +106,13 @@ func readChange(path string, in *schedulingv1.PersonScheduleRuleSets, sequence b
 		}
 	}
 	cleared := in.GetAssignmentSpan().GetContext()
-	switch given := len(in.GetAssignments()) > 0; {
-	case given && cleared != nil:
-		return c, fault.Invalid(CodeContextGiven, path+"assignmentSpan.context goes without assignments, which name their contexts themselves.")
-	case !given && cleared == nil:
-		return c, fault.Invalid(CodeContextMissing, path+"assignmentSpan.context is missing: it says what is cleared, for there are no assignments.")
-	case !given:
-		context, err := ContextOf(path+"assignmentSpan.context", cleared)
+	switch hasAssignments := len(in.GetAssignments()) > 0; {
+	case hasAssignments && cleared != nil:
+		return c, fault.Invalid(CodeContextGiven, path+"assignmentSpan.context cannot be combined with assignments, which have their own contexts.")
+	case !hasAssignments && cleared == nil:
+		return c, fault.Invalid(CodeContextMissing, path+"assignmentSpan.context is missing. Without assignments it selects the context to clear.")
+	case !hasAssignments:
+		context, err := FindContext(path+"assignmentSpan.context", cleared)
 		c.contexts = []int64{context}
 		return c, err
 	}
@@ -135,7 +138,7 @@ func (c *change) readAssignment(path string, in *schedulingv1.ScheduleRuleSetAss
 		return out, fault.Invalid(CodeMissing, path+".ruleSet needs an id or a qualifier.")
 	}
 	var err error
-	if out.context, err = ContextOf(path+".context", in.GetContext()); err != nil {
+	if out.context, err = FindContext(path+".context", in.GetContext()); err != nil {
 		return out, err
 	}
 	end := in.GetExpirationDate()
@@ -151,8 +154,8 @@ func (c *change) readAssignment(path string, in *schedulingv1.ScheduleRuleSetAss
 	return out, nil
 }
 
-// arrange ends each assignment of a sequence with the next one, and refuses those that
-// overlap.
+// arrange ends each assignment of a sequence where the next one begins, and rejects overlapping
+// assignments.
 func (c *change) arrange(sequence bool) error {
 	for i := 1; i < len(c.fresh); i++ {
 		before, next := &c.fresh[i-1], &c.fresh[i]
@@ -171,13 +174,13 @@ func (c *change) arrange(sequence bool) error {
 
 func readDays(path, fromName, from, toName, to string) (civil.Range, error) {
 	var ends [2]civil.Date
-	for i, given := range []struct{ name, text string }{{fromName, from}, {toName, to}} {
-		if given.text == "" {
-			return civil.Range{}, fault.Invalid(CodeDay, fmt.Sprintf("%s.%s is missing.", path, given.name))
+	for i, date := range []struct{ name, text string }{{fromName, from}, {toName, to}} {
+		if date.text == "" {
+			return civil.Range{}, fault.Invalid(CodeDay, fmt.Sprintf("%s.%s is missing.", path, date.name))
 		}
 		var err error
-		if ends[i], err = civil.ParseDate(given.text); err != nil {
-			return civil.Range{}, fault.Invalid(CodeDay, fmt.Sprintf("%s.%s: %s.", path, given.name, err))
+		if ends[i], err = civil.ParseDate(date.text); err != nil {
+			return civil.Range{}, fault.Invalid(CodeDay, fmt.Sprintf("%s.%s: %s.", path, date.name, err))
 		}
 	}
 	days := civil.Range{From: ends[0], To: ends[1]}.Clamp()
@@ -187,8 +190,8 @@ func readDays(path, fromName, from, toName, to string) (civil.Range, error) {
 	return days, nil
 }
 
-// rewrite returns the assignments of a person after the span was cleared in some
-// contexts, and filled with new ones, by context and day.
+// rewrite returns the assignments of a person after the span was cleared in some contexts and
+// filled with new assignments, by context and day.
 func rewrite(old []assignment, c change, fresh []assignment) []assignment {
 	out := make([]assignment, 0, len(old)+len(fresh)+1)
 	for _, a := range old {
@@ -196,8 +199,8 @@ func rewrite(old []assignment, c change, fresh []assignment) []assignment {
 			out = append(out, a)
 			continue
 		}
-		for _, left := range civil.AppendDifference(nil, []civil.Range{a.days}, []civil.Range{c.span}) {
-			a.days = left
+		for _, remaining := range civil.AppendDifference(nil, []civil.Range{a.days}, []civil.Range{c.span}) {
+			a.days = remaining
 			out = append(out, a)
 		}
 	}
@@ -208,8 +211,8 @@ func rewrite(old []assignment, c change, fresh []assignment) []assignment {
 	return out
 }
 
-// toProto returns assignments as callers read them: those of a context, or of all when it
-// is 0, that hold on a day, or on any when it is nil.
+// toProto returns assignments for responses. context selects one context; 0 means all. day selects
+// one day; nil means all.
 func toProto(list []assignment, context int64, day *civil.Date) []*schedulingv1.ScheduleRuleSetAssignment {
 	var out []*schedulingv1.ScheduleRuleSetAssignment
 	for _, a := range list {
@@ -225,14 +228,14 @@ func toProto(list []assignment, context int64, day *civil.Date) []*schedulingv1.
 	return out
 }
 
-// EffectiveRuleSet says that a rule set holds on days.
+// EffectiveRuleSet is a rule set that applies on a range of days.
 type EffectiveRuleSet struct {
 	RuleSet int64
 	Days    civil.Range
 }
 
-// effectiveRuleSets returns which rule sets hold on days in a context, each with its days
-// joined. Overridden days are those of the override alone.
+// effectiveRuleSets returns the rule sets that apply in a context, each with its joined days. On
+// overridden days only the override applies.
 func effectiveRuleSets(list []assignment, context int64, days civil.Range) []EffectiveRuleSet {
 	var overridden []civil.Range
 	for _, a := range list {
@@ -241,7 +244,7 @@ func effectiveRuleSets(list []assignment, context int64, days civil.Range) []Eff
 		}
 	}
 	overridden = civil.Normalise(overridden)
-	held := map[int64][]civil.Range{}
+	daysByRuleSet := map[int64][]civil.Range{}
 	for _, a := range list {
 		on := []civil.Range{a.days.Intersect(days)}
 		switch {
@@ -250,10 +253,10 @@ func effectiveRuleSets(list []assignment, context int64, days civil.Range) []Eff
 		case a.context == Default:
 			on = civil.AppendDifference(nil, on, overridden)
 		}
-		held[a.ruleSet] = append(held[a.ruleSet], on...)
+		daysByRuleSet[a.ruleSet] = append(daysByRuleSet[a.ruleSet], on...)
 	}
 	var out []EffectiveRuleSet
-	for id, ranges := range held {
+	for id, ranges := range daysByRuleSet {
 		for _, r := range civil.Normalise(ranges) {
 			out = append(out, EffectiveRuleSet{RuleSet: id, Days: r})
 		}

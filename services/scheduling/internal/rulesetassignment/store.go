@@ -21,8 +21,7 @@ WHERE a.tenant_id = $1 AND a.employee_id = ANY($2) ORDER BY a.employee_id, a.con
 	readHeads = `
 SELECT employee_id, version FROM schedule_rule_set_assignment_head WHERE tenant_id = $1 AND employee_id = ANY($2)`
 
-	// Rows are locked in the order of the employees: two requests cannot wait for each
-	// other in a circle.
+	// Rows are locked in the order of the employees, so that two requests cannot deadlock.
 	lockHeads = `
 INSERT INTO schedule_rule_set_assignment_head AS h (tenant_id, employee_id, version)
 SELECT $1, u.id, 0 FROM unnest($2::bigint[]) AS u (id) ORDER BY u.id
@@ -46,7 +45,7 @@ SELECT id FROM schedule_rule_set WHERE tenant_id = $1 AND id = ANY($2) ORDER BY 
 SELECT EXISTS (SELECT FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND schedule_rule_set_id = $2)`
 )
 
-// read returns the assignments of employees, each by context and day.
+// read returns the assignments of employees, by context and day.
 func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64][]assignment, error) {
 	out := make(map[int64][]assignment, len(employees))
 	var employee int64
@@ -61,14 +60,13 @@ func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64)
 	return out, nil
 }
 
-// versions returns how often the assignments of employees were changed.
+// versions returns the versions of the employees' lists of assignments.
 func versions(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]int64, error) {
 	rows, err := db.Query(ctx, readHeads, tenantID, employees)
 	return collectVersions(rows, err, len(employees))
 }
 
-// lock is versions, and keeps others from changing the assignments until the
-// transaction ends.
+// lock is like versions, but also locks the assignments until the transaction ends.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
 	rows, err := tx.Query(ctx, lockHeads, tenantID, employees)
 	return collectVersions(rows, err, len(employees))
@@ -90,13 +88,13 @@ func collectVersions(rows pgx.Rows, err error, count int) (map[int64]int64, erro
 	return out, nil
 }
 
-// replace stores all assignments of employees in the place of those that they have.
-func replace(ctx context.Context, tx pgx.Tx, tenantID int64, wanted map[int64][]assignment) error {
-	ids := slices.Sorted(maps.Keys(wanted))
+// replace replaces all assignments of employees.
+func replace(ctx context.Context, tx pgx.Tx, tenantID int64, replacement map[int64][]assignment) error {
+	ids := slices.Sorted(maps.Keys(replacement))
 	var employees, contexts, sets []int64
 	var from, to []civil.Date
 	for _, id := range ids {
-		for _, a := range wanted[id] {
+		for _, a := range replacement[id] {
 			employees, contexts, sets = append(employees, id), append(contexts, a.context), append(sets, a.ruleSet)
 			from, to = append(from, a.days.From), append(to, a.days.To)
 		}
@@ -105,43 +103,44 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, wanted map[int64][]
 		return fmt.Errorf("count changes of rule sets of employees: %w", err)
 	}
 	if _, err := tx.Exec(ctx, deleteAssignments, tenantID, ids); err != nil {
-		return fmt.Errorf("take rule sets off employees: %w", err)
+		return fmt.Errorf("remove rule sets of employees: %w", err)
 	}
 	if _, err := tx.Exec(ctx, insertAssignments, tenantID, employees, contexts, from, to, sets); err != nil {
-		return fmt.Errorf("give employees rule sets: %w", err)
+		return fmt.Errorf("assign rule sets to employees: %w", err)
 	}
 	return nil
 }
 
-// lockExistingRuleSets keeps rule sets from being deleted until the transaction ends, and returns those
-// that are there.
+// lockExistingRuleSets locks rule sets against deletion until the transaction ends, and returns
+// those that exist.
 func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
 	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockRuleSets, tenantID, ruleSets)
 	if err != nil {
-		return nil, fmt.Errorf("keep rule sets: %w", err)
+		return nil, fmt.Errorf("lock rule sets: %w", err)
 	}
 	return found, nil
 }
 
-// IsAssigned reports whether somebody has a rule set. Whoever asks has locked it.
+// IsAssigned reports whether a rule set is assigned to any employee. The caller must have locked
+// the rule set.
 func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assigned bool, err error) {
 	if err := tx.QueryRow(ctx, findAssigned, tenantID, ruleSet).Scan(&assigned); err != nil {
-		return false, fmt.Errorf("find who has a rule set: %w", err)
+		return false, fmt.Errorf("find assignments of a rule set: %w", err)
 	}
 	return assigned, nil
 }
 
-// HoldingsOf returns which rule sets hold for employees on days in a context, by rule
+// EffectiveByEmployee returns the rule sets that apply to employees on days in a context, by rule
 // set and day.
-func HoldingsOf(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]EffectiveRuleSet, error) {
+func EffectiveByEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]EffectiveRuleSet, error) {
 	found, err := read(ctx, db, tenantID, employees)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[int64][]EffectiveRuleSet, len(found))
 	for id, list := range found {
-		if held := effectiveRuleSets(list, inContext, days); len(held) > 0 {
-			out[id] = held
+		if effective := effectiveRuleSets(list, inContext, days); len(effective) > 0 {
+			out[id] = effective
 		}
 	}
 	return out, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// item is one person's part of a request.
+// item is the part of a request about one person.
 type item struct {
 	change
 	employee *projection.Employee
@@ -26,13 +26,12 @@ type item struct {
 	resolved []assignment
 }
 
-// UpdateScheduleRuleSetAssignments rewrites the assignments of one person, which are a
-// sequence.
+// UpdateScheduleRuleSetAssignments replaces the assignments of one person by a sequence.
 func (h *Handler) UpdateScheduleRuleSetAssignments(ctx context.Context, req *schedulingv1.UpdateScheduleRuleSetAssignmentsRequest) (*schedulingv1.PersonScheduleRuleSets, error) {
-	asked := &commonv1.Ref{Id: &req.PersonId}
-	refs := []*commonv1.Ref{asked}
-	if named := req.GetBody().GetPersonIdentity(); named != nil {
-		refs = append(refs, refOf(named))
+	person := &commonv1.Ref{Id: &req.PersonId}
+	refs := []*commonv1.Ref{person}
+	if identity := req.GetBody().GetPersonIdentity(); identity != nil {
+		refs = append(refs, identityRef(identity))
 	}
 	employees, unknown, err := h.directory.EachEmployee(ctx, refs)
 	if err != nil {
@@ -56,20 +55,20 @@ func (h *Handler) UpdateScheduleRuleSetAssignments(ctx context.Context, req *sch
 	return out[0], nil
 }
 
-// MultiUpsertScheduleRuleSetAssignments rewrites the assignments of persons, all or
-// none. Several items for one person count in their order.
+// MultiUpsertScheduleRuleSetAssignments replaces assignments of persons, all or none. Several items
+// for one person apply in order.
 func (h *Handler) MultiUpsertScheduleRuleSetAssignments(ctx context.Context, req *schedulingv1.PersonScheduleRuleSetsList) (*schedulingv1.PersonScheduleRuleSetsList, error) {
-	given := req.GetPersons()
-	if len(given) == 0 {
+	persons := req.GetPersons()
+	if len(persons) == 0 {
 		return nil, fault.Invalid(CodeMissing, "At least one person is needed.")
 	}
-	items, refs := make([]*item, len(given)), make([]*commonv1.Ref, len(given))
-	for i, p := range given {
+	items, refs := make([]*item, len(persons)), make([]*commonv1.Ref, len(persons))
+	for i, p := range persons {
 		c, err := readChange(fmt.Sprintf("[%d].", i), p, false)
 		if err != nil {
 			return nil, err
 		}
-		items[i], refs[i] = &item{change: c, version: p.Version}, refOf(p.GetPersonIdentity())
+		items[i], refs[i] = &item{change: c, version: p.Version}, identityRef(p.GetPersonIdentity())
 	}
 	employees, unknown, err := h.directory.EachEmployee(ctx, refs)
 	if err != nil {
@@ -85,13 +84,13 @@ func (h *Handler) MultiUpsertScheduleRuleSetAssignments(ctx context.Context, req
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range given {
+	for i, p := range persons {
 		out[i].AssignmentSpan = p.GetAssignmentSpan()
 	}
 	return &schedulingv1.PersonScheduleRuleSetsList{Persons: out}, nil
 }
 
-// write carries items out, all or none, and returns what each person then has.
+// write applies the items, all or none, and returns the new assignments of each person.
 func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.PersonScheduleRuleSets, error) {
 	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(items))
@@ -100,7 +99,7 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	var have map[int64][]assignment
+	var assignments map[int64][]assignment
 	var counted map[int64]int64
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if counted, err = lock(ctx, tx, tenantID, ids); err != nil {
@@ -109,15 +108,15 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 		if err := h.resolve(ctx, tx, tenantID, items); err != nil {
 			return err
 		}
-		if have, err = read(ctx, tx, tenantID, ids); err != nil {
+		if assignments, err = read(ctx, tx, tenantID, ids); err != nil {
 			return err
 		}
-		changed, err := apply(ctx, items, have, counted)
+		changed, err := apply(ctx, items, assignments, counted)
 		if err != nil || len(changed) == 0 {
 			return err
 		}
 		for id, list := range changed {
-			have[id] = list
+			assignments[id] = list
 			counted[id]++
 		}
 		return replace(ctx, tx, tenantID, changed)
@@ -127,13 +126,13 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 	}
 	out := make([]*schedulingv1.PersonScheduleRuleSets, len(items))
 	for i, it := range items {
-		out[i] = message(it.employee, toProto(have[it.employee.ID], 0, nil), counted[it.employee.ID])
+		out[i] = message(it.employee, toProto(assignments[it.employee.ID], 0, nil), counted[it.employee.ID])
 	}
 	return out, nil
 }
 
-// apply returns the assignments of those for whom the items make a difference.
-func apply(ctx context.Context, items []*item, have map[int64][]assignment, counted map[int64]int64) (map[int64][]assignment, error) {
+// apply returns the new assignments of the persons for whom the items make a difference.
+func apply(ctx context.Context, items []*item, current map[int64][]assignment, counted map[int64]int64) (map[int64][]assignment, error) {
 	after := map[int64][]assignment{}
 	for _, it := range items {
 		id := it.employee.ID
@@ -143,25 +142,25 @@ func apply(ctx context.Context, items []*item, have map[int64][]assignment, coun
 				return nil, err
 			}
 		}
-		was, begun := after[id]
-		if !begun {
-			was = have[id]
+		list, started := after[id]
+		if !started {
+			list = current[id]
 		}
-		after[id] = rewrite(was, it.change, it.resolved)
+		after[id] = rewrite(list, it.change, it.resolved)
 		if len(after[id]) > maxAssignments {
 			return nil, fault.Conflict(fault.CodeFull,
 				fmt.Sprintf("A person may have at most %d rule set assignments, and the person %d would have more. Clear those of the past.", maxAssignments, id))
 		}
 	}
 	for id, list := range after {
-		if slices.Equal(list, have[id]) {
+		if slices.Equal(list, current[id]) {
 			delete(after, id)
 		}
 	}
 	return after, nil
 }
 
-// resolve finds the rule sets that items name, and keeps them from being deleted.
+// resolve finds the rule sets of items, and locks them against deletion.
 func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
 	var ids []int64
 	var names []string
@@ -181,16 +180,16 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items 
 	if err != nil {
 		return err
 	}
-	kept := make([]int64, len(found))
+	existing := make([]int64, len(found))
 	for i, s := range found {
-		kept[i] = s.GetId()
+		existing[i] = s.GetId()
 	}
-	if kept, err = lockExistingRuleSets(ctx, tx, tenantID, kept); err != nil {
+	if existing, err = lockExistingRuleSets(ctx, tx, tenantID, existing); err != nil {
 		return err
 	}
 	byID, byName := map[int64]*schedulingv1.ScheduleRuleSet{}, map[string]*schedulingv1.ScheduleRuleSet{}
 	for _, s := range found {
-		if slices.Contains(kept, s.GetId()) {
+		if slices.Contains(existing, s.GetId()) {
 			byID[s.GetId()], byName[strings.ToLower(s.GetName())] = s, s
 		}
 	}
@@ -205,7 +204,7 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items 
 			case set == nil:
 				return fault.Invalid(CodeUnknownRuleSet, fmt.Sprintf("%s.ruleSet: there is no such schedule rule set.", a.path))
 			case set.GetRuleType().GetId() != schedulerule.Employee:
-				return fault.Invalid(CodeRuleType, fmt.Sprintf("%s.ruleSet: %q has the type %s, and holds for everybody. Assign one of the type Employee.",
+				return fault.Invalid(CodeRuleType, fmt.Sprintf("%s.ruleSet: %q has the type %s, and applies to all employees. Assign a rule set of the type Employee.",
 					a.path, set.GetName(), set.GetRuleType().GetName()))
 			}
 			it.resolved = append(it.resolved, assignment{context: a.context, ruleSet: set.GetId(), days: a.days, name: set.GetName()})

@@ -133,7 +133,7 @@ func assignmentContext(where *schedulingv1.ScheduleRuleEvaluationWhere) (int64, 
 	case reflist.Refs(where.GetRuleSets()) != nil:
 		return 0, fault.Invalid(CodeInvalid, "where.context cannot be combined with where.ruleSets. It selects the assignments to evaluate.")
 	default:
-		return rulesetassignment.ContextOf("where.context", named)
+		return rulesetassignment.FindContext("where.context", named)
 	}
 }
 

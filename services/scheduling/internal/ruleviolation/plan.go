@@ -74,7 +74,7 @@ func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inCo
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	holdings, err := rulesetassignment.HoldingsOf(ctx, h.Pool, tenantID, ids, inContext, days)
+	holdings, err := rulesetassignment.EffectiveByEmployee(ctx, h.Pool, tenantID, ids, inContext, days)
 	if err != nil || len(holdings) == 0 {
 		return err
 	}

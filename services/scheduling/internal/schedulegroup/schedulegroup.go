@@ -1,4 +1,4 @@
-// Package schedulegroup keeps schedule groups: who is scheduled together.
+// Package schedulegroup manages schedule groups: employees who are scheduled together.
 package schedulegroup
 
 import (
@@ -13,23 +13,23 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Codes of the reference product.
+// Error codes of the reference product.
 const (
 	// CodeUnknown (400, 404): there is no such schedule group.
 	CodeUnknown = "WFS-106601"
-	// CodeSeveral (400): groups are named by more than one list.
+	// CodeSeveral (400): the request uses more than one list of groups.
 	CodeSeveral = "WFS-106611"
 )
 
-// Codes of ours, with status 400.
+// Error codes of our own, with status 400.
 const (
-	// CodeInvalid: a value is not one that its property may have.
+	// CodeInvalid: a property has a value that is not allowed.
 	CodeInvalid = "WRL-30801"
-	// CodeMissing: something that is needed was not given.
+	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-30802"
-	// CodeTaken: another group has the name, or the persistent id.
+	// CodeTaken: another group has the name or the persistent id.
 	CodeTaken = "WRL-30803"
-	// CodeOtherID: the id in the body is not the one in the path.
+	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30804"
 )
 
@@ -50,7 +50,7 @@ type Handler struct {
 
 var _ schedulingv1.ScheduleGroupServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps schedule groups in the database of the pool.
+// New returns a Handler that stores schedule groups in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.ScheduleGroup]{Kind: kind(), Pool: pool, Prepare: prepare}}
 }
@@ -64,8 +64,7 @@ func prepare(_ string, g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGro
 	return g, nil
 }
 
-// ListScheduleGroups returns a page of the schedule groups by name, or the one
-// that is asked for.
+// ListScheduleGroups returns a page of the schedule groups by name, or the requested one.
 func (h *Handler) ListScheduleGroups(ctx context.Context, req *schedulingv1.ListScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	if err != nil {
@@ -75,11 +74,11 @@ func (h *Handler) ListScheduleGroups(ctx context.Context, req *schedulingv1.List
 	if req.Count != nil {
 		list = list[:min(int(req.GetCount()), len(list))]
 	}
-	return detailed(list, req.AllDetails), nil
+	return toList(list, req.AllDetails), nil
 }
 
-// detailed leaves the ids and names of groups when only they are wanted.
-func detailed(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.ScheduleGroupList {
+// toList returns the groups, with only their ids and names if details are declined.
+func toList(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.ScheduleGroupList {
 	if all != nil && !*all {
 		for i, g := range list {
 			list[i] = &schedulingv1.ScheduleGroup{Id: g.Id, Name: g.GetName()}
@@ -88,17 +87,17 @@ func detailed(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.Sched
 	return &schedulingv1.ScheduleGroupList{Items: list}
 }
 
-// MultiReadScheduleGroups returns the groups that are named, in that order; all
-// when none are.
+// MultiReadScheduleGroups returns the requested groups in the order of the request, or all groups
+// without a request.
 func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1.MultiReadScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
 	const path = "where.scheduleGroups"
-	named := req.GetWhere().GetScheduleGroups()
-	refs, err := reflist.AtMostOne(named, path, CodeSeveral)
+	requested := req.GetWhere().GetScheduleGroups()
+	refs, err := reflist.AtMostOne(requested, path, CodeSeveral)
 	if err != nil {
 		return nil, err
 	}
 	var list []*schedulingv1.ScheduleGroup
-	if ids := named.GetPersistentIds(); len(ids) > 0 {
+	if ids := requested.GetPersistentIds(); len(ids) > 0 {
 		list, err = h.resource.ReadUnique(ctx, path+".persistentIds", "persistent_id", ids)
 	} else {
 		list, err = h.resource.Read(ctx, path, refs)
@@ -107,12 +106,12 @@ func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1
 		return nil, err
 	}
 	if where := req.GetWhere(); where != nil {
-		return detailed(list, where.AllDetails), nil
+		return toList(list, where.AllDetails), nil
 	}
-	return detailed(list, nil), nil
+	return toList(list, nil), nil
 }
 
-// GetScheduleGroup returns one schedule group, or 404.
+// GetScheduleGroup returns one schedule group, or the error 404.
 func (h *Handler) GetScheduleGroup(ctx context.Context, req *schedulingv1.GetScheduleGroupRequest) (*schedulingv1.ScheduleGroup, error) {
 	return h.resource.Get(ctx, req.GetId())
 }
@@ -127,7 +126,7 @@ func (h *Handler) UpdateScheduleGroup(ctx context.Context, req *schedulingv1.Upd
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }
 
-// DeleteScheduleGroup deletes a schedule group, or returns 404.
+// DeleteScheduleGroup deletes a schedule group, or returns the error 404.
 func (h *Handler) DeleteScheduleGroup(ctx context.Context, req *schedulingv1.DeleteScheduleGroupRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

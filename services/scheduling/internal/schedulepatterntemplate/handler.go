@@ -22,7 +22,7 @@ type Handler struct {
 
 var _ schedulingv1.SchedulePatternTemplateServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps templates in the database of the pool.
+// New returns a Handler that stores templates in the database of the pool.
 func New(pool *pg.Pool, definitions *patterndefinition.Definitions) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.SchedulePattern]{
 		Kind: Kind(), Pool: pool,
@@ -32,13 +32,13 @@ func New(pool *pg.Pool, definitions *patterndefinition.Definitions) *Handler {
 	}}
 }
 
-// GetSchedulePatternTemplate returns one template, or 404.
+// GetSchedulePatternTemplate returns one template, or the error 404.
 func (h *Handler) GetSchedulePatternTemplate(ctx context.Context, req *schedulingv1.GetSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
 	return h.resource.Get(ctx, req.GetId())
 }
 
-// UpdateSchedulePatternTemplate replaces the template with the id in the path,
-// or, without one, with the name in the query.
+// UpdateSchedulePatternTemplate replaces the template with the id in the path or, without one, with
+// the name in the query.
 func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedulingv1.UpdateSchedulePatternTemplateRequest) (*schedulingv1.SchedulePattern, error) {
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
@@ -47,8 +47,8 @@ func (h *Handler) UpdateSchedulePatternTemplate(ctx context.Context, req *schedu
 	return h.resource.Update(ctx, id, req.GetSchedulePattern())
 }
 
-// DeleteSchedulePatternTemplate deletes the template with the id in the path,
-// or, without one, with the name in the query.
+// DeleteSchedulePatternTemplate deletes the template with the id in the path or, without one, with
+// the name in the query.
 func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedulingv1.DeleteSchedulePatternTemplateRequest) (*emptypb.Empty, error) {
 	id, err := h.find(ctx, req.GetId(), req.Name)
 	if err != nil {
@@ -57,8 +57,8 @@ func (h *Handler) DeleteSchedulePatternTemplate(ctx context.Context, req *schedu
 	return h.resource.Delete(ctx, id, nil)
 }
 
-// find returns the id of the template that is meant. A path with an id returns
-// 404 when it names nothing, which the store does; a name is a parameter.
+// find returns the id of the template. An unknown id in the path later leads to the error 404, but
+// an unknown name is an invalid parameter.
 func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, error) {
 	if id != 0 {
 		return id, nil
@@ -76,52 +76,50 @@ func (h *Handler) find(ctx context.Context, id int64, name *string) (int64, erro
 	return list[0].GetId(), nil
 }
 
-// ListSchedulePatternTemplates returns all templates, or the one with the given
-// name in a list of one; the list is empty when there is none.
+// ListSchedulePatternTemplates returns all templates, or a list with the template of the given
+// name. The list is empty if there is none.
 func (h *Handler) ListSchedulePatternTemplates(ctx context.Context, req *schedulingv1.ListSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
 	list, err := h.resource.List(ctx, nil, req.Name)
 	if err != nil {
 		return nil, err
 	}
-	// Details are shown unless they are declined.
+	// Details are included unless they are declined.
 	if req.AllDetails != nil && !req.GetAllDetails() {
 		for i, p := range list {
-			list[i] = short(p)
+			list[i] = withoutDetails(p)
 		}
 	}
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: list}, nil
 }
 
-// CreateSchedulePatternTemplate stores a new template. An id in the body is
-// ignored.
-func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, given *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
-	return h.resource.Create(ctx, given)
+// CreateSchedulePatternTemplate stores a new template. It ignores an id in the body.
+func (h *Handler) CreateSchedulePatternTemplate(ctx context.Context, input *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
+	return h.resource.Create(ctx, input)
 }
 
-// MultiCreateSchedulePatternTemplates stores new templates, all or, with
-// partial success, those that can be.
+// MultiCreateSchedulePatternTemplates stores new templates: all or none or, with partial success,
+// the valid ones.
 func (h *Handler) MultiCreateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiCreateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	given := req.GetBody().GetSchedulePatterns()
-	if len(given) == 0 {
+	patterns := req.GetBody().GetSchedulePatterns()
+	if len(patterns) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
 	}
-	stored, failure, err := h.resource.CreateMany(ctx, given, req.GetPartialSuccess())
+	stored, failure, err := h.resource.CreateMany(ctx, patterns, req.GetPartialSuccess())
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: stored, Failure: failure}, err
 }
 
-// MultiUpdateSchedulePatternTemplates replaces templates, all or, with partial
-// success, those that can be.
+// MultiUpdateSchedulePatternTemplates replaces templates: all or none or, with partial success, the
+// valid ones.
 func (h *Handler) MultiUpdateSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiUpdateSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
-	given := req.GetBody().GetSchedulePatterns()
-	if len(given) == 0 {
+	patterns := req.GetBody().GetSchedulePatterns()
+	if len(patterns) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one schedule pattern is needed.")
 	}
-	stored, failure, err := h.resource.UpdateMany(ctx, given, req.GetPartialSuccess())
+	stored, failure, err := h.resource.UpdateMany(ctx, patterns, req.GetPartialSuccess())
 	return &schedulingv1.SchedulePatternList{SchedulePatterns: stored, Failure: failure}, err
 }
 
-// MultiDeleteSchedulePatternTemplates deletes the templates that are named, all
-// or none.
+// MultiDeleteSchedulePatternTemplates deletes the requested templates, all or none.
 func (h *Handler) MultiDeleteSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiDeleteSchedulePatternTemplatesRequest) (*emptypb.Empty, error) {
 	if len(req.GetRefs()) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one ref of a schedule pattern template is needed.")
@@ -129,8 +127,8 @@ func (h *Handler) MultiDeleteSchedulePatternTemplates(ctx context.Context, req *
 	return h.resource.DeleteMany(ctx, "refs", req.GetRefs())
 }
 
-// MultiReadSchedulePatternTemplates returns the templates that are named, in
-// the order of the names; all when none are.
+// MultiReadSchedulePatternTemplates returns the requested templates in the order of the request, or
+// all templates without a request.
 func (h *Handler) MultiReadSchedulePatternTemplates(ctx context.Context, req *schedulingv1.MultiReadSchedulePatternTemplatesRequest) (*schedulingv1.SchedulePatternList, error) {
 	list, err := h.resource.Read(ctx, "refs", req.GetRefs())
 	if err != nil {

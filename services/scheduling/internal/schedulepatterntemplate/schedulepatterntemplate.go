@@ -1,6 +1,6 @@
-// Package schedulepatterntemplate keeps schedule pattern templates: named patterns that
-// assignments start from. An assignment holds a copy, so that changing or
-// deleting a template never touches one.
+// Package schedulepatterntemplate manages schedule pattern templates: named patterns from which
+// assignments are created. An assignment contains a copy, so that changing or deleting a template
+// does not affect it.
 package schedulepatterntemplate
 
 import (
@@ -12,12 +12,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
-// anchorStartDay is the first weekday of pattern weeks, counted from Sunday as
-// 1. It would come from a locale policy; nothing is computed from it.
+// anchorStartDay is the first weekday of pattern weeks, counted from Sunday as 1. Nothing is
+// computed from it.
 const anchorStartDay = 1
 
-// Kind returns the declaration of pattern templates. An item may name a shift template: that is looked
-// up each time a pattern is created from the pattern template.
+// Kind returns the declaration of pattern templates. An item can name a shift template, which is
+// looked up each time a pattern is created from the pattern template.
 func Kind() *setup.Kind[*schedulingv1.SchedulePattern] {
 	return setup.NewKind(setup.Declaration[*schedulingv1.SchedulePattern]{
 		Codes: patterndefinition.Codes(),
@@ -36,8 +36,8 @@ func Kind() *setup.Kind[*schedulingv1.SchedulePattern] {
 	})
 }
 
-// short is a template as a list shows it that was asked for without details.
-func short(p *schedulingv1.SchedulePattern) *schedulingv1.SchedulePattern {
+// withoutDetails returns a template without details.
+func withoutDetails(p *schedulingv1.SchedulePattern) *schedulingv1.SchedulePattern {
 	return &schedulingv1.SchedulePattern{
 		Id:              p.Id,
 		Name:            p.GetName(),

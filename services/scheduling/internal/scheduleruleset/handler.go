@@ -30,12 +30,12 @@ type Handler struct {
 
 var _ schedulingv1.ScheduleRuleSetServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps rule sets in the database of the pool.
+// New returns a Handler that stores rule sets in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: setup.Resource[*ruleSet]{Kind: Kind(), Pool: pool, Prepare: prepare, Check: checkType, CheckUnused: checkUnassigned}}
 }
 
-// checkUnassigned refuses to delete a rule set that employees have.
+// checkUnassigned rejects deleting a rule set that is assigned to employees.
 func checkUnassigned(ctx context.Context, tx pgx.Tx, s *ruleSet) error {
 	assigned, err := rulesetassignment.IsAssigned(ctx, tx, tenant.Of(ctx), s.GetId())
 	if err == nil && assigned {
@@ -44,20 +44,20 @@ func checkUnassigned(ctx context.Context, tx pgx.Tx, s *ruleSet) error {
 	return err
 }
 
-// checkType refuses to change the type of a rule set.
+// checkType rejects changing the type of a rule set.
 func checkType(ctx context.Context, tx pgx.Tx, id int64, s *ruleSet) error {
 	if id == 0 {
 		return nil
 	}
-	was, err := Kind().GetForUpdate(ctx, tx, id)
-	if err == nil && was.GetRuleType().GetId() != s.GetRuleType().GetId() {
-		err = fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, which cannot change.", id, was.GetRuleType().GetName()))
+	stored, err := Kind().GetForUpdate(ctx, tx, id)
+	if err == nil && stored.GetRuleType().GetId() != s.GetRuleType().GetId() {
+		err = fault.Invalid(CodeRuleType, fmt.Sprintf("The schedule rule set %d has the type %s, which cannot change.", id, stored.GetRuleType().GetName()))
 	}
 	return err
 }
 
-// ListScheduleRuleSets returns the rule sets by name, all or those of a type, or the
-// one with a name.
+// ListScheduleRuleSets returns the rule sets by name: all, those of a type, or the one with the
+// given name.
 func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.ListScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
 	kind, err := requestedType(req.RuletypeId, req.RuletypeName)
 	if err != nil {
@@ -67,27 +67,27 @@ func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.Li
 	if err != nil {
 		return nil, err
 	}
-	list = ofType(list, kind)
+	list = filterByType(list, kind)
 	if req.Name != nil && len(list) == 0 {
 		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no schedule rule set with the name %.100q.", req.GetName()))
 	}
-	return detailed(list, req.AllDetails), nil
+	return toList(list, req.AllDetails), nil
 }
 
-// requestedType returns the id of the type that a list is to have, or 0.
+// requestedType returns the id of the requested type, or 0.
 func requestedType(id *int64, name *string) (int64, error) {
 	if id == nil && name == nil {
 		return 0, nil
 	}
-	given := &schedulingv1.ScheduleRuleProperty{Id: id}
+	property := &schedulingv1.ScheduleRuleProperty{Id: id}
 	if name != nil {
-		given.Name = *name
+		property.Name = *name
 	}
-	return typeOf("ruletype", given)
+	return findType("ruletype", property)
 }
 
-// detailed leaves the ids and names of rule sets when only they are wanted.
-func detailed(list []*ruleSet, all *bool) *schedulingv1.ScheduleRuleSetList {
+// toList returns the rule sets, with only their ids and names if details are declined.
+func toList(list []*ruleSet, all *bool) *schedulingv1.ScheduleRuleSetList {
 	if all != nil && !*all {
 		for i, s := range list {
 			list[i] = &ruleSet{Id: s.Id, Name: s.GetName()}
@@ -96,7 +96,7 @@ func detailed(list []*ruleSet, all *bool) *schedulingv1.ScheduleRuleSetList {
 	return &schedulingv1.ScheduleRuleSetList{Items: list}
 }
 
-// GetScheduleRuleSet returns one rule set, or 404.
+// GetScheduleRuleSet returns one rule set, or the error 404.
 func (h *Handler) GetScheduleRuleSet(ctx context.Context, req *schedulingv1.GetScheduleRuleSetRequest) (*ruleSet, error) {
 	return h.resource.Get(ctx, req.GetId())
 }
@@ -106,15 +106,15 @@ func (h *Handler) CreateScheduleRuleSet(ctx context.Context, req *ruleSet) (*rul
 	return h.resource.Create(ctx, req)
 }
 
-// UpdateScheduleRuleSet replaces a rule set. One that is not there is a 400, as in
-// the reference product.
+// UpdateScheduleRuleSet replaces a rule set. An unknown id is an error 400, as in the reference
+// product.
 func (h *Handler) UpdateScheduleRuleSet(ctx context.Context, req *schedulingv1.UpdateScheduleRuleSetRequest) (*ruleSet, error) {
 	out, err := h.resource.Update(ctx, req.GetId(), req.GetBody())
 	return out, asInvalid(err)
 }
 
-// DeleteScheduleRuleSet deletes a rule set. One that is not there is a 400, as in
-// the reference product.
+// DeleteScheduleRuleSet deletes a rule set. An unknown id is an error 400, as in the reference
+// product.
 func (h *Handler) DeleteScheduleRuleSet(ctx context.Context, req *schedulingv1.DeleteScheduleRuleSetRequest) (*emptypb.Empty, error) {
 	done, err := h.resource.Delete(ctx, req.GetId(), req.Version)
 	return done, asInvalid(err)
@@ -127,19 +127,19 @@ func asInvalid(err error) error {
 	return err
 }
 
-// MultiReadScheduleRuleSets returns the rule sets that are named, in that order; all,
-// or those of a type, when none are.
+// MultiReadScheduleRuleSets returns the requested rule sets in the order of the request. Without a
+// request it returns all rule sets, or those of a type.
 func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *schedulingv1.MultiReadScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
 	where := req.GetBody().GetWhere()
 	criteria := where.GetForRuleSet()
 	kind := int64(0)
 	if t := criteria.GetRuleType(); t != nil {
 		var err error
-		if kind, err = typeOf("where.forRuleSet.ruleType", t); err != nil {
+		if kind, err = findType("where.forRuleSet.ruleType", t); err != nil {
 			return nil, err
 		}
 	}
-	wanted, err := refsOf(criteria)
+	requested, err := parseRefs(criteria)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +147,16 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 	if err != nil {
 		return nil, err
 	}
-	list := ofType(all, kind)
+	list := filterByType(all, kind)
 	var allDetails *bool
 	if where != nil {
 		allDetails = where.AllDetails
 	}
-	if len(wanted) == 0 {
-		return detailed(list, allDetails), nil
+	if len(requested) == 0 {
+		return toList(list, allDetails), nil
 	}
 	byPersistentID := len(criteria.GetPersistentIds()) > 0
-	outcome, err := bulk.Run(wanted, req.GetPartialSuccess(), func(_ int, ref *commonv1.Ref) (*ruleSet, error) {
+	outcome, err := bulk.Run(requested, req.GetPartialSuccess(), func(_ int, ref *commonv1.Ref) (*ruleSet, error) {
 		return pick(list, ref, byPersistentID)
 	})
 	if err != nil {
@@ -169,29 +169,28 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 	case failure != nil:
 		return &schedulingv1.ScheduleRuleSetList{Failure: failure}, rpc.PartialSuccess(ctx)
 	}
-	return detailed(outcome.Successes(), allDetails), nil
+	return toList(outcome.Successes(), allDetails), nil
 }
 
-// refsOf returns what names rule sets, each with an id, a name or, as qualifier, a
-// persistent id.
-func refsOf(criteria *schedulingv1.ScheduleRuleSetCriteria) ([]*commonv1.Ref, error) {
-	named := criteria.GetRuleSets()
-	if reflist.CountKinds(named)+min(len(criteria.GetPersistentIds()), 1) > 1 {
+// parseRefs returns the references of the criteria. A persistent id is returned as a qualifier.
+func parseRefs(criteria *schedulingv1.ScheduleRuleSetCriteria) ([]*commonv1.Ref, error) {
+	sets := criteria.GetRuleSets()
+	if reflist.CountKinds(sets)+min(len(criteria.GetPersistentIds()), 1) > 1 {
 		return nil, fault.Invalid(CodeSeveral, "where.forRuleSet takes only one of ruleSets.ids, ruleSets.qualifiers, ruleSets.refs and persistentIds.")
 	}
-	for i, ref := range named.GetRefs() {
+	for i, ref := range sets.GetRefs() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("where.forRuleSet.ruleSets.refs[%d].id is missing.", i))
 		}
 	}
-	refs := reflist.Refs(named)
+	refs := reflist.Refs(sets)
 	for _, name := range criteria.GetPersistentIds() {
 		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
 	}
 	return refs, nil
 }
 
-// pick returns the rule set that a ref names, or 404.
+// pick returns the rule set of a reference, or the error 404.
 func pick(list []*ruleSet, ref *commonv1.Ref, byPersistentID bool) (*ruleSet, error) {
 	for _, s := range list {
 		if ref.Id != nil && s.GetId() == ref.GetId() ||
@@ -200,5 +199,5 @@ func pick(list []*ruleSet, ref *commonv1.Ref, byPersistentID bool) (*ruleSet, er
 			return s, nil
 		}
 	}
-	return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no schedule rule set %s.", nameOf(ref.GetId(), ref.GetQualifier())))
+	return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("There is no schedule rule set %s.", describe(ref.GetId(), ref.GetQualifier())))
 }

@@ -1,5 +1,5 @@
-// Package scheduleruleset keeps schedule rule sets: which rules hold, how strict
-// they are, and with which values.
+// Package scheduleruleset manages schedule rule sets: the rules that apply, with their severities
+// and values.
 package scheduleruleset
 
 import (
@@ -11,32 +11,32 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// Codes of ours.
+// Error codes of our own.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): a property has a value that is not allowed.
 	CodeInvalid = "WRL-31501"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required value is missing.
 	CodeMissing = "WRL-31502"
-	// CodeTaken (400): another rule set has the name, or the persistent id.
+	// CodeTaken (400): another rule set has the name or the persistent id.
 	CodeTaken = "WRL-31503"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-31504"
 	// CodeUnknown (400, 404): there is no such rule set.
 	CodeUnknown = "WRL-31505"
 	// CodeUnknownRule (400): there is no such rule, or it has no such parameter.
 	CodeUnknownRule = "WRL-31506"
-	// CodeRuleType (400): there is no such type of rule sets, or the rule set is of
-	// another one.
+	// CodeRuleType (400): there is no such type of rule sets, or the type of a rule set would
+	// change.
 	CodeRuleType = "WRL-31507"
-	// CodeSeveral (400): rule sets are named in more than one way.
+	// CodeSeveral (400): rule sets are identified in more than one way.
 	CodeSeveral = "WRL-31508"
-	// CodeAssigned (400): a rule set that is to be deleted is assigned to employees.
+	// CodeAssigned (400): a rule set to be deleted is assigned to employees.
 	CodeAssigned = "WRL-31509"
 )
 
 type ruleSet = schedulingv1.ScheduleRuleSet
 
-// Kind returns the declaration of rule sets. Their texts are the present ones of the catalogue.
+// Kind returns the declaration of rule sets. Their texts come from the current catalogue.
 func Kind() *setup.Kind[*ruleSet] {
 	return setup.NewKind(setup.Declaration[*ruleSet]{
 		Codes:  setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
@@ -48,7 +48,7 @@ func Kind() *setup.Kind[*ruleSet] {
 	})
 }
 
-// strip leaves the ids of what the catalogue knows.
+// strip reduces references to the catalogue to their ids.
 func strip(s *ruleSet) {
 	s.LocalizedName, s.RuleSetItems = "", nil
 	s.RuleType = &schedulingv1.ScheduleRuleProperty{Id: s.GetRuleType().Id}
@@ -65,8 +65,8 @@ func fill(s *ruleSet, _ int64) {
 	s.LocalizedName = s.GetName()
 	s.RuleType = schedulerule.RuleType(s.GetRuleType().GetId())
 	for i, r := range s.GetRules() {
-		rule, known := schedulerule.Find(r.GetRule().GetId(), "")
-		if known {
+		rule, ok := schedulerule.Find(r.GetRule().GetId(), "")
+		if ok {
 			r.Rule = rule.Message()
 		}
 		r.Severity = schedulerule.Severity(r.GetSeverity().GetId())

@@ -16,19 +16,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// What a rule set has that does not say otherwise.
+// The defaults of a rule set.
 const (
-	usualNightStart = civil.TimeOfDay(23 * 3600)
-	usualNightEnd   = civil.TimeOfDay(6 * 3600)
+	defaultNightStart = civil.TimeOfDay(23 * 3600)
+	defaultNightEnd   = civil.TimeOfDay(6 * 3600)
 )
 
-// prepare checks a rule set and sets the defaults.
+// prepare checks a rule set, and sets the defaults.
 func prepare(_ string, s *ruleSet) (*ruleSet, error) {
 	if s.Active == nil {
 		s.Active = proto.Bool(true)
 	}
 	s.UseActualHours = proto.Bool(s.GetUseActualHours())
-	id, err := typeOf("ruleType", s.GetRuleType())
+	id, err := findType("ruleType", s.GetRuleType())
 	if err != nil {
 		return nil, err
 	}
@@ -44,19 +44,19 @@ func prepare(_ string, s *ruleSet) (*ruleSet, error) {
 	return s, nil
 }
 
-// typeOf returns the id of a type of rule sets.
-func typeOf(path string, given *schedulingv1.ScheduleRuleProperty) (int64, error) {
-	if given.GetId() == 0 && given.GetName() == "" {
+// findType returns the id of a type of rule sets.
+func findType(path string, property *schedulingv1.ScheduleRuleProperty) (int64, error) {
+	if property.GetId() == 0 && property.GetName() == "" {
 		return 0, fault.Invalid(CodeMissing, path+".id or "+path+".name is missing; the types are "+schedulerule.RuleTypes()+".")
 	}
-	id, known := schedulerule.FindRuleType(given)
-	if !known {
+	id, ok := schedulerule.FindRuleType(property)
+	if !ok {
 		return 0, fault.Invalid(CodeRuleType, path+" is not one of 1 to 2: "+schedulerule.RuleTypes()+".")
 	}
 	return id, nil
 }
 
-// prepareTimes checks when weeks and nights begin.
+// prepareTimes checks the start of weeks and the times of nights.
 func prepareTimes(s *ruleSet) error {
 	var anchor *time.Weekday
 	if s.GetAnchorDate() != "" {
@@ -67,22 +67,22 @@ func prepareTimes(s *ruleSet) error {
 		weekday := day.Weekday()
 		anchor = &weekday
 	}
-	switch weekday, known := parseWeekday(s.GetWeekStartDay()); {
+	switch weekday, ok := parseWeekday(s.GetWeekStartDay()); {
 	case s.GetWeekStartDay() == "" && anchor == nil:
 		s.WeekStartDay = "MONDAY"
 	case s.GetWeekStartDay() == "":
 		s.WeekStartDay = strings.ToUpper(anchor.String())
-	case !known:
+	case !ok:
 		return fault.Invalid(CodeInvalid, fmt.Sprintf("weekStartDay: %.40q is not one of SUNDAY to SATURDAY.", s.GetWeekStartDay()))
 	case anchor != nil && *anchor != weekday:
 		return fault.Invalid(CodeInvalid, fmt.Sprintf("anchorDate %s is a %s, but weeks begin on %s.",
 			s.GetAnchorDate(), strings.ToUpper(anchor.String()), s.GetWeekStartDay()))
 	}
 	var err error
-	if s.NightStartTime, err = clock("nightStartTime", s.GetNightStartTime(), usualNightStart); err != nil {
+	if s.NightStartTime, err = parseClock("nightStartTime", s.GetNightStartTime(), defaultNightStart); err != nil {
 		return err
 	}
-	if s.NightEndTime, err = clock("nightEndTime", s.GetNightEndTime(), usualNightEnd); err != nil {
+	if s.NightEndTime, err = parseClock("nightEndTime", s.GetNightEndTime(), defaultNightEnd); err != nil {
 		return err
 	}
 	if s.GetNightStartTime() == s.GetNightEndTime() {
@@ -91,9 +91,9 @@ func prepareTimes(s *ruleSet) error {
 	return nil
 }
 
-func clock(path, text string, usual civil.TimeOfDay) (string, error) {
+func parseClock(path, text string, fallback civil.TimeOfDay) (string, error) {
 	if text == "" {
-		return usual.String(), nil
+		return fallback.String(), nil
 	}
 	at, err := civil.ParseTimeOfDay(text)
 	if err != nil {
@@ -111,35 +111,35 @@ func parseWeekday(text string) (time.Weekday, bool) {
 	return 0, false
 }
 
-// prepareRule checks a rule of a set, and gives it the values that it leaves out.
-func prepareRule(path string, given *schedulingv1.ScheduleRuleSetRule) (*schedulingv1.ScheduleRuleSetRule, error) {
-	named := given.GetRule()
-	if named.GetId() == 0 && named.GetName() == "" {
+// prepareRule checks a rule of a set, and fills in missing values.
+func prepareRule(path string, input *schedulingv1.ScheduleRuleSetRule) (*schedulingv1.ScheduleRuleSetRule, error) {
+	reference := input.GetRule()
+	if reference.GetId() == 0 && reference.GetName() == "" {
 		return nil, fault.Invalid(CodeMissing, path+".rule.id or "+path+".rule.name is missing.")
 	}
-	rule, known := schedulerule.Find(named.GetId(), named.GetName())
-	if !known {
-		return nil, fault.Invalid(CodeUnknownRule, fmt.Sprintf("%s.rule: there is no rule %s.", path, nameOf(named.GetId(), named.GetName())))
+	rule, ok := schedulerule.Find(reference.GetId(), reference.GetName())
+	if !ok {
+		return nil, fault.Invalid(CodeUnknownRule, fmt.Sprintf("%s.rule: there is no rule %s.", path, describe(reference.GetId(), reference.GetName())))
 	}
 	severity := schedulerule.Warning
-	if s := given.GetSeverity(); s.GetId() != 0 || s.GetName() != "" {
-		if severity, known = schedulerule.FindSeverity(s); !known {
+	if s := input.GetSeverity(); s.GetId() != 0 || s.GetName() != "" {
+		if severity, ok = schedulerule.FindSeverity(s); !ok {
 			return nil, fault.Invalid(CodeInvalid, path+".severity is not one of "+schedulerule.Severities()+".")
 		}
 	}
 	values := map[int64]float64{}
-	for i, p := range given.GetRuleParameters() {
+	for i, p := range input.GetRuleParameters() {
 		at := fmt.Sprintf("%s.ruleParameters[%d]", path, i)
 		kind, _ := schedulerule.FindParameterType(p.GetRuleParameterType())
 		parameter, has := rule.Parameter(kind)
 		if !has {
 			return nil, fault.Invalid(CodeUnknownRule, fmt.Sprintf("%s.ruleParameterType: the rule %s has no parameter %s.",
-				at, rule.Name, nameOf(p.GetRuleParameterType().GetId(), p.GetRuleParameterType().GetName())))
+				at, rule.Name, describe(p.GetRuleParameterType().GetId(), p.GetRuleParameterType().GetName())))
 		}
 		if _, twice := values[kind]; twice {
-			return nil, fault.Invalid(CodeInvalid, at+" gives the parameter a second value.")
+			return nil, fault.Invalid(CodeInvalid, at+" repeats a parameter. Give each parameter once.")
 		}
-		value, err := number(at+".value", p.GetValue(), parameter)
+		value, err := parseValue(at+".value", p.GetValue(), parameter)
 		if err != nil {
 			return nil, err
 		}
@@ -158,10 +158,10 @@ func prepareRule(path string, given *schedulingv1.ScheduleRuleSetRule) (*schedul
 	return out, nil
 }
 
-// number reads the value of a parameter.
-func number(path string, given *structpb.Value, parameter schedulerule.Parameter) (float64, error) {
+// parseValue parses the value of a parameter.
+func parseValue(path string, input *structpb.Value, parameter schedulerule.Parameter) (float64, error) {
 	var value float64
-	switch kind := given.GetKind().(type) {
+	switch kind := input.GetKind().(type) {
 	case *structpb.Value_NumberValue:
 		value = kind.NumberValue
 	case *structpb.Value_StringValue:
@@ -175,22 +175,22 @@ func number(path string, given *structpb.Value, parameter schedulerule.Parameter
 	default:
 		return 0, fault.Invalid(CodeInvalid, path+" must be a number.")
 	}
-	if wrong := parameter.Check(value); wrong != "" {
-		return 0, fault.Invalid(CodeInvalid, path+" "+wrong+".")
+	if problem := parameter.Check(value); problem != "" {
+		return 0, fault.Invalid(CodeInvalid, path+" "+problem+".")
 	}
 	return value, nil
 }
 
-// nameOf names what a request names, in a message.
-func nameOf(id int64, name string) string {
+// describe formats a requested id or name for messages.
+func describe(id int64, name string) string {
 	if id != 0 {
 		return "with the id " + strconv.FormatInt(id, 10)
 	}
 	return fmt.Sprintf("%.100q", name)
 }
 
-// ofType returns the rule sets of a type; all of them without one.
-func ofType(list []*ruleSet, id int64) []*ruleSet {
+// filterByType returns the rule sets of a type; all of them for 0.
+func filterByType(list []*ruleSet, id int64) []*ruleSet {
 	if id == 0 {
 		return list
 	}

@@ -13,36 +13,35 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
-// wherePath is where the template stands in a request for its equals.
+// wherePath is the path of the template in a request for equivalent templates.
 const wherePath = "where.equivalent.shiftTemplate"
 
-// ApplyReadShiftTemplates returns the templates that are equal to the given one
-// but for their names and descriptions, by name. When there is none the given one
-// is created.
+// ApplyReadShiftTemplates returns the templates that equal the given one except for names and
+// descriptions, by name. If there are none, it creates the given template.
 func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1.ApplyReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	given := req.GetWhere().GetEquivalent().GetShiftTemplate()
 	if given == nil {
 		return nil, patterndefinition.Missing(wherePath)
 	}
-	wanted := proto.CloneOf(given)
-	if err := h.rules.Shift(wherePath, wanted); err != nil {
+	normalized := proto.CloneOf(given)
+	if err := h.rules.Shift(wherePath, normalized); err != nil {
 		return nil, err
 	}
-	if wanted.GetName() == "" {
+	if normalized.GetName() == "" {
 		var err error
-		if wanted.Name, err = newName(wanted); err != nil {
+		if normalized.Name, err = newName(normalized); err != nil {
 			return nil, err
 		}
-		wanted.SystemGenerated = proto.Bool(true)
+		normalized.SystemGenerated = proto.Bool(true)
 	}
-	if err := patterndefinition.Codes().CheckName(wherePath, wanted.GetName()); err != nil {
+	if err := patterndefinition.Codes().CheckName(wherePath, normalized.GetName()); err != nil {
 		return nil, err
 	}
-	list, err := h.findEquivalent(ctx, wanted)
+	list, err := h.findEquivalent(ctx, normalized)
 	if err != nil || len(list) > 0 {
 		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, err
 	}
-	created, err := h.resource.Create(ctx, wanted)
+	created, err := h.resource.Create(ctx, normalized)
 	if err == nil {
 		return &schedulingv1.ShiftTemplateList{ShiftTemplates: []*schedulingv1.ShiftTemplate{created}}, nil
 	}
@@ -50,13 +49,14 @@ func (h *Handler) ApplyReadShiftTemplates(ctx context.Context, req *schedulingv1
 		return nil, err
 	}
 	// A concurrent request may have created the same template.
-	if list, again := h.findEquivalent(ctx, wanted); again != nil || len(list) > 0 {
+	if list, again := h.findEquivalent(ctx, normalized); again != nil || len(list) > 0 {
 		return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, again
 	}
 	return nil, err
 }
 
-// findEquivalent returns the stored templates that equal a validated one but for name and description.
+// findEquivalent returns the stored templates that equal a validated one except for name and
+// description.
 func (h *Handler) findEquivalent(ctx context.Context, wanted *schedulingv1.ShiftTemplate) ([]*schedulingv1.ShiftTemplate, error) {
 	all, err := h.resource.Kind.All(ctx, h.resource.Pool)
 	if err != nil {
@@ -72,8 +72,8 @@ func (h *Handler) findEquivalent(ctx context.Context, wanted *schedulingv1.Shift
 	return out, nil
 }
 
-// withoutNames returns a template without the properties in which equivalent templates may differ, and
-// without computed ones.
+// withoutNames returns a template without computed properties, and without the properties that can
+// differ between equivalent templates.
 func withoutNames(t *schedulingv1.ShiftTemplate) *schedulingv1.ShiftTemplate {
 	out := proto.CloneOf(t)
 	out.Id, out.Version, out.Deleted, out.SystemGenerated = nil, "", nil, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
-// refsPath is the position of the references to templates that are read or deleted.
+// refsPath is the path of the references to templates in reads and deletions.
 const refsPath = "where.refs.templateRefs"
 
 // Handler serves ShiftTemplateService.
@@ -28,18 +28,17 @@ type Handler struct {
 	directory Directory
 }
 
-// codeNoEmployee (400): a criterion names no employee.
+// codeNoEmployee (400): a criterion has no employee.
 const codeNoEmployee = "WFS-103407"
 
-// Directory finds the employees that requests name, as
-// [projection.Resolver.Employees] does.
+// Directory finds the employees of requests, like [projection.Resolver.Employees].
 type Directory interface {
 	Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error)
 }
 
 var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps templates in the database of the pool.
+// New returns a Handler that stores templates in the database of the pool.
 func New(pool *pg.Pool, rules patterndefinition.Rules, directory Directory) *Handler {
 	return &Handler{rules: rules, directory: directory, resource: setup.Resource[*schedulingv1.ShiftTemplate]{
 		Kind: Kind(), Pool: pool,
@@ -49,25 +48,24 @@ func New(pool *pg.Pool, rules patterndefinition.Rules, directory Directory) *Han
 	}}
 }
 
-// GetShiftTemplate returns one template, or 404.
+// GetShiftTemplate returns one template, or the error 404.
 func (h *Handler) GetShiftTemplate(ctx context.Context, req *schedulingv1.GetShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
 	return h.resource.Get(ctx, req.GetId())
 }
 
-// UpdateShiftTemplate replaces a template. A version in the body must be the
-// one that is stored; without a version whatever is stored is replaced.
+// UpdateShiftTemplate replaces a template. If the body has a version, it must match the stored one.
 func (h *Handler) UpdateShiftTemplate(ctx context.Context, req *schedulingv1.UpdateShiftTemplateRequest) (*schedulingv1.ShiftTemplate, error) {
 	return h.resource.Update(ctx, req.GetId(), req.GetShiftTemplate())
 }
 
-// DeleteShiftTemplate deletes a template, which must have the version in the request
-// when there is one, or returns 404.
+// DeleteShiftTemplate deletes a template, or returns the error 404. If the request has a version,
+// it must match.
 func (h *Handler) DeleteShiftTemplate(ctx context.Context, req *schedulingv1.DeleteShiftTemplateRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// ListShiftTemplates returns all templates, or the one with the given name in
-// a list of one, or 404 when there is none.
+// ListShiftTemplates returns all templates, or a list with the template of the given name. An
+// unknown name is the error 404.
 func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.ListShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	list, err := h.resource.List(ctx, nil, req.Name)
 	if err == nil && req.Name != nil && len(list) == 0 {
@@ -79,35 +77,34 @@ func (h *Handler) ListShiftTemplates(ctx context.Context, req *schedulingv1.List
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: list}, nil
 }
 
-// CreateShiftTemplate stores a new template. An id or a version in the body is
-// ignored.
-func (h *Handler) CreateShiftTemplate(ctx context.Context, given *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
-	return h.resource.Create(ctx, given)
+// CreateShiftTemplate stores a new template. It ignores an id or a version in the body.
+func (h *Handler) CreateShiftTemplate(ctx context.Context, input *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
+	return h.resource.Create(ctx, input)
 }
 
-// MultiCreateShiftTemplates stores new templates, all or, with partial success,
-// those that can be.
+// MultiCreateShiftTemplates stores new templates: all or none or, with partial success, the valid
+// ones.
 func (h *Handler) MultiCreateShiftTemplates(ctx context.Context, req *schedulingv1.MultiCreateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	given := req.GetBody().GetShiftTemplates()
-	if len(given) == 0 {
+	templates := req.GetBody().GetShiftTemplates()
+	if len(templates) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
 	}
-	stored, failure, err := h.resource.CreateMany(ctx, given, req.GetPartialSuccess())
+	stored, failure, err := h.resource.CreateMany(ctx, templates, req.GetPartialSuccess())
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: stored, Failure: failure}, err
 }
 
-// MultiUpdateShiftTemplates replaces templates, all or, with partial success,
-// those that can be. A version in a template must be the one that is stored.
+// MultiUpdateShiftTemplates replaces templates: all or none or, with partial success, the valid
+// ones. If a template has a version, it must match the stored one.
 func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *schedulingv1.MultiUpdateShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	given := req.GetBody().GetShiftTemplates()
-	if len(given) == 0 {
+	templates := req.GetBody().GetShiftTemplates()
+	if len(templates) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "At least one shift template is needed.")
 	}
-	stored, failure, err := h.resource.UpdateMany(ctx, given, req.GetPartialSuccess())
+	stored, failure, err := h.resource.UpdateMany(ctx, templates, req.GetPartialSuccess())
 	return &schedulingv1.ShiftTemplateList{ShiftTemplates: stored, Failure: failure}, err
 }
 
-// MultiDeleteShiftTemplates deletes the templates that are named, all or none.
+// MultiDeleteShiftTemplates deletes the requested templates, all or none.
 func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *schedulingv1.MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error) {
 	refs, err := reflist.AtMostOne(req.GetWhere().GetRefs().GetTemplateRefs(), refsPath, patterndefinition.CodeOnlyOne)
 	if err != nil {
@@ -119,8 +116,8 @@ func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *scheduling
 	return h.resource.DeleteMany(ctx, refsPath, refs)
 }
 
-// MultiReadShiftTemplates returns the templates that are named, in the order of
-// the names; all when none are. All are open to every employee.
+// MultiReadShiftTemplates returns the requested templates in the order of the request, or all
+// templates without a request. Every employee can use all templates.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
 	if employee := req.GetWhere().GetEmployee(); employee != nil {
 		if req.GetWhere().GetRefs() != nil {

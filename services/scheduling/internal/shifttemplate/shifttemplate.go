@@ -1,6 +1,6 @@
-// Package shifttemplate keeps shift templates: named shifts that patterns are
-// built from. Patterns and schedules hold copies of them, so that changing or
-// deleting one touches neither.
+// Package shifttemplate manages shift templates: named shifts that patterns are built from.
+// Patterns and schedules contain copies of them, so that changing or deleting a template does not
+// affect them.
 package shifttemplate
 
 import (

@@ -31,7 +31,7 @@ func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{Kind: Kind(), Pool: pool, Prepare: prepare}}
 }
 
-// GetTagDefinitionByName returns the tag definition with a name, or 404.
+// GetTagDefinitionByName returns the tag definition with a name, or the error 404.
 func (h *Handler) GetTagDefinitionByName(ctx context.Context, req *schedulingv1.GetTagDefinitionByNameRequest) (*schedulingv1.TagDefinition, error) {
 	name := req.GetName()
 	if name == "" {
@@ -47,7 +47,7 @@ func (h *Handler) GetTagDefinitionByName(ctx context.Context, req *schedulingv1.
 	return list[0], nil
 }
 
-// GetTagDefinition returns one tag definition, or 404.
+// GetTagDefinition returns one tag definition, or the error 404.
 func (h *Handler) GetTagDefinition(ctx context.Context, req *schedulingv1.GetTagDefinitionRequest) (*schedulingv1.TagDefinition, error) {
 	return h.resource.Get(ctx, req.GetId())
 }
@@ -62,13 +62,13 @@ func (h *Handler) UpdateTagDefinition(ctx context.Context, req *schedulingv1.Upd
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }
 
-// DeleteTagDefinition deletes a tag definition, or returns 404.
+// DeleteTagDefinition deletes a tag definition, or returns the error 404.
 func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.DeleteTagDefinitionRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// MultiReadTagDefinitions returns the definitions that are named, in that order, or those of a
-// context by name; all when neither is given.
+// MultiReadTagDefinitions returns the requested definitions in the order of the request, or the
+// definitions of a context by name. Without criteria it returns all.
 func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1.MultiReadTagDefinitionsRequest) (*schedulingv1.TagDefinitionList, error) {
 	where := req.GetWhere()
 	refs, err := reflist.AtMostOne(where.GetTagDefinitions(), "where.tagDefinitions", CodeInvalid)
@@ -81,7 +81,7 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 	if len(refs) == 0 {
 		list, err := h.resource.List(ctx, nil, nil)
 		if err == nil {
-			list, err = ofContext(list, where.GetTagAssignmentContext())
+			list, err = filterByContext(list, where.GetTagAssignmentContext())
 		}
 		return &schedulingv1.TagDefinitionList{Items: list}, err
 	}
@@ -98,29 +98,29 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 	return &schedulingv1.TagDefinitionList{Items: list}, nil
 }
 
-func ofContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {
+func filterByContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {
 	if ref == nil {
 		return list, nil
 	}
-	context, err := contextOf("where.tagAssignmentContext", ref)
+	context, err := parseContext("where.tagAssignmentContext", ref)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(list, func(d *schedulingv1.TagDefinition) bool { return !For(d, context) }), nil
 }
 
-// For reports whether a definition is for the tags of a context.
+// For reports whether a definition is for tags in a context.
 func For(d *schedulingv1.TagDefinition, context string) bool {
 	return slices.ContainsFunc(d.GetAssignmentContexts(), func(r *commonv1.Ref) bool { return r.GetQualifier() == context })
 }
 
-// Found are tag definitions that refs name.
+// Found has the tag definitions of references.
 type Found struct {
 	byID   map[int64]*schedulingv1.TagDefinition
 	byName map[string]*schedulingv1.TagDefinition
 }
 
-// Find reads the tag definitions that refs name. Those that are not there are absent.
+// Find reads the tag definitions of references. Unknown ones are absent.
 func Find(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) (Found, error) {
 	var ids []int64
 	var names []string
@@ -142,8 +142,8 @@ func Find(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) (Found, erro
 	return found, err
 }
 
-// Of returns the definition that a ref names, which stands at a path of the request. The id
-// wins over the qualifier.
+// Of returns the definition of a reference. path is the path of the reference in the request. The
+// id takes precedence over the qualifier.
 func (f Found) Of(path string, ref *commonv1.Ref) (*schedulingv1.TagDefinition, error) {
 	switch {
 	case ref.GetId() != 0:

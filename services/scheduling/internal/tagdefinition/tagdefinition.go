@@ -1,5 +1,5 @@
-// Package tagdefinition keeps tag definitions: what tags of schedules, shift segments and
-// employees may say.
+// Package tagdefinition manages tag definitions: the allowed content of tags of schedules, shift
+// segments and employees.
 package tagdefinition
 
 import (
@@ -17,7 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Codes of the specified API.
+// Error codes of the specification.
 const (
 	// CodeUnknown (400, 404): there is no tag definition with the id.
 	CodeUnknown = "WFS-101704"
@@ -25,19 +25,19 @@ const (
 	CodeUnknownName = "WFS-101705"
 )
 
-// Codes of ours, with status 400.
+// Error codes of our own, with status 400.
 const (
-	// CodeInvalid: a value is not one that its property may have.
+	// CodeInvalid: a property has a value that is not allowed.
 	CodeInvalid = "WRL-30901"
-	// CodeMissing: something that is needed was not given.
+	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-30902"
 	// CodeTaken: another tag definition has the name.
 	CodeTaken = "WRL-30903"
-	// CodeOtherID: the id in the body is not the one in the path.
+	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30904"
 )
 
-// What tags a definition may be for.
+// The kinds of tags that a definition can be for.
 const (
 	ContextEmployee = "EMPLOYEE"
 	ContextSchedule = "SCHEDULE"
@@ -46,7 +46,7 @@ const (
 
 var contexts = []string{ContextEmployee, ContextSchedule, ContextSegment}
 
-// Whether tags have what a constraint is about.
+// The values of a constraint.
 const (
 	Required     = "REQUIRED"
 	Optional     = "OPTIONAL"
@@ -66,9 +66,9 @@ func Kind() *setup.Kind[*schedulingv1.TagDefinition] {
 	})
 }
 
-// prepare checks a tag definition and sets the defaults.
+// prepare checks a tag definition, and sets the defaults.
 func prepare(_ string, d *schedulingv1.TagDefinition) (*schedulingv1.TagDefinition, error) {
-	if err := constrain("commentsConstraint", &d.CommentsConstraint); err != nil {
+	if err := prepareConstraint("commentsConstraint", &d.CommentsConstraint); err != nil {
 		return nil, err
 	}
 	d.ColorOverridable, d.VisibleToEmployees = proto.Bool(d.GetColorOverridable()), proto.Bool(d.GetVisibleToEmployees())
@@ -78,27 +78,28 @@ func prepare(_ string, d *schedulingv1.TagDefinition) (*schedulingv1.TagDefiniti
 	return d, prepareScheduleTags(d.GetScheduleContextAttributes())
 }
 
-// prepareContexts checks what tags the definition is for, and leaves each once.
+// prepareContexts checks the contexts of the definition, and removes duplicates.
 func prepareContexts(d *schedulingv1.TagDefinition) error {
 	if len(d.GetAssignmentContexts()) == 0 {
 		return fault.Invalid(CodeMissing, "assignmentContexts is missing. Name at least one of "+strings.Join(contexts, ", ")+".")
 	}
-	var kept []*commonv1.Ref
+	var distinct []*commonv1.Ref
 	for i, ref := range d.GetAssignmentContexts() {
-		name, err := contextOf(fmt.Sprintf("assignmentContexts[%d]", i), ref)
+		name, err := parseContext(fmt.Sprintf("assignmentContexts[%d]", i), ref)
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(kept, func(r *commonv1.Ref) bool { return r.GetQualifier() == name }) {
-			kept = append(kept, &commonv1.Ref{Qualifier: proto.String(name)})
+		if !slices.ContainsFunc(distinct, func(r *commonv1.Ref) bool { return r.GetQualifier() == name }) {
+			distinct = append(distinct, &commonv1.Ref{Qualifier: proto.String(name)})
 		}
 	}
-	d.AssignmentContexts = kept
+	d.AssignmentContexts = distinct
 	return nil
 }
 
-// contextOf returns which tags a ref means. The specified API does not say which ids they have.
-func contextOf(path string, ref *commonv1.Ref) (string, error) {
+// parseContext returns the context of a reference. References have no ids, because the
+// specification does not list them.
+func parseContext(path string, ref *commonv1.Ref) (string, error) {
 	if ref.Id != nil || !slices.Contains(contexts, ref.GetQualifier()) {
 		return "", fault.Invalid(CodeInvalid, path+" must have one of the qualifiers "+strings.Join(contexts, ", ")+", and no id.")
 	}
@@ -114,7 +115,7 @@ func prepareScheduleTags(a *schedulingv1.ScheduleTagAttributes) error {
 		"costCentersConstraint": &a.CostCentersConstraint, "jobTransfersConstraint": &a.JobTransfersConstraint,
 		"laborCategoriesConstraint": &a.LaborCategoriesConstraint, "workRulesConstraint": &a.WorkRulesConstraint,
 	}) {
-		if err := constrain(at+path, value); err != nil {
+		if err := prepareConstraint(at+path, value); err != nil {
 			return err
 		}
 	}
@@ -135,8 +136,8 @@ func prepareScheduleTags(a *schedulingv1.ScheduleTagAttributes) error {
 	return nil
 }
 
-// constrain completes a constraint, and checks it.
-func constrain(path string, value *string) error {
+// prepareConstraint sets the default of a constraint, and checks it.
+func prepareConstraint(path string, value *string) error {
 	*value = cmp.Or(*value, Optional)
 	if !slices.Contains(constraints, *value) {
 		return fault.Invalid(CodeInvalid, path+" must be one of "+strings.Join(constraints, ", ")+".")
