@@ -2,6 +2,27 @@
 // first rows in the service's own database; a relay carries them to the broker. While the broker is
 // unavailable, they wait.
 //
+// # The commit wakes the relay
+//
+// [Append] and [Queue] take the transaction and raise the signal [Appended] on it. Package pg
+// announces the signals of a transaction after the commit, once, to the functions that listen on
+// its pool. A transaction that is rolled back announces nothing, and neither does a commit that the
+// database turned into a rollback. Each attempt of pg.InTx has its own signals. Savepoints pass
+// their signals on to the transaction around them when they are released, and lose them when they
+// are rolled back. The relay listens on its pool from its creation ([NewRelay]); a relay that
+// stands by passes the signal on to the active one over NATS. A process without a relay has no
+// listener, and a relay finds its events within a second. Only a transaction of a pg.Pool can raise
+// a signal, so that Append in another one is an error: its events would wait. Functions that listen
+// run in the goroutine that committed, and must not wait.
+//
+// Callers do not wake the relay themselves, because a forgotten call delays events and fails no
+// test. NOTIFY of PostgreSQL is no alternative: one lock of the server serialises all commits that
+// notify, and a pooler of transactions hides it. A signal is a name and no function, so that a
+// transaction with a hundred events has one. It is not in the context, because a call with an outer
+// context would lose it without an error.
+//
+// # Dead letters
+//
 // The package also stores the dead letters of the service's consumers, which are in the same
 // database.
 package outbox
