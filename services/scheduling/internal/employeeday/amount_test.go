@@ -42,7 +42,7 @@ func TestWhatPayCodeEditsAreWorth(t *testing.T) {
 			if c.want.GetEndSecond() > civil.SecondsPerDay {
 				last = day + 1 // As the schedule shows it.
 			}
-			got, err := convertEdits([]reading.DayEdit{{ID: 4, First: day, Last: last, Edit: c.edit}}, civil.Range{From: day - 5, To: day + 5})
+			got, err := convertEdits([]reading.DayEdit{{ID: 4, First: day, Last: last, Edit: c.edit}}, civil.Range{From: day - 5, To: day + 5}, nil)
 			require.NoError(t, err)
 			var want []*schedulingv1.EmployeePayCodeEdit
 			for on := day; on <= max(c.last, day); on++ {

@@ -81,10 +81,14 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if err != nil {
 		return nil, err
 	}
+	holidays, err := h.holidaysOfFreeEdits(ctx, tenantID, found, days)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[int64]*schedulingv1.EmployeeDays, len(found))
 	for id, d := range found {
 		out[id] = &schedulingv1.EmployeeDays{EmployeeId: id, Shifts: convertShifts(d.Shifts)}
-		if out[id].PayCodeEdits, err = convertEdits(d.Edits, days); err != nil {
+		if out[id].PayCodeEdits, err = convertEdits(d.Edits, days, holidays); err != nil {
 			return nil, err
 		}
 	}
@@ -112,7 +116,7 @@ func convertShifts(list []reading.DayShift) []*schedulingv1.EmployeeShift {
 }
 
 // convertEdits returns the pay code edits of each of the days, in order of the days.
-func convertEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.EmployeePayCodeEdit, error) {
+func convertEdits(list []reading.DayEdit, days civil.Range, holidays []int32) ([]*schedulingv1.EmployeePayCodeEdit, error) {
 	slices.SortFunc(list, func(a, b reading.DayEdit) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.ID, b.ID)) })
 	var out []*schedulingv1.EmployeePayCodeEdit
 	for _, e := range list {
@@ -125,7 +129,8 @@ func convertEdits(list []reading.DayEdit, days civil.Range) ([]*schedulingv1.Emp
 			last = e.First // The edit is one night, which ends on the day after it begins.
 		}
 		for day := max(e.First, days.From); day <= min(last, days.To-1); day++ {
-			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount), TimeOff: e.Covers})
+			free := e.Edit.GetFreeOnHolidays() && contains(holidays, day)
+			out = append(out, &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: proto.CloneOf(amount), TimeOff: e.Covers, Free: free})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *schedulingv1.EmployeePayCodeEdit) int { return cmp.Compare(a.GetDay(), b.GetDay()) })

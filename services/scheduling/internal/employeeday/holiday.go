@@ -3,10 +3,12 @@ package employeeday
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 // longestHoliday is the largest number of days that a holiday can begin before a day that it
@@ -33,4 +35,20 @@ func (h *Handler) readHolidays(ctx context.Context, tenantID int64, days civil.R
 		return nil, fmt.Errorf("read holidays: %w", err)
 	}
 	return out, nil
+}
+
+// holidaysOfFreeEdits returns the holidays if a pay code edit of the employees is free on holidays.
+func (h *Handler) holidaysOfFreeEdits(ctx context.Context, tenantID int64, found map[int64]*reading.Days, days civil.Range) ([]int32, error) {
+	for _, d := range found {
+		if slices.ContainsFunc(d.Edits, func(e reading.DayEdit) bool { return e.Edit.GetFreeOnHolidays() }) {
+			return h.readHolidays(ctx, tenantID, days)
+		}
+	}
+	return nil, nil
+}
+
+// contains reports whether a day is one of some, which ascend.
+func contains(days []int32, day civil.Date) bool {
+	_, found := slices.BinarySearch(days, int32(day))
+	return found
 }

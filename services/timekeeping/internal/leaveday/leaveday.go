@@ -92,6 +92,8 @@ type Taking struct {
 	Seconds, Parts int64
 	// Start and End, if End is not 0, are seconds after the midnight that begins the day.
 	Start, End int32
+	// FreeOnHolidays says that it costs nothing on a holiday. It takes the room of the day all the same.
+	FreeOnHolidays bool
 }
 
 // size returns the seconds that a taking takes of a day with a length, times amount.PerUnit.

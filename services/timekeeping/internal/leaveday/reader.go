@@ -48,6 +48,7 @@ type dayState struct {
 	length   int64
 	work     []interval
 	standing []Taking // on the schedule, without time off
+	holiday  bool
 }
 
 type interval struct{ start, end int32 }
@@ -77,6 +78,7 @@ func (r *Reader) Read(ctx context.Context, tenantID, employeeID int64, days []ci
 		out.add(found[employeeID].Schedule)
 		for _, day := range days[:n] {
 			state := out.known[day]
+			state.holiday = slices.Contains(found[employeeID].Holidays, day)
 			for _, work := range state.work {
 				state.length += int64(work.end - work.start)
 			}
@@ -161,10 +163,12 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Tak
 }
 
 // Cost returns the cost of a taking under its pay code of today. A part of a day without work
-// costs nothing. The pay code is nil when it is not set up.
+// costs nothing, nor does a holiday on which the taking is free. The pay code is nil when it is not set up.
 func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
 	code, state := d.codes.setup.Find(t.PayCode), d.known[t.Day]
 	switch {
+	case t.FreeOnHolidays && state != nil && state.holiday:
+		return code, amount.Quantity{}
 	case t.Parts == 0:
 		return code, amount.Quantity{Seconds: t.Seconds}
 	case state == nil || len(state.work) == 0:

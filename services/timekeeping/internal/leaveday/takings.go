@@ -23,7 +23,7 @@ func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error
 		if err != nil {
 			return nil, fmt.Errorf("time off request %d: %w", id, err)
 		}
-		t := Taking{Source: Source{TimeOff, id}, PayCode: p.GetPayCode(), Parts: symbolic(p.GetSymbolicAmount().GetQualifier())}
+		t := Taking{Source: Source{TimeOff, id}, PayCode: p.GetPayCode(), Parts: symbolic(p.GetSymbolicAmount().GetQualifier()), FreeOnHolidays: request.GetFreeOnHolidays()}
 		if t.Parts == 0 {
 			t.Seconds = int64(math.Round(p.GetDuration() * 3600))
 			if p.GetStartTime() != "" {

@@ -55,7 +55,7 @@ func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOff
 			Symbol: subtype.GetSymbol(), RequestType: subtype.GetRequestType(),
 		},
 		CommentNotes: given.GetCommentNotes(), Position: given.GetPosition(),
-		CreateOpenShiftsExcludedOn: given.GetCreateOpenShiftsExcludedOn(),
+		CreateOpenShiftsExcludedOn: given.GetCreateOpenShiftsExcludedOn(), FreeOnHolidays: proto.Bool(!subtype.GetChargeHolidays()),
 	}
 	if len(given.GetPeriods()) == 0 {
 		return nil, nil, missing("periods")
@@ -192,6 +192,9 @@ func edits(r *timekeepingv1.TimeOffRequest) ([]*schedulingv1.PayCodeEdit, error)
 			edit := &schedulingv1.PayCodeEdit{
 				PayCodeRef: p.GetPayCode(), StartDate: day.String(), EndDate: day.String(), StartTime: p.GetStartTime(),
 				SymbolicValueRef: p.GetSymbolicAmount(), Position: r.GetPosition(),
+			}
+			if r.GetFreeOnHolidays() {
+				edit.FreeOnHolidays = proto.Bool(true)
 			}
 			if p.GetDuration() > 0 {
 				edit.DurationInTime = proto.Int64(int64(math.Round(p.GetDuration() * 3600)))

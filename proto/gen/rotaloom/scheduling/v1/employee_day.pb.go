@@ -494,7 +494,9 @@ type EmployeePayCodeEdit struct {
 	Day    int32                  `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
 	Amount *PayCodeAmount         `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Whether it is approved time off, which takes shifts of its day.
-	TimeOff       bool `protobuf:"varint,3,opt,name=time_off,json=timeOff,proto3" json:"time_off,omitempty"`
+	TimeOff bool `protobuf:"varint,3,opt,name=time_off,json=timeOff,proto3" json:"time_off,omitempty"`
+	// Whether it counts 0: the day is a holiday, and the edit is free on holidays.
+	Free          bool `protobuf:"varint,4,opt,name=free,proto3" json:"free,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -546,6 +548,13 @@ func (x *EmployeePayCodeEdit) GetAmount() *PayCodeAmount {
 func (x *EmployeePayCodeEdit) GetTimeOff() bool {
 	if x != nil {
 		return x.TimeOff
+	}
+	return false
+}
+
+func (x *EmployeePayCodeEdit) GetFree() bool {
+	if x != nil {
+		return x.Free
 	}
 	return false
 }
@@ -704,11 +713,12 @@ const file_rotaloom_scheduling_v1_employee_day_proto_rawDesc = "" +
 	"\n" +
 	"end_second\x18\x02 \x01(\x05R\tendSecond\x12\x10\n" +
 	"\x03job\x18\x03 \x01(\tR\x03job\x12\x14\n" +
-	"\x05taken\x18\x04 \x01(\bR\x05taken\"\x81\x01\n" +
+	"\x05taken\x18\x04 \x01(\bR\x05taken\"\x95\x01\n" +
 	"\x13EmployeePayCodeEdit\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\x05R\x03day\x12=\n" +
 	"\x06amount\x18\x02 \x01(\v2%.rotaloom.scheduling.v1.PayCodeAmountR\x06amount\x12\x19\n" +
-	"\btime_off\x18\x03 \x01(\bR\atimeOff\"\xfa\x01\n" +
+	"\btime_off\x18\x03 \x01(\bR\atimeOff\x12\x12\n" +
+	"\x04free\x18\x04 \x01(\bR\x04free\"\xfa\x01\n" +
 	"\rPayCodeAmount\x12\x1e\n" +
 	"\vpay_code_id\x18\x01 \x01(\x03R\tpayCodeId\x12\x19\n" +
 	"\bpay_code\x18\x02 \x01(\tR\apayCode\x12\x10\n" +

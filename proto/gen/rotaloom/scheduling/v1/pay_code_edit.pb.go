@@ -525,8 +525,10 @@ type PayCodeEdit struct {
 	CoverageSpans []*structpb.Struct `protobuf:"bytes,47,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
 	// "HH:mm".
 	UnavailabilityAmount string `protobuf:"bytes,48,opt,name=unavailability_amount,json=unavailabilityAmount,proto3" json:"unavailability_amount,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Whether the edit counts 0 on days that are holidays. It takes shifts of such a day all the same.
+	FreeOnHolidays *bool `protobuf:"varint,49,opt,name=free_on_holidays,json=freeOnHolidays,proto3,oneof" json:"free_on_holidays,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PayCodeEdit) Reset() {
@@ -888,6 +890,13 @@ func (x *PayCodeEdit) GetUnavailabilityAmount() string {
 	return ""
 }
 
+func (x *PayCodeEdit) GetFreeOnHolidays() bool {
+	if x != nil && x.FreeOnHolidays != nil {
+		return *x.FreeOnHolidays
+	}
+	return false
+}
+
 type CurrencyAmount struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Amount        *float64               `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
@@ -1036,7 +1045,7 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x0fPayCodeEditList\x12I\n" +
 	"\x0epay_code_edits\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\fpayCodeEdits\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0epay_code_edits\x12\afailure\"\x94\x18\n" +
+	"\x0epay_code_edits\x12\afailure\"\xd8\x18\n" +
 	"\vPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x129\n" +
@@ -1090,7 +1099,8 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x0fposted_notified\x18- \x01(\bH\x13R\x0epostedNotified\x88\x01\x01\x12C\n" +
 	"\x1bposted_notification_pending\x18. \x01(\bH\x14R\x19postedNotificationPending\x88\x01\x01\x12>\n" +
 	"\x0ecoverage_spans\x18/ \x03(\v2\x17.google.protobuf.StructR\rcoverageSpans\x123\n" +
-	"\x15unavailability_amount\x180 \x01(\tR\x14unavailabilityAmountB\x05\n" +
+	"\x15unavailability_amount\x180 \x01(\tR\x14unavailabilityAmount\x12-\n" +
+	"\x10free_on_holidays\x181 \x01(\bH\x15R\x0efreeOnHolidays\x88\x01\x01B\x05\n" +
 	"\x03_idB\x13\n" +
 	"\x11_duration_in_timeB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
@@ -1114,7 +1124,8 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x19_user_entered_cost_centerB \n" +
 	"\x1e_user_entered_labor_categoriesB\x12\n" +
 	"\x10_posted_notifiedB\x1e\n" +
-	"\x1c_posted_notification_pendingJ\x04\b\x14\x10\x15\"\x82\x01\n" +
+	"\x1c_posted_notification_pendingB\x13\n" +
+	"\x11_free_on_holidaysJ\x04\b\x14\x10\x15\"\x82\x01\n" +
 	"\x0eCurrencyAmount\x12\x1b\n" +
 	"\x06amount\x18\x03 \x01(\x01H\x00R\x06amount\x88\x01\x01\x12<\n" +
 	"\bcurrency\x18\x04 \x01(\v2 .rotaloom.scheduling.v1.CurrencyR\bcurrencyB\t\n" +

@@ -891,9 +891,12 @@ type TimeOffRequestSubtype struct {
 	VerifyAtEmployeeSubmission                *bool            `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
 	VerifyAtManagerSubmission                 *bool            `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
 	// Approves requests also when the balance does not cover them. False unless it is given.
-	AllowDebt     *bool `protobuf:"varint,69,opt,name=allow_debt,json=allowDebt,proto3,oneof" json:"allow_debt,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AllowDebt *bool `protobuf:"varint,69,opt,name=allow_debt,json=allowDebt,proto3,oneof" json:"allow_debt,omitempty"`
+	// Charges the days of requests that are holidays. False unless it is given: such a day costs
+	// nothing, and its shift is covered all the same. A change affects later requests only.
+	ChargeHolidays *bool `protobuf:"varint,70,opt,name=charge_holidays,json=chargeHolidays,proto3,oneof" json:"charge_holidays,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TimeOffRequestSubtype) Reset() {
@@ -1307,6 +1310,13 @@ func (x *TimeOffRequestSubtype) GetVerifyAtManagerSubmission() bool {
 func (x *TimeOffRequestSubtype) GetAllowDebt() bool {
 	if x != nil && x.AllowDebt != nil {
 		return *x.AllowDebt
+	}
+	return false
+}
+
+func (x *TimeOffRequestSubtype) GetChargeHolidays() bool {
+	if x != nil && x.ChargeHolidays != nil {
+		return *x.ChargeHolidays
 	}
 	return false
 }
@@ -3021,7 +3031,7 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\b_secondsB\a\n" +
 	"\x05_nanoB\v\n" +
 	"\t_negativeB\a\n" +
-	"\x05_zero\"\xd5$\n" +
+	"\x05_zero\"\x97%\n" +
 	"\x15TimeOffRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
@@ -3081,7 +3091,8 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\x1dverify_at_employee_submission\x18A \x01(\bH\x13R\x1averifyAtEmployeeSubmission\x88\x01\x01\x12D\n" +
 	"\x1cverify_at_manager_submission\x18B \x01(\bH\x14R\x19verifyAtManagerSubmission\x88\x01\x01\x12\"\n" +
 	"\n" +
-	"allow_debt\x18E \x01(\bH\x15R\tallowDebt\x88\x01\x01B\x05\n" +
+	"allow_debt\x18E \x01(\bH\x15R\tallowDebt\x88\x01\x01\x12,\n" +
+	"\x0fcharge_holidays\x18F \x01(\bH\x16R\x0echargeHolidays\x88\x01\x01B\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB+\n" +
@@ -3103,7 +3114,8 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"._restore_schedule_only_if_open_shift_availableB \n" +
 	"\x1e_verify_at_employee_submissionB\x1f\n" +
 	"\x1d_verify_at_manager_submissionB\r\n" +
-	"\v_allow_debtJ\x04\b$\x10%J\x04\b%\x10&\"\x84\n" +
+	"\v_allow_debtB\x12\n" +
+	"\x10_charge_holidaysJ\x04\b$\x10%J\x04\b%\x10&\"\x84\n" +
 	"\n" +
 	"\x1aAvailabilityRequestSubtype\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +

@@ -254,8 +254,11 @@ type TimeOffRequest struct {
 	// Taken from requests, and kept; open shifts are not made.
 	CreateOpenShiftsExcludedOn []string `protobuf:"bytes,14,rep,name=create_open_shifts_excluded_on,json=createOpenShiftsExcludedOn,proto3" json:"create_open_shifts_excluded_on,omitempty"`
 	RecipientId                *int64   `protobuf:"varint,15,opt,name=recipient_id,json=recipientId,proto3,oneof" json:"recipient_id,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	// Whether days that are holidays cost nothing. It follows from chargeHolidays of the subtype when
+	// the request is submitted or replaced. Read only.
+	FreeOnHolidays *bool `protobuf:"varint,16,opt,name=free_on_holidays,json=freeOnHolidays,proto3,oneof" json:"free_on_holidays,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TimeOffRequest) Reset() {
@@ -391,6 +394,13 @@ func (x *TimeOffRequest) GetRecipientId() int64 {
 		return *x.RecipientId
 	}
 	return 0
+}
+
+func (x *TimeOffRequest) GetFreeOnHolidays() bool {
+	if x != nil && x.FreeOnHolidays != nil {
+		return *x.FreeOnHolidays
+	}
+	return false
 }
 
 // TimeOffPeriod is some days in a row, both ends included. Each takes symbolicAmount, or
@@ -2582,7 +2592,7 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"c\n" +
 	"\x14UpdateTimeOffRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12;\n" +
-	"\x04body\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\x04body\"\x92\t\n" +
+	"\x04body\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\x04body\"\xd6\t\n" +
 	"\x0eTimeOffRequest\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2604,10 +2614,12 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"historical\x88\x01\x01\x123\n" +
 	"\bposition\x18\r \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12J\n" +
 	"\x1ecreate_open_shifts_excluded_on\x18\x0e \x03(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x1acreateOpenShiftsExcludedOn\x12&\n" +
-	"\frecipient_id\x18\x0f \x01(\x03H\x02R\vrecipientId\x88\x01\x01:5\xa2\xbb\x181\"\fapprovalInfo\"\x10overriddenShifts\"\x0fpositionDetailsB\x05\n" +
+	"\frecipient_id\x18\x0f \x01(\x03H\x02R\vrecipientId\x88\x01\x01\x12-\n" +
+	"\x10free_on_holidays\x18\x10 \x01(\bH\x03R\x0efreeOnHolidays\x88\x01\x01:5\xa2\xbb\x181\"\fapprovalInfo\"\x10overriddenShifts\"\x0fpositionDetailsB\x05\n" +
 	"\x03_idB\r\n" +
 	"\v_historicalB\x0f\n" +
-	"\r_recipient_id\"\xc0\x02\n" +
+	"\r_recipient_idB\x13\n" +
+	"\x11_free_on_holidays\"\xc0\x02\n" +
 	"\rTimeOffPeriod\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12%\n" +
 	"\n" +

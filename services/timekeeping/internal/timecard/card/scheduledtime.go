@@ -52,6 +52,10 @@ func (c *Card) book() {
 		if a.GetPayCodeId() != 0 {
 			ref.Id = proto.Int64(a.GetPayCodeId())
 		}
+		if edit.GetFree() {
+			add(day, ref, a.GetJob(), scheduledTime{}, worktime.Edit{})
+			continue
+		}
 		b := scheduledTime{Quantity: amount.Quantity{Days: amount.Amount(a.GetDays()), Money: amount.Amount(a.GetMoney())}, halves: int64(a.GetHalves())}
 		add(day, ref, a.GetJob(), b, worktime.Edit{Seconds: a.GetSeconds(), Start: a.GetStartSecond(), End: a.GetEndSecond(), Halves: int64(a.GetHalves())})
 	}
