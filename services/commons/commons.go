@@ -1,4 +1,5 @@
-// Package commons is the service that knows persons.
+// Package commons is the service that stores persons, jobs, locations and the queries over
+// them.
 package commons
 
 import (
@@ -34,23 +35,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
-// Config is what can be set of the service. Every field works at its zero
-// value.
+// Config holds the settings of the service. Every field works at its zero value.
 type Config struct {
 	DefaultTimeZone string     `name:"default-time-zone" default:"UTC" help:"Time zone, as IANA calls it, of persons who have none of their own."`
 	DefaultCurrency string     `name:"default-currency" default:"USD" help:"Currency, as ISO 4217 calls it, of persons who have none of their own."`
 	Streams         bus.Limits `embed:"" prefix:"stream-" envprefix:"STREAM_"`
-	// Replica says how copies of other services' data are kept whole.
+	// Replica configures how the copies of other services' data are kept complete.
 	Replica replica.Config `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
-	// Hyperfind bounds what queries over persons may cost.
+	// Hyperfind limits the cost of queries over persons.
 	Hyperfind search.Config         `embed:"" prefix:"hyperfind-" envprefix:"HYPERFIND_"`
 	PayPeriod symbolicperiod.Config `embed:"" prefix:"pay-period-" envprefix:"PAY_PERIOD_"`
 }
 
-// Deps are what the service works with.
+// Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Auth leads to the auth service, which trusts this one.
+	// Auth is the connection to the auth service, which trusts this service.
 	Auth grpc.ClientConnInterface
 }
 
@@ -71,8 +71,8 @@ type Service struct {
 	delegations     *delegation.Handler
 	personPay       *personpay.Handler
 
-	// Replicator keeps what queries need of other domains, and sends others what
-	// they keep of persons.
+	// Replicator keeps the copies of other domains' data that queries need, and publishes
+	// persons to the services that copy them.
 	Replicator *replica.Replicator
 
 	data     *dataelement.Server
@@ -84,7 +84,7 @@ func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("commons_version", migrations.FS)
 }
 
-// New makes the service. It touches neither the database nor the broker.
+// New creates the service. It touches neither the database nor the broker.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	sets, err := Migrations()
 	if err != nil {
@@ -162,10 +162,10 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }
 
-// Consumers are what the service consumes.
+// Consumers returns the event consumers of the service.
 func (s *Service) Consumers() []bus.Consumer { return s.Replicator.Consumers() }
 
-// Run does the work that no request asks for, until ctx ends.
+// Run does the background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.persons.Run(ctx) })

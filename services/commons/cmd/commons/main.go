@@ -1,4 +1,4 @@
-// Command commons is the commons service as a program of its own. Backfill is
+// Command commons runs the commons service as a standalone program. The backfill command is
 // for operators.
 package main
 

@@ -1,5 +1,5 @@
-// Package contact serves to other services where persons, and their managers, are
-// reached.
+// Package contact gives other services the contact addresses of persons and of their
+// managers.
 package contact
 
 import (
@@ -15,7 +15,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// maxResolved bounds ids and numbers of one call between services.
+// maxResolved limits the ids and numbers in one call between services.
 const maxResolved = 10_000
 
 // Handler serves ContactService.
@@ -27,12 +27,12 @@ type Handler struct {
 
 var _ commonsv1.ContactServiceServer = (*Handler)(nil)
 
-// New returns a Handler that finds those whom the rules show.
+// New returns a Handler that finds only persons who are visible under the rules.
 func New(pool *pg.Pool, rules *rowvisibility.Rules) *Handler {
 	return &Handler{pool: pool, rules: rules}
 }
 
-// read finds contacts. An address that has no word on notifications gets them.
+// read finds contacts. An address without a notification setting receives notifications.
 const read = `
 SELECT p.id, p.person_number, p.full_name, p.locale_policy_name, coalesce(m.id, 0),
     ARRAY(SELECT e.address FROM email_address e
@@ -43,8 +43,8 @@ LEFT JOIN person m ON m.tenant_id = p.tenant_id AND m.person_number = p.supervis
 WHERE p.tenant_id = $1 AND (p.id = ANY($2) OR p.id IN (SELECT person_by_number($1, n) FROM unnest($3::text[]) AS n))
 ORDER BY p.id`
 
-// ResolveContacts returns where persons whom the caller sees are reached, and their
-// managers, whom the caller need not see.
+// ResolveContacts returns the addresses of persons whom the caller may see, and of their
+// managers, even if the caller may not see the managers.
 func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveContactsRequest) (*commonsv1.ResolveContactsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {

@@ -16,11 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// maxFound bounds the rows that one call looks for.
+// maxFound limits the rows that one call looks up.
 const maxFound = 10_000
 
-// NewServer makes the service of the providers of commons. The rules say who is
-// counted for a caller.
+// NewServer returns the server of the providers of commons. The rules decide which persons
+// are counted for a caller.
 func NewServer(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Server {
 	return dataelement.NewServer(newPeople(pool), newLocations(pool, rules))
 }
@@ -35,12 +35,12 @@ type Finder struct {
 
 var _ datav1.DataRowServiceServer = (*Finder)(nil)
 
-// NewFinder makes the service that knows rows. The rules say whom callers see.
+// NewFinder returns a Finder. The rules decide which persons a caller sees.
 func NewFinder(pool *pg.Pool, rules *rowvisibility.Rules) *Finder {
 	return &Finder{pool: pool, rules: rules}
 }
 
-// FindDataRows finds employees or locations, in the order asked for.
+// FindDataRows finds employees or locations, in the order of the request.
 func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
 	if n := len(req.GetRows()); n > maxFound {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxFound))
@@ -65,7 +65,7 @@ func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsReque
 	return out, nil
 }
 
-// findResult is what was found.
+// findResult holds the rows that were found.
 type findResult struct {
 	qualifiers map[int64]string
 	ids        map[string]int64
@@ -82,7 +82,7 @@ func (k *findResult) row(asked *datav1.DataRow) *datav1.DataRow {
 	return &datav1.DataRow{}
 }
 
-// names splits what is asked for.
+// names splits the requested rows into ids and qualifiers.
 func names(asked []*datav1.DataRow) (ids []int64, qualifiers []string) {
 	for _, row := range asked {
 		if row.GetId() != 0 {
@@ -127,8 +127,8 @@ func (f *Finder) locations(ctx context.Context, asked []*datav1.DataRow, day civ
 	return collect(rows, func(int64) bool { return true })
 }
 
-// collect reads rows of an id, its qualifier and the qualifier that was asked
-// for.
+// collect reads rows with three columns: an id, its qualifier, and the qualifier in the
+// request.
 func collect(rows pgx.Rows, seen func(int64) bool) (*findResult, error) {
 	out := &findResult{qualifiers: map[int64]string{}, ids: map[string]int64{}}
 	var id int64

@@ -20,17 +20,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// What elements of LOCATION may need.
+// Bits for the data that elements of LOCATION need.
 const (
 	needChildren uint64 = 1 << iota
 	needHeads
 )
 
-// maxLocationDays is the service limit of LOCATION: that of information access
-// itself.
+// maxLocationDays is the limit of LOCATION. It equals the limit of information access.
 var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
-// location is what is loaded of a location.
+// location is a location with the data that was loaded for it.
 type location struct {
 	id           int64
 	persistentID string
@@ -39,7 +38,7 @@ type location struct {
 	heads        int64
 }
 
-// version is what holds of a location from day to day, and where it stands.
+// version holds the properties and the place of a location for a range of days.
 type version struct {
 	days                         civil.Range
 	name, externalID, kind, job  string
@@ -65,7 +64,7 @@ func newLocations(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Table[
 	}
 }
 
-// A version of a location, cut where its path changes.
+// readVersions reads the versions of locations, split where the path changes.
 const readVersions = `
 SELECT v.location_id, l.persistent_id, greatest(v.from_date, p.from_date), least(v.to_date, p.to_date),
        v.name, coalesce(v.external_id, ''), coalesce(t.name, ''), coalesce(j.name, ''), p.path, coalesce(above.name, ''),
@@ -82,14 +81,15 @@ LEFT JOIN LATERAL (SELECT name FROM location_version WHERE tenant_id = $1 AND lo
 WHERE v.tenant_id = $1 AND v.location_id = ANY($2) AND v.from_date < $4 AND v.to_date > $3
 ORDER BY v.location_id, 3`
 
-// How many locations stand right below, on the day.
+// countChildren counts the direct children of locations on a day.
 const countChildren = `
 SELECT parent_id, count(*) FROM location_version
 WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $3 GROUP BY parent_id`
 
-// How many persons have their primary job there or below, on the day. The array
-// makes the planner look the paths up, however many it takes them for; otherwise
-// it reads all jobs for each location.
+// countHeads returns SQL that counts, for each location, the persons whose primary job is
+// there or below on a day. Because of the array, the planner looks up the paths in the index,
+// regardless of its estimate of their number. Without the array, it reads all jobs for each
+// location.
 func countHeads() string {
 	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
 		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
@@ -97,8 +97,7 @@ func countHeads() string {
 		FROM unnest($2::bigint[]) AS asked (id)`
 }
 
-// locationLoader reads locations, whatever their number, as they were at one moment, in one
-// round trip.
+// locationLoader reads any number of locations from one snapshot, in one round trip.
 type locationLoader struct {
 	pool  *pg.Pool
 	rules *rowvisibility.Rules
@@ -131,8 +130,8 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 	return out, nil
 }
 
-// queueHeads adds the question how many persons a caller sees at locations. Who
-// is hidden from the caller is not counted: a count of one would reveal them.
+// queueHeads queues the query that counts the persons at each location. It does not count
+// persons whom the caller may not see: a count of one would reveal them.
 func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day civil.Date, visible rowvisibility.Set, found map[int64]*location) {
 	if visible.All() {
 		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)

@@ -67,7 +67,7 @@ func locationElements() []locationElement {
 	}
 }
 
-// placeOn is an element of what a location is on the last day.
+// placeOn returns an element that shows a property of a location on the last day.
 func placeOn(key, label, doc string, kind dataelement.Type, of func(*version) value) locationElement {
 	return locationElement{
 		Key: key, Label: label, Doc: doc, Type: kind, Categories: ofLocation, Series: true,

@@ -12,8 +12,8 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// What elements of PEOPLE may need. Each dated list is a bit; its number is its
-// place in lists.
+// Bits for the data that elements of PEOPLE need. Each dated list has a bit, whose number is
+// the position of the list in lists.
 const (
 	needStatus uint64 = 1 << iota
 	needAccount
@@ -33,11 +33,11 @@ const (
 	needCostCenter
 )
 
-// maxPeopleDays is the service limit of PEOPLE: that of information access
-// itself, which is on the difference of the dates.
+// maxPeopleDays is the limit of PEOPLE. It equals the limit of information access, which
+// applies to the difference of the two dates.
 var maxPeopleDays = int64(policy.Max[*platformv1.DataFrom]("employees") * (policy.Max[*platformv1.DataFrom]("days") + 1))
 
-// person is what is loaded of a person.
+// person is a person with the data that was loaded for them.
 type person struct {
 	id                                 int64
 	number, fullName                   string
@@ -52,7 +52,7 @@ type person struct {
 	email, job, costCenter             []dated
 }
 
-// The texts of a person's row, in the order of personColumns.
+// Indexes of the texts of a person's row, in the order of personColumns.
 const (
 	textFirstName = iota
 	textLastName
@@ -75,15 +75,15 @@ const (
 	personTexts
 )
 
-// dated is an element of a list of a person, with what holds on its days. What
-// has no days holds on all.
+// dated is an element of a person's list, with its values and its days. An element without
+// dates applies on all days.
 type dated struct {
 	days   civil.Range
 	texts  [5]string
 	amount float64
 }
 
-// on returns what holds on a day; nil when nothing does.
+// on returns the element that applies on a day, or nil.
 func on(list []dated, day civil.Date) *dated {
 	i := slices.IndexFunc(list, func(d dated) bool { return d.days.Contains(day) })
 	if i < 0 {
@@ -122,7 +122,7 @@ var (
 	contact    = []string{"EMPLOYEE", "CONTACT"}
 )
 
-// column is an element that is a text of the person's row.
+// column returns an element that shows a text of the person's row.
 func column(key, label, doc string, categories []string, text int) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories,
@@ -130,7 +130,7 @@ func column(key, label, doc string, categories []string, text int) entry {
 	}
 }
 
-// textOn is an element that is a text of what holds on the last day.
+// textOn returns an element that shows a text of the list entry that applies on the last day.
 func textOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, text int) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories, Series: true, Needs: need,
@@ -143,13 +143,13 @@ func textOn(key, label, doc string, categories []string, need uint64, list func(
 	}
 }
 
-// sinceOn and untilOn are elements that are the first and the last day of what
-// holds on the last day.
+// sinceOn and untilOn return elements that show the first and the last day of the list entry
+// that applies on the last day.
 func sinceOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
 	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return d.days.From })
 }
 
-// ofWages returns the entry for those who may read wages only.
+// ofWages restricts an entry to callers who may read wages.
 func ofWages(e entry) entry {
 	e.Wage = true
 	return e
@@ -171,8 +171,7 @@ func dayOn(key, label, doc string, categories []string, need uint64, list func(*
 	}
 }
 
-// lastDay returns the last day that belongs to a range, forever for one without
-// end.
+// lastDay returns the last day of a range, or civil.Forever for a range without an end.
 func lastDay(days civil.Range) civil.Date {
 	if days.To >= civil.Forever {
 		return civil.Forever

@@ -22,7 +22,7 @@ func commonElements() []entry {
 			Type: dataelement.String, Categories: employee,
 			Value: func(p *person, _ at) value { return dataelement.Text(p.fullName + " (" + p.number + ")") },
 		},
-		// A number as text: clients join on it with the ids of persons.
+		// The id is a text because clients join it with the ids of persons.
 		{
 			Key: "EMP_COMMON_ID", Label: "Employee id", Doc: "The id of the person, as text.", Type: dataelement.String, Categories: employee,
 			Value: func(p *person, _ at) value { return dataelement.Text(strconv.FormatInt(p.id, 10)) },
@@ -52,7 +52,7 @@ func commonElements() []entry {
 	}
 }
 
-// pathElement is an element that is a part of the path of the primary job.
+// pathElement returns an element that shows a part of the path of the primary job.
 func pathElement(key, label, doc string, part func(string) string) entry {
 	return entry{
 		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employment, Series: true, Needs: needLabor,

@@ -66,7 +66,7 @@ func employmentElements() []entry {
 	}
 }
 
-// costCenter is found in what a location says beside its columns.
+// costCenter reads the cost center from the encoded body of the location.
 func costCenter(p *person, at at) value {
 	d := on(p.costCenter, at.Last())
 	if d == nil {
@@ -75,7 +75,7 @@ func costCenter(p *person, at at) value {
 	place := &commonsv1.Location{}
 	body, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(d.texts[0], "\n", ""))
 	if err != nil || proto.Unmarshal(body, place) != nil {
-		return value{} // Only SQL and this package write and read it.
+		return value{} // Unreachable: only SQL and this package write and read the body.
 	}
 	return dataelement.Text(place.GetCostCenterRef().GetQualifier())
 }
@@ -174,7 +174,7 @@ func accessElements() []entry {
 	}
 }
 
-// optionalBool is the value of a flag that may be unknown.
+// optionalBool returns the value of a flag that may be unset.
 func optionalBool(flag *bool) value {
 	if flag == nil {
 		return value{}

@@ -14,28 +14,28 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// personColumns are the columns of a person's texts, in their order.
+// personColumns are the columns with a person's texts, in the order of the text constants.
 const personColumns = `p.first_name, p.last_name, p.middle_initial, p.short_name, p.time_zone, p.worker_type_name,
 	p.supervisor_person_number, p.schedule_group_name, p.device_group_name, p.user_name, p.logon_profile_name,
 	p.access_profile_name, p.preference_profile_name, p.notification_profile_name, p.locale_policy_name,
 	p.delegate_profile_name, p.aoid, p.coid`
 
-// list is a table with something dated about persons.
+// list is a table with dated values of persons.
 type list struct {
 	need  uint64
 	table string
-	// from and to bound the days; texts and amount are the values.
+	// from and to are the columns of the days; texts and amount are the columns of the values.
 	from, to, amount string
 	texts            []string
 	of               func(*person) *[]dated
 }
 
-// lists are the tables that elements of PEOPLE are made of.
+// lists returns the tables that elements of PEOPLE read.
 func lists() []list {
 	of := func(need uint64, table string, at func(*person) *[]dated, texts ...string) list {
 		return list{need: need, table: table, from: "from_date", to: "to_date", amount: "0::float8", texts: texts, of: at}
 	}
-	// always is a list whose elements hold on all days.
+	// always gives a list without dates a range that covers all days.
 	always := func(l list) list {
 		l.from, l.to = "'1900-01-01'::date", "'3000-01-01'::date"
 		return l
@@ -63,8 +63,8 @@ func lists() []list {
 	}
 }
 
-// primaryPlaces are the places of primary jobs in the business structure, as what they say
-// changes. Their text is rotaloom.commons.v1.Location in base64.
+// primaryPlaces selects the locations of primary jobs, with one row for each version. body is
+// a rotaloom.commons.v1.Location in base64.
 const primaryPlaces = `(SELECT a.tenant_id, a.person_id, greatest(a.from_date, p.from_date, v.from_date) AS from_date,
 		least(a.to_date, p.to_date, v.to_date) AS to_date, v.job_id, encode(v.body, 'base64') AS body
 	FROM primary_labor_account a
@@ -72,14 +72,15 @@ const primaryPlaces = `(SELECT a.tenant_id, a.person_id, greatest(a.from_date, p
 	JOIN location_version v ON v.tenant_id = p.tenant_id AND v.location_id = p.location_id
 		AND v.from_date < least(a.to_date, p.to_date) AND v.to_date > greatest(a.from_date, p.from_date)) AS place`
 
-// primaryJobs are what is said of the jobs that stand at these places.
+// primaryJobs selects the jobs that are assigned to these locations.
 const primaryJobs = `(SELECT place.tenant_id, place.person_id, greatest(place.from_date, j.from_date) AS from_date,
 		least(place.to_date, j.to_date) AS to_date, j.code, j.description, j.display_order
 	FROM ` + primaryPlaces + `
 	JOIN job_version j ON j.tenant_id = place.tenant_id AND j.job_id = place.job_id
 		AND j.from_date < place.to_date AND j.to_date > place.from_date) AS job`
 
-// sql reads the list of persons, on the days from $3 to before $4.
+// sql returns a query that reads the list for persons, from day $3 up to but not including
+// day $4.
 func (l list) sql() string {
 	days := " AND from_date < $4 AND to_date > $3"
 	if l.from != "from_date" {
@@ -104,11 +105,11 @@ func personSQL(needs uint64) string {
 		FROM person p` + join + ` WHERE p.tenant_id = $1 AND p.id = ANY($2)`
 }
 
-// manyPeople is from how many persons on their rows are read over two
-// connections: what is read of many takes longer than what is made of it.
+// manyPeople is the number of persons from which rows are read over two connections: for so
+// many persons, reading takes longer than computing the elements.
 const manyPeople = 100
 
-// personLoader reads persons, whatever their number, as they were at one moment.
+// personLoader reads any number of persons from one snapshot.
 type personLoader struct{ pool *pg.Pool }
 
 func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*person, error) {
@@ -140,8 +141,8 @@ func (l personLoader) load(ctx context.Context, ids []int64, days civil.Range, n
 	return c.people(), nil
 }
 
-// personBatch is persons while they are read. Their rows and their lists may be read
-// at the same time: each sets a field of its own.
+// personBatch holds persons while they are read. Rows and lists can be read concurrently,
+// because each reader sets fields of its own.
 type personBatch struct {
 	ids     []int64
 	at      map[int64]*person
@@ -158,7 +159,7 @@ func newPersonBatch(ids []int64) *personBatch {
 	return c
 }
 
-// people are those with a row, in the order asked for.
+// people returns the persons that have a row, in the order of the request.
 func (c *personBatch) people() []*person {
 	out := make([]*person, len(c.ids))
 	for i, id := range c.ids {

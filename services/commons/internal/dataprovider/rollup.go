@@ -16,18 +16,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// maxRolledUp bounds the response of RollUpDataRows. It is more than information
-// access takes, so that the error can say how many too many they are.
+// maxRolledUp limits the response of RollUpDataRows. It is larger than the limit of
+// information access, so that the error can report the excess.
 const maxRolledUp = 10_000
 
-// readTypes finds location types by whatever names them.
+// readTypes finds location types by id, persistent id or name.
 const readTypes = `SELECT t.id, asked.name FROM unnest($2::text[]) AS asked (name)
 JOIN location_type t ON t.tenant_id = $1 AND (t.id::text = asked.name OR t.persistent_id = asked.name OR t.name = asked.name)`
 
-// rollUp returns, for each location, the nearest of the types, itself or above
-// it, and, when there is none, those below it. A path knows what stands above
-// it, and the range of those below. OFFSET 0 makes each step a search in an
-// index.
+// rollUp returns, for each location, the nearest location of the types: itself or an
+// ancestor, or else its descendants. A path contains its ancestors and the range of its
+// descendants. OFFSET 0 makes each step an index lookup.
 const rollUp = `
 SELECT found.id, has.path, asked.first
 FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, first)
@@ -51,8 +50,8 @@ CROSS JOIN LATERAL (SELECT path FROM location_path
     WHERE tenant_id = $1 AND location_id = found.id AND from_date <= $4 AND to_date > $4 OFFSET 0) AS has
 ORDER BY asked.first, found.id LIMIT $5`
 
-// RollUpDataRows finds the locations of some types that locations stand for. A
-// type that is not known is a fault with the status 400.
+// RollUpDataRows finds the locations of the given types that represent the given locations.
+// An unknown type is a fault with the status 400.
 func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	day, err := civil.ParseDate(req.GetDay())
@@ -98,8 +97,7 @@ func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]i
 	return ids, nil
 }
 
-// scope returns whose rows a request reads: those of a tenant, on a day, of the employees
-// whom the caller may see.
+// scope returns the tenant, the day and the visible employees of a request.
 func (f *Finder) scope(ctx context.Context, text string) (tenantID int64, day civil.Date, visible rowvisibility.Set, err error) {
 	tenantID = tenant.Of(ctx)
 	if day, err = civil.ParseDate(text); err != nil {
@@ -109,7 +107,7 @@ func (f *Finder) scope(ctx context.Context, text string) (tenantID int64, day ci
 	return tenantID, day, visible, err
 }
 
-// workplaces is SQL for the locations at which persons have their primary jobs.
+// workplaces returns SQL for the locations at which persons have their primary jobs.
 func workplaces() string {
 	return `SELECT DISTINCT place.id, coalesce(` + locationpath.PathSQL("$1", "place.id", "$3::date") + `, '')
 		FROM (SELECT ` + locationpath.AtSQL("$1", "a.organization_path", "$3::date") + ` AS id FROM unnest($2::bigint[]) AS asked (id)
@@ -117,8 +115,8 @@ func workplaces() string {
 		WHERE place.id IS NOT NULL ORDER BY 1 LIMIT $4`
 }
 
-// FindEmployeeLocations returns the locations at which employees have their primary
-// jobs, of those whom the caller may see. A path that names no location is none.
+// FindEmployeeLocations returns the locations at which employees have their primary jobs. It
+// skips employees whom the caller may not see, and paths without a location.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
 	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
@@ -141,8 +139,8 @@ func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmpl
 	return out, nil
 }
 
-// listEmployees reads who has the primary job at locations or below. As in
-// countHeads, the array makes the planner look the paths up.
+// listEmployees returns SQL for the persons whose primary job is at the locations or below.
+// As in countHeads, the array makes the planner look up the paths in the index.
 func listEmployees() string {
 	return `SELECT asked.place, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
 		CROSS JOIN LATERAL (SELECT DISTINCT a.person_id AS id FROM primary_labor_account a
@@ -151,12 +149,12 @@ func listEmployees() string {
 		ORDER BY 1, 2`
 }
 
-// maxListed bounds the response of ListLocationEmployees.
+// maxListed limits the response of ListLocationEmployees.
 const maxListed = 100_000
 
-// ListLocationEmployees returns who has the primary job at locations or below,
-// in the order of their ids, of those whom the caller may see. What is made of
-// it are sums, but a sum over one person is that person's value.
+// ListLocationEmployees returns the ids of the visible persons whose primary job is at the
+// locations or below, in ascending order. Callers compute sums from it, but a sum over one
+// person reveals that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
 	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
