@@ -28,13 +28,13 @@ type Handler struct {
 
 var _ commonsv1.DelegationServiceServer = (*Handler)(nil)
 
-// New makes a Handler. The rules say whom callers may delegate to.
+// New returns a Handler. The rules decide to whom callers may delegate.
 func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 	return &Handler{pool: pool, running: running, rules: rules}
 }
 
-// ListCurrentUserDelegations returns the delegations from and to the caller that
-// have not ended; none for a user who is no person.
+// ListCurrentUserDelegations returns the delegations from and to the caller that have not
+// ended. The list is empty for a user without a person.
 func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
 	tenantID := tenant.Of(ctx)
 	today := h.running.today()
@@ -49,7 +49,7 @@ func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.L
 	return out, nil
 }
 
-// ListRunningDelegations returns the delegations to a person that run now.
+// ListRunningDelegations returns the delegations to a person that are active now.
 func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.ListRunningDelegationsRequest) (*commonsv1.ListRunningDelegationsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	found, err := h.running.to(ctx, tenantID, req.GetPersonId())
@@ -65,8 +65,8 @@ func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.Lis
 	return out, nil
 }
 
-// CreateDelegation delegates what somebody may see: the caller, or whom a caller
-// names who sees everybody.
+// CreateDelegation delegates the caller's access. A caller who sees all persons can also name
+// another delegator.
 func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegation) (*commonsv1.Delegation, error) {
 	tenantID := tenant.Of(ctx)
 	today := h.running.today()
@@ -99,9 +99,9 @@ func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegatio
 	return d.message(today), nil
 }
 
-// checkRights refuses what the delegator cannot give: nothing while they may not log
-// in, and no role that permits more than they may. What runs is narrowed again to
-// what they may at that time.
+// checkRights refuses a delegation that the delegator cannot give: any delegation while the
+// delegator may not log in, and a role with more permissions than the delegator has. Active
+// delegations are also limited to the delegator's permissions at the time of use.
 func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 	rights, err := h.running.rights(ctx, []delegation{d})
 	switch {
@@ -118,8 +118,8 @@ func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 	return nil
 }
 
-// DeleteDelegation ends a delegation, or returns 404 when there is none that the
-// caller may end.
+// DeleteDelegation ends a delegation. It returns 404 if the caller may not end it or it does
+// not exist.
 func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDelegationRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	caller := callerOf(ctx)

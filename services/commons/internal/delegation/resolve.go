@@ -13,7 +13,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// resolve finds the two persons.
+// resolve finds the delegator and the delegate.
 func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, req *commonsv1.Delegation) error {
 	caller := callerOf(ctx)
 	visible, err := h.rules.Visible(ctx)
@@ -36,8 +36,8 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, re
 	if d.Delegate, d.DelegateNumber, d.DelegateName, err = h.find(ctx, tenantID, "delegate", req.GetDelegate(), visible); err != nil {
 		return err
 	}
-	// Who delegates their own rights gives; who delegates the rights of others to
-	// themselves takes.
+	// Callers may delegate their own rights to others, but must not assign the rights of others
+	// to themselves.
 	rowvisibility.WritesForNobody(ctx)
 	if refused := visible.RefuseOwn(d.Delegate); refused != nil && d.Delegator != caller.PersonID {
 		return refused
@@ -48,11 +48,11 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, re
 	return nil
 }
 
-// The subquery is evaluated once, also by a plan that scans the table.
+// The subquery runs only once, even if the plan scans the table.
 const selectPerson = `SELECT id, person_number, full_name FROM person
 	WHERE tenant_id = $1 AND id = (SELECT CASE WHEN $2::bigint <> 0 THEN $2 ELSE person_by_number($1, $3) END)`
 
-// find returns a person by id, or by person number without one.
+// find returns a person by id or, if the request has no id, by person number.
 func (h *Handler) find(ctx context.Context, tenantID int64, name string, who *commonsv1.DelegationPerson, visible rowvisibility.Set) (id int64, number, fullName string, err error) {
 	if who.GetId() == 0 && who.GetQualifier() == "" {
 		return 0, "", "", fault.Invalid(CodeInvalid, name+" needs an id, or a qualifier, which is the person number.")

@@ -15,43 +15,43 @@ import (
 )
 
 const (
-	// CodePerson (400): there is no such person, or the caller may not see them.
+	// CodePerson (400): the person does not exist, or the caller may not see them.
 	CodePerson = "WCO-101263"
-	// CodeInvalid (400): the delegation lacks something, or its days are not in
-	// order. The message says what.
+	// CodeInvalid (400): the delegation lacks a property, or its days are not in order. The
+	// message has the details.
 	CodeInvalid = "WRL-10601"
-	// CodeUnknown (404): there is no delegation with the id that the caller may end.
+	// CodeUnknown (404): no delegation with this id exists that the caller may end.
 	CodeUnknown = "WRL-10602"
-	// CodeOverlap (409): a delegation between the two persons has some of the days.
-	// End it first, or take other days.
+	// CodeOverlap (409): a delegation between the two persons already covers some of the days.
+	// End it first, or choose other days.
 	CodeOverlap = "WRL-10603"
-	// CodeFull (409): the delegator or the delegate has as many delegations as one
-	// may have. End one first.
+	// CodeFull (409): the delegator or the delegate has the maximum number of delegations. End
+	// one first.
 	CodeFull = "WRL-10604"
-	// CodeRole (400): there is no function access profile with the name of the role.
+	// CodeRole (400): no function access profile has the name of the role.
 	CodeRole = "WRL-10605"
-	// CodeExceeds (403): the role permits more than the delegator may, or somebody
-	// who does not see everybody names another delegator.
+	// CodeExceeds (403): the role has more permissions than the delegator, or a caller who does
+	// not see all persons names another delegator.
 	CodeExceeds = "WRL-10606"
 	// CodeNotActive (400): the delegator may not log in, and so cannot delegate.
 	CodeNotActive = "WRL-10607"
 )
 
 const (
-	// writePermission is needed to delegate, and to end what others delegated.
+	// writePermission is required to delegate, and to end the delegations of others.
 	writePermission = "commons.delegation.write"
-	// maxDays bounds how long a delegation runs, both its days included.
+	// maxDays limits the duration of a delegation, both days included.
 	maxDays = 366
-	// maxGiven and maxTaken bound the delegations of a person that have not ended.
-	// Whoever has too many was given them, and can end them.
+	// maxGiven and maxTaken limit the delegations of a person that have not ended. A delegate
+	// who has too many can end them.
 	maxGiven, maxTaken = 10, 20
-	// retentionDays is for how long what ended stays in the table, at most until the
-	// delegator delegates again.
+	// retentionDays is the retention of ended delegations. They are removed when the delegator
+	// delegates again.
 	retentionDays = 366
 	maxName       = 1000
 )
 
-// parse returns the role and the days of a delegation.
+// parse reads the role and the days of a delegation.
 func parse(req *commonsv1.Delegation, today civil.Date) (d delegation, err error) {
 	if d.Start, err = day("startDate", req.GetStartDate()); err != nil {
 		return d, err
@@ -65,7 +65,7 @@ func parse(req *commonsv1.Delegation, today civil.Date) (d delegation, err error
 	case d.End < today:
 		return d, fault.Invalid(CodeInvalid, fmt.Sprintf("endDate: %s is over. A delegation ends today, %s, or later.", d.End, today))
 	case d.Start < today:
-		// What was done already was not done on somebody's behalf.
+		// A delegation cannot apply to actions of the past.
 		return d, fault.Invalid(CodeInvalid, fmt.Sprintf("startDate: %s is over. A delegation starts today, %s, or later.", d.Start, today))
 	case d.Start.AddDays(maxDays-1) < d.End:
 		return d, fault.Invalid(CodeInvalid, fmt.Sprintf("endDate: a delegation runs for at most %d days.", maxDays))
@@ -90,13 +90,13 @@ func day(name, text string) (civil.Date, error) {
 	return d, nil
 }
 
-// administers reports whether somebody sees everybody by their own profile. What is
-// delegated to them does not count: it is not delegated further.
+// administers reports whether the user's own profile shows all persons. Access by delegation
+// does not count, because it cannot be delegated further.
 func administers(p *authn.Principal) bool {
 	return rowvisibility.Scope(p.Rows) == rowvisibility.All
 }
 
-// checkOthers refuses a delegation beside others that have not ended.
+// checkOthers refuses a delegation that overlaps an existing one or exceeds the limits.
 func checkOthers(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, today civil.Date) error {
 	var overlap bool
 	var given, taken int

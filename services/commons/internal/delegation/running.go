@@ -1,4 +1,5 @@
-// Package delegation keeps who sees for a time what somebody else may see.
+// Package delegation stores delegations, which give a person the access of another person for
+// a time.
 package delegation
 
 import (
@@ -14,8 +15,9 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// Running knows which delegations run. What the delegators may do is asked of auth
-// each time: it is what they may now, and who may not log in delegates nothing.
+// Running finds the active delegations. It asks auth for the delegators' permissions each
+// time, so that their present permissions count. A delegator who may not log in delegates
+// nothing.
 type Running struct {
 	pool  *pg.Pool
 	users authv1.UserServiceClient
@@ -25,15 +27,15 @@ type Running struct {
 
 var _ rowvisibility.Delegations = (*Running)(nil)
 
-// NewRunning makes a Running over the pool's database. Delegations start and end at
-// the midnights of the zone.
+// NewRunning returns a Running over the pool's database. Delegations start and end at
+// midnight in the zone.
 func NewRunning(pool *pg.Pool, users authv1.UserServiceClient, clk clock.Clock, zone *time.Location) *Running {
 	return &Running{pool: pool, users: users, clock: clk, zone: zone}
 }
 
 func (r *Running) today() civil.Date { return civil.FromTime(r.clock.Now().In(r.zone)) }
 
-// Running returns the delegations to a principal that run now.
+// Running returns the active delegations to a principal.
 func (r *Running) Running(ctx context.Context, p *authn.Principal) ([]rowvisibility.Delegation, error) {
 	return r.to(ctx, p.Tenant, p.PersonID)
 }
@@ -58,7 +60,7 @@ func (r *Running) to(ctx context.Context, tenantID, personID int64) ([]rowvisibi
 	return out, nil
 }
 
-// rights returns what the delegators of some delegations can give now, without those
+// rights returns the permissions that the delegators can give now. It leaves out delegators
 // who may not log in.
 func (r *Running) rights(ctx context.Context, given []delegation) ([]*authv1.UserRights, error) {
 	req := &authv1.ListUserRightsRequest{}

@@ -13,7 +13,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// delegation is a row, with how its persons are called.
+// delegation is a row, with the names and numbers of its persons.
 type delegation struct {
 	ID                             int64
 	Delegator, Delegate            int64
@@ -30,13 +30,13 @@ const columns = `SELECT d.id, d.delegator_id, d.delegate_id, d.role, d.start_dat
 	JOIN person b ON b.tenant_id = d.tenant_id AND b.id = d.delegate_id
 	WHERE d.tenant_id = $1 `
 
-// running returns the delegations to a person that run on a day.
+// running returns the delegations to a person that are active on a day.
 func running(ctx context.Context, db pg.Querier, tenantID, delegate int64, today civil.Date) ([]delegation, error) {
 	return query(ctx, db, `AND d.delegate_id = $2 AND d.start_date <= $3 AND d.end_date >= $3 ORDER BY d.id`, tenantID, delegate, today)
 }
 
-// involving returns the delegations from and to a person that end on a day or
-// later, by their start.
+// involving returns the delegations from and to a person that end on a day or later, ordered
+// by their start.
 func involving(ctx context.Context, db pg.Querier, tenantID, person int64, today civil.Date) ([]delegation, error) {
 	return query(ctx, db, `AND (d.delegate_id = $2 OR d.delegator_id = $2) AND d.end_date >= $3 ORDER BY d.start_date, d.id`, tenantID, person, today)
 }
@@ -49,7 +49,7 @@ func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]del
 	return found, nil
 }
 
-// lockPersons makes changes of delegations of the same persons wait for each other.
+// lockPersons serializes changes to the delegations of the same persons.
 func lockPersons(ctx context.Context, tx pgx.Tx, tenantID int64, persons ...int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, persons); err != nil {
 		return fmt.Errorf("lock persons: %w", err)
@@ -57,8 +57,8 @@ func lockPersons(ctx context.Context, tx pgx.Tx, tenantID int64, persons ...int6
 	return nil
 }
 
-// insert stores a delegation and returns its id. It removes those of the delegator
-// that ended before a day.
+// insert stores a delegation and returns its id. It removes the delegator's delegations that
+// ended before a day.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, before civil.Date) (id int64, err error) {
 	if _, err := tx.Exec(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND delegator_id = $2 AND end_date < $3`,
 		tenantID, d.Delegator, before); err != nil {
@@ -72,8 +72,8 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, before
 	return id, nil
 }
 
-// remove deletes a delegation of which person is one of the two, or any when
-// anybodys, and reports whether there was such a one.
+// remove deletes a delegation if the person is its delegator or delegate, or in any case if
+// anybodys is set. It reports whether it deleted a row.
 func remove(ctx context.Context, tx pgx.Tx, tenantID, id, person int64, anybodys bool) (bool, error) {
 	var gone int64
 	err := tx.QueryRow(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND id = $2 AND ($4 OR $3 IN (delegator_id, delegate_id)) RETURNING id`,
@@ -87,7 +87,7 @@ func remove(ctx context.Context, tx pgx.Tx, tenantID, id, person int64, anybodys
 	return true, nil
 }
 
-// message is a delegation as callers read it on a day.
+// message returns a delegation as responses show it on a day.
 func (d delegation) message(today civil.Date) *commonsv1.Delegation {
 	person := func(id int64, number, name string) *commonsv1.DelegationPerson {
 		return &commonsv1.DelegationPerson{Id: &id, Qualifier: &number, FullName: name}

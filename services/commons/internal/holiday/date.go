@@ -12,11 +12,11 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// dateTime is how dates and times of day are written, without a zone.
+// dateTime is the format of dates and times of day, without a zone.
 const dateTime = "2006-01-02T15:04:05"
 
-// dayOf returns the day on which the rule puts the holiday in a year, or false
-// when there is none. The rule is well formed.
+// dayOf returns the day on which the rule puts the holiday in a year, or false if the year
+// has no such day. The rule must be well formed.
 func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 	var h *cal.Holiday
 	observed := false
@@ -39,7 +39,7 @@ func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	day, instead := h.Calc(int(year))
-	// A fifth Monday, or February 29, is not in every year.
+	// Some years have no fifth Monday, or no February 29.
 	if day.IsZero() || rule.GetFixedDate() != nil && day.Day() != int(rule.GetFixedDate().GetDay()) ||
 		rule.GetWeekday() != nil && day.Month() != time.Month(rule.GetWeekday().GetMonth()) {
 		return time.Time{}, false
@@ -59,8 +59,8 @@ func weekdayOf(name string) (time.Weekday, bool) {
 	return 0, false
 }
 
-// dateIn returns when a holiday is in a year, with its times, or nil when it is
-// not. What is stored goes before the rule.
+// dateIn returns the date and times of a holiday in a year, or nil if the holiday does not
+// occur in it. A stored date takes precedence over the rule.
 func dateIn(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	date := &commonsv1.HolidayDate{Year: year}
 	if i := slices.IndexFunc(h.GetDates(), func(d *commonsv1.HolidayDate) bool { return d.GetYear() == year }); i >= 0 {
@@ -77,8 +77,8 @@ func dateIn(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	return date
 }
 
-// dateBefore returns the date of the holiday of the next year if it is observed in a year, or
-// nil: 1 January of 2028 is a Saturday, and the United States observe it on 31 December 2027.
+// dateBefore returns the date of the next year's holiday if it is observed in the given year,
+// or nil: 1 January 2028 is a Saturday, and the United States observe it on 31 December 2027.
 func dateBefore(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	if year >= lastYear {
 		return nil
@@ -90,7 +90,7 @@ func dateBefore(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	return date
 }
 
-// datesOf returns when a holiday is in all years that are stored of it.
+// datesOf returns the dates of a holiday in all years that are stored for it.
 func datesOf(h *commonsv1.Holiday) []*commonsv1.HolidayDate {
 	var out []*commonsv1.HolidayDate
 	for _, stored := range h.GetDates() {

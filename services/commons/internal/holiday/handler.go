@@ -25,13 +25,13 @@ type Handler struct {
 
 var _ commonsv1.HolidayServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps holidays in the database of the pool.
+// New returns a Handler that stores holidays in the database of the pool.
 func New(pool *pg.Pool) *Handler {
 	return &Handler{pool: pool}
 }
 
-// ListHolidays returns the holidays of the tenant by name: all of them, those of
-// a year, or those that are selected or not.
+// ListHolidays returns the holidays of the tenant by name: all, or those of a year, or only
+// selected or unselected ones.
 func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysRequest) (*commonsv1.HolidayList, error) {
 	if req.Year != nil {
 		if err := checkYear("year", req.GetYear()); err != nil {
@@ -51,8 +51,8 @@ func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysR
 	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
 }
 
-// filterHoliday reports whether a list is to have a holiday, and leaves the dates in it
-// that the list is to show.
+// filterHoliday reports whether a list includes a holiday, and removes the dates that the
+// list does not show.
 func filterHoliday(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) bool {
 	h.Dates = datesInYear(h, req.Year)
 	if req.Year != nil && len(h.GetDates()) == 0 {
@@ -61,8 +61,8 @@ func filterHoliday(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) boo
 	return req.Enabled == nil || req.GetEnabled() == slices.ContainsFunc(h.GetDates(), (*commonsv1.HolidayDate).GetEnabled)
 }
 
-// datesInYear are the dates of a holiday with their times, in one year or in all that
-// are stored. The date of the next year that is observed in the year is one of them.
+// datesInYear returns the dates of a holiday with their times, in one year or in all stored
+// years. A date of the next year that is observed in the year is included.
 func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 	if year == nil {
 		return datesOf(h)
@@ -106,8 +106,8 @@ func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolida
 	return &emptypb.Empty{}, nil
 }
 
-// localize sets the names that the caller reads, and says in which language they
-// are.
+// localize sets the names in the caller's preferred language, and reports that language in
+// the response.
 func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
 	preferences, language := acceptlanguage.From(ctx), ""
 	for _, holiday := range list {
@@ -124,5 +124,5 @@ func localize(ctx context.Context, list ...*commonsv1.Holiday) error {
 	return acceptlanguage.SetContentLanguage(ctx, language)
 }
 
-// key is how names are compared.
+// key returns the form of a name that is used in comparisons.
 func key(name string) string { return strings.ToLower(name) }

@@ -7,8 +7,8 @@ import (
 	"github.com/rickar/cal/v2"
 )
 
-// added are the holidays of regions that the library does not have. Each begins in the year in
-// which a law introduced it.
+// added lists public holidays that the library lacks. Each starts in the year in which a law
+// introduced it.
 var added = map[string][]*cal.Holiday{
 	// Law 14.759 of 2023.
 	"BR": {fixedSince("Dia Nacional de Zumbi e da Consciência Negra", time.November, 20, 2024)},
@@ -25,18 +25,18 @@ type ending struct {
 	year  int
 }
 
-// ended are the holidays of regions that the library has without an end.
+// ended lists holidays for which the library lacks the end.
 var ended = map[string][]ending{
 	// Act 241 of 1993 as amended.
 	"SK": {{time.November, 17, 2024}},
 }
 
-// fixedSince returns a holiday on a date of each year, from a year on.
+// fixedSince returns a holiday on a fixed date of each year, from the given year on.
 func fixedSince(name string, month time.Month, day, year int) *cal.Holiday {
 	return &cal.Holiday{Name: name, Type: cal.ObservancePublic, Month: month, Day: day, StartYear: year, Func: cal.CalcDayOfMonth}
 }
 
-// applyLaw returns the holidays of a region as present law has them.
+// applyLaw returns the holidays of a region under present law.
 func applyLaw(region string, list []*cal.Holiday) []*cal.Holiday {
 	out := slices.Clone(list)
 	for i, h := range out {

@@ -41,8 +41,8 @@ import (
 	"github.com/rickar/cal/v2/za"
 )
 
-// The library computes midnights of its default location. In some time zones
-// there are days without one, which would come out as the day before.
+// The library computes midnights in its default location. Some time zones have days without a
+// midnight, which the library would report as the day before.
 func init() {
 	cal.DefaultLoc = time.UTC
 	for region, list := range regions {
@@ -50,8 +50,8 @@ func init() {
 	}
 }
 
-// regions are the public holidays of countries, and of parts of them where these
-// differ, by their codes in ISO 3166.
+// regions holds the public holidays of countries, and of their parts where these differ, by
+// ISO 3166 code.
 var regions = map[string][]*cal.Holiday{
 	"AR": ar.Holidays, "AT": at.Holidays, "BE": be.Holidays, "BG": bg.Holidays, "BR": br.Holidays, "CA": ca.Holidays,
 	"CZ": cz.Holidays, "DK": dk.Holidays, "ES": es.Holidays, "FR": fr.Holidays, "GB": gb.Holidays, "GR": gr.Holidays,
@@ -76,7 +76,7 @@ var regions = map[string][]*cal.Holiday{
 	"DE-ST": de.HolidaysST, "DE-TH": de.HolidaysTH,
 }
 
-// regionCodes are those that there are, in order.
+// regionCodes returns the codes of all regions, sorted.
 func regionCodes() []string {
 	codes := make([]string, 0, len(regions))
 	for code := range regions {

@@ -1,5 +1,5 @@
-// Package holiday keeps the holidays of a tenant: when they are in each year,
-// which many move in, and for which years they are selected.
+// Package holiday stores the holidays of a tenant: their dates in each year, many of which
+// move, and the years for which they are selected.
 package holiday
 
 import (
@@ -19,22 +19,22 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Codes of ours.
+// Error codes that the specified API does not define.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): a property has an invalid value.
 	CodeInvalid = "WRL-10501"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required value is missing.
 	CodeMissing = "WRL-10502"
 	// CodeTaken (400): another holiday has the name.
 	CodeTaken = "WRL-10503"
-	// CodeUnknown (400, 404): there is no such holiday.
+	// CodeUnknown (400, 404): the holiday does not exist.
 	CodeUnknown = "WRL-10504"
-	// CodeRule (400): a rule says nothing, or more than one thing, or what no year
-	// has.
+	// CodeRule (400): a rule is empty, has several parts, or names a day that does not exist in
+	// any year.
 	CodeRule = "WRL-10505"
-	// CodeNotInYear (400): the holiday is not in the year.
+	// CodeNotInYear (400): the holiday does not occur in the year.
 	CodeNotInYear = "WRL-10506"
-	// CodeRegion (400): no holidays are known of the region.
+	// CodeRegion (400): the holidays of the region are unknown.
 	CodeRegion = "WRL-10507"
 )
 
@@ -45,7 +45,7 @@ const (
 	maxHoliday     = 31 * 24 * time.Hour
 )
 
-// maxYears bounds the years that a holiday has, given and kept ones together.
+// maxYears limits the years of a holiday, including the stored ones.
 var maxYears = policy.Max[*commonsv1.Holiday]("dates")
 
 func codes() setup.Codes {
@@ -56,8 +56,8 @@ func invalid(path, format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-// merge returns a holiday as it is after a change: what the change leaves out
-// stays. Before is nil for a new one.
+// merge returns a holiday after a change. Properties that the change leaves out stay. before
+// is nil for a new holiday.
 func merge(path string, before, change *commonsv1.Holiday) (*commonsv1.Holiday, error) {
 	out := &commonsv1.Holiday{}
 	if before != nil {
@@ -91,7 +91,7 @@ func merge(path string, before, change *commonsv1.Holiday) (*commonsv1.Holiday, 
 	return out, mergeDates(path, out, change.GetDates())
 }
 
-// mergeDates puts the dates of a change into a holiday, year by year.
+// mergeDates merges the dates of a change into a holiday, year by year.
 func mergeDates(path string, h *commonsv1.Holiday, change []*commonsv1.HolidayDate) error {
 	seen := map[int32]bool{}
 	for i, given := range change {
@@ -120,8 +120,8 @@ func mergeDates(path string, h *commonsv1.Holiday, change []*commonsv1.HolidayDa
 	return nil
 }
 
-// setDate puts a date into a holiday. Whether it is selected, and its times, stay
-// when the date does not say them.
+// setDate puts a date into a holiday. If the date has no selection or no times, those of the
+// stored date stay.
 func setDate(h *commonsv1.Holiday, date *commonsv1.HolidayDate) {
 	i, found := slices.BinarySearchFunc(h.GetDates(), date.GetYear(), func(d *commonsv1.HolidayDate, year int32) int { return int(d.GetYear() - year) })
 	if !found {
@@ -144,7 +144,7 @@ func checkYear(path string, year int32) error {
 	return nil
 }
 
-// checkDate checks a date whose texts are well formed, and completes its end.
+// checkDate checks a date with well-formed texts, and completes its end.
 func checkDate(path string, given *commonsv1.HolidayDate) (*commonsv1.HolidayDate, error) {
 	date := proto.CloneOf(given)
 	if err := checkYear(path+".year", date.GetYear()); err != nil {
@@ -186,7 +186,7 @@ func checkRule(path string, rule *commonsv1.HolidayRule) error {
 	switch {
 	case rule.GetFixedDate() != nil:
 		r := rule.GetFixedDate()
-		// A leap year has every day that there is.
+		// A leap year has all possible days.
 		if day := time.Date(2024, time.Month(r.GetMonth()), int(r.GetDay()), 0, 0, 0, 0, time.UTC); day.Month() != time.Month(r.GetMonth()) || day.Day() != int(r.GetDay()) {
 			return bad(".fixedDate: no year has the day %d of the month %d", r.GetDay(), r.GetMonth())
 		}
@@ -224,8 +224,8 @@ func checkRegion(path, region string) error {
 	return nil
 }
 
-// translations checks the texts in further languages, and writes their tags in
-// the canonical form.
+// translations checks the translated texts, and converts their language tags to the canonical
+// form.
 func translations(path string, given []*commonsv1.HolidayTranslation) ([]*commonsv1.HolidayTranslation, error) {
 	out := make([]*commonsv1.HolidayTranslation, 0, len(given))
 	for i, t := range given {

@@ -21,7 +21,7 @@ func kind() *setup.Kind[*commonsv1.Holiday] {
 	})
 }
 
-// changed is the event with the present state of a holiday.
+// changed returns the event with the present state of a holiday.
 func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 	out := &commonsv1.HolidayChanged{Id: h.GetId(), Version: h.GetVersion(), Name: h.GetName(), Translations: h.GetTranslations()}
 	for _, date := range datesOf(h) {
@@ -32,13 +32,13 @@ func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 	return out
 }
 
-// Topic is the holidays, for those who keep copies of them.
+// Topic publishes the holidays to services that keep copies of them.
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsQuery("holiday"),
 		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
-			// First, so that nobody changes them before their version is raised.
+			// Lock the rows first, so that they cannot change before their version is raised.
 			if _, err := tx.Exec(ctx, `SELECT FROM holiday WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`,
 				tenantID, replica.Keys(wanted)); err != nil {
 				return nil, fmt.Errorf("lock holidays: %w", err)

@@ -18,11 +18,11 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// maxHolidays bounds the holidays of a tenant.
+// maxHolidays limits the holidays of a tenant.
 const maxHolidays = 1000
 
-// change is a transaction that changes holidays. No other one changes those that
-// there are meanwhile.
+// change is a transaction that changes holidays. It locks the existing holidays against other
+// changes.
 type change struct {
 	*Handler
 	tx       pgx.Tx
@@ -31,7 +31,8 @@ type change struct {
 	byName   map[string]*commonsv1.Holiday
 }
 
-// change runs work in a transaction, and sends others what it stored.
+// change runs work in a transaction that locks the tenant's holidays and publishes the stored
+// ones.
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
 	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -54,8 +55,8 @@ func (c *change) record(before, now *commonsv1.Holiday) {
 	c.byID[now.GetId()], c.byName[key(now.GetName())] = now, now
 }
 
-// put stores a holiday in the place of another one, or as a new one. What does
-// not differ keeps its version.
+// put stores a holiday as a replacement or as a new one. If nothing differs, the version
+// stays.
 func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (stored *commonsv1.Holiday, err error) {
 	if before != nil && proto.Equal(before, holiday) {
 		return holiday, nil
@@ -66,7 +67,7 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 	if before == nil && len(c.byID) >= maxHolidays {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There may be at most %d holidays.", maxHolidays))
 	}
-	// What fails is undone alone, where the others are to stay.
+	// The savepoint undoes only this holiday if it fails and the others are to stay.
 	err = pgx.BeginFunc(ctx, c.tx, func(tx pgx.Tx) error {
 		if before != nil {
 			stored, _, err = kind().Replace(ctx, tx, before.GetId(), holiday, nil)
@@ -85,8 +86,8 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 	return stored, nil
 }
 
-// MultiUpsertHolidays creates holidays and changes those that are known: all or
-// none, or with partial_success each for itself.
+// MultiUpsertHolidays creates holidays and changes existing ones. Without partial_success,
+// one error fails the whole request; with it, each item succeeds or fails separately.
 func (h *Handler) MultiUpsertHolidays(ctx context.Context, req *commonsv1.MultiUpsertHolidaysRequest) (*commonsv1.HolidayList, error) {
 	var outcome *bulk.Outcome[*commonsv1.Holiday, *commonsv1.Holiday]
 	err := h.change(ctx, func(ctx context.Context, c *change) (err error) {
@@ -126,7 +127,7 @@ func (c *change) upsert(ctx context.Context, path string, given *commonsv1.Holid
 	return c.put(ctx, before, holiday)
 }
 
-// find returns the holiday that a ref names. The id wins.
+// find returns the holiday that a reference names. An id takes precedence over a name.
 func (c *change) find(path string, ref *commonv1.Ref) (*commonsv1.Holiday, error) {
 	switch {
 	case ref.Id != nil:

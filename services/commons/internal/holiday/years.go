@@ -12,8 +12,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ApplyUpsertHolidayYears selects holidays for years and takes others out of
-// them, all or none.
+// ApplyUpsertHolidayYears selects holidays for years and deselects others. All changes
+// succeed or none.
 func (h *Handler) ApplyUpsertHolidayYears(ctx context.Context, req *commonsv1.HolidayYearList) (*commonsv1.HolidayList, error) {
 	if len(req.GetYears()) == 0 {
 		return nil, fault.Invalid(CodeMissing, "The body needs a year with addRefs or removeRefs.")
@@ -36,8 +36,8 @@ func response(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.Holida
 	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
 }
 
-// selectYears stores each holiday that is named once, after all that the years
-// say of it, and returns them in the order in which they are named first.
+// selectYears applies the changes of all years to each named holiday, and then stores it
+// once. It returns the holidays in the order in which the request names them first.
 func (c *change) selectYears(ctx context.Context, years []*commonsv1.HolidayYear) ([]*commonsv1.Holiday, error) {
 	var order []int64
 	after := map[int64]*commonsv1.Holiday{}
@@ -89,7 +89,7 @@ func (c *change) selectYears(ctx context.Context, years []*commonsv1.HolidayYear
 	return out, nil
 }
 
-// selectYear selects a holiday for a year, or not.
+// selectYear selects or deselects a holiday for a year.
 func selectYear(path string, h *commonsv1.Holiday, year int32, enabled bool) error {
 	if enabled && dateIn(h, year) == nil {
 		return fault.Invalid(CodeNotInYear, fmt.Sprintf("%s: the holiday %q is not in the year %d. Give it a date there first.", path, h.GetName(), year))
@@ -105,8 +105,8 @@ func selectYear(path string, h *commonsv1.Holiday, year int32, enabled bool) err
 	return nil
 }
 
-// ApplyImportHolidays creates the public holidays of a region that are not there
-// yet, and selects all of them for years.
+// ApplyImportHolidays creates the missing public holidays of a region, and selects all of the
+// region's holidays for years.
 func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyImportHolidaysRequest) (*commonsv1.HolidayList, error) {
 	if err := checkRegion("region", req.GetRegion()); err != nil {
 		return nil, err
@@ -149,8 +149,8 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 	return response(ctx, list)
 }
 
-// selectImported selects a holiday for years, and for the year after one of them in which it
-// is observed already. Not every holiday is in every year.
+// selectImported selects a holiday for years, and for a following year if that year's date is
+// already observed in one of them. Not every holiday occurs in every year.
 func selectImported(h *commonsv1.Holiday, years []int32) error {
 	for i, year := range years {
 		at := fmt.Sprintf("years[%d]", i)

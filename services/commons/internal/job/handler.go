@@ -1,4 +1,4 @@
-// Package job keeps jobs: what people do, from day to day.
+// Package job stores jobs, the kinds of work that people do, as dated versions.
 package job
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// Locations returns the id of the job of a location on a day; 0 when the
-// location has none.
+// Locations returns the id of the job of a location on a day, or 0 if the location has no
+// job.
 type Locations func(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error)
 
 // Handler serves JobService.
@@ -31,12 +31,12 @@ type Handler struct {
 	locations Locations
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool, clk clock.Clock, locations Locations) *Handler {
 	return &Handler{pool: pool, clock: clk, locations: locations}
 }
 
-// today is the day on which questions without a date are served, in UTC.
+// today returns the default day of requests without a date, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindJob returns the job that has a name on a date, or 404.
@@ -81,8 +81,8 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 	return created, err
 }
 
-// UpdateJob changes what is sent of a job on some of its days, on all of them
-// when no dates are sent, and returns the first revision that was changed.
+// UpdateJob changes the properties of a job that the request sends, on some of its days, or
+// on all of them if the request has no dates. It returns the first changed revision.
 func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest) (*commonsv1.Job, error) {
 	given := req.GetJob()
 	if given == nil {
@@ -122,7 +122,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 	return changed, err
 }
 
-// GetJob returns a job as it is on a date.
+// GetJob returns a job on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
 	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
@@ -132,7 +132,7 @@ func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*co
 	return on(ctx, h.pool, tenantID, req.GetJobId(), day)
 }
 
-// DeleteJob deletes a job with all its days. One that a location has stays.
+// DeleteJob deletes a job with all its days. A job that a location uses cannot be deleted.
 func (h *Handler) DeleteJob(ctx context.Context, req *commonsv1.DeleteJobRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	if err := remove(ctx, h.pool, tenantID, req.GetJobId()); err != nil {
@@ -150,8 +150,8 @@ func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobReq
 	return h.DeleteJob(ctx, &commonsv1.DeleteJobRequest{JobId: id})
 }
 
-// ReadLocationJob returns the job of a location on a date; none when the
-// location has none.
+// ReadLocationJob returns the job of a location on a date, or an empty response if the
+// location has no job.
 func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
 	tenantID := tenant.Of(ctx)
 	asked := req.GetForLocation()

@@ -19,11 +19,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxJobs bounds the jobs of a response.
+// maxJobs limits the jobs of a response.
 const maxJobs = 5000
 
-// MultiReadJobs returns the jobs that hold on a day, or every revision that
-// holds on a day of a span, by name and then by date.
+// MultiReadJobs returns the jobs that exist on a day, or every revision that applies on a day
+// of a span, by name and then by date.
 func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
 	tenantID := tenant.Of(ctx)
 	asked, err := criterion(req.GetWhere())
@@ -50,8 +50,8 @@ func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJob
 	return &commonsv1.JobList{Jobs: list}, err
 }
 
-// question is what a criterion asks for: the jobs that are named, all when none
-// are, on some days. Names are read on the day of the revision.
+// question is a parsed criterion: the named jobs, or all jobs if none are named, and the
+// days. Names are resolved on the revision date.
 type question struct {
 	refs     []*commonv1.Ref
 	days     civil.Range
@@ -88,7 +88,7 @@ func spanCriterion(span *commonsv1.JobsSpan) (question, error) {
 	return q, err
 }
 
-// present checks that every job that was named holds on some day of the span.
+// present checks that every named job exists on some day of the span.
 func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 	found := make(map[int64]bool, len(list))
 	for _, j := range list {
@@ -103,9 +103,9 @@ func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 	return nil
 }
 
-// during returns the revisions of jobs that hold on some of the days; of all
-// jobs when ids is nil, and only what was changed since a time, if one is
-// given. More than a response may hold are a fault.
+// during returns the revisions of jobs on the days: of all jobs if ids is nil, and only those
+// that changed since a time if one is given. More revisions than a response may hold are a
+// fault.
 func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
 	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
 		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`
@@ -143,8 +143,8 @@ func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobB
 	return nil, fault.NotFound(structure.CodeUnknownJob, noExternal(req.GetExternalId(), day))
 }
 
-// MultiReadJobExternalIds returns the jobs that have external ids on a date, in
-// the order asked for.
+// MultiReadJobExternalIds returns the jobs that have external ids on a date, in the order of
+// the request.
 func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
 	tenantID := tenant.Of(ctx)
 	day, err := structure.Day("where.date", req.GetWhere().GetDate())
@@ -176,8 +176,8 @@ func noExternal(externalID string, day civil.Date) string {
 	return fmt.Sprintf("There is no job with the externalId %q on %s.", externalID, day)
 }
 
-// byExternalID returns jobs by their external ids. When several have one, the
-// oldest is meant.
+// byExternalID returns jobs by their external ids. If several jobs share one, it returns the
+// oldest.
 func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	out := map[string]*commonv1.Ref{}
 	var id int64

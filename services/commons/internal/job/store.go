@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// columns are what scan reads, of job j and its version v.
+// columns are the columns that scan reads, from job j and its version v.
 const columns = `j.id, v.name, v.full_name, v.description, v.code, v.color, v.display_order,
 	v.from_date, v.to_date, v.first_revision, v.last_revision, v.external_id, j.persistent_id`
 
@@ -44,8 +44,8 @@ func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
 	return j, err
 }
 
-// on returns a job as it is on a day: 404 when there is no such job, and 400
-// when it is not there on the day.
+// on returns a job on a day. It returns 404 if the job does not exist, and 400 if the job
+// does not exist on the day.
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Job, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+`
 		WHERE v.tenant_id = $1 AND v.job_id = $2 AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day)
@@ -86,9 +86,9 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 	return ids[0], day, nil
 }
 
-// Resolve returns the ids of the jobs that references name, in their order. A
-// qualifier is the name on the day; an id wins over it and may be that of a job
-// of any day. An unknown job is a fault with the status 400.
+// Resolve returns the ids of the jobs that references name, in the order of the references. A
+// qualifier is the name on the day. An id takes precedence over it, and may be the id of a
+// job that exists on other days only. An unknown job is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
 	return structure.Resolve(refs, func(ids []int64, names []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
@@ -108,8 +108,8 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID str
 	return id, err
 }
 
-// history returns all versions of a job in order, or 404. It locks the job, so
-// that changes come one after another.
+// history returns all versions of a job in order, or 404. It locks the job, to serialize
+// changes.
 func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
 	var locked int64
 	err := db.QueryRow(ctx, `SELECT id FROM job WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenantID, id).Scan(&locked)
@@ -128,8 +128,8 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		FROM job_version WHERE tenant_id = $1 AND job_id = $2 ORDER BY from_date`, tenantID, id)
 }
 
-// replace stores the versions of a job instead of those that are there. What
-// did not change keeps the time of its last change.
+// replace replaces the stored versions of a job. Unchanged versions keep the time of their
+// last change.
 func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []timeline.Interval[version]) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM job_version WHERE tenant_id = $1 AND job_id = $2`, tenantID, id)
@@ -147,7 +147,8 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 	return err
 }
 
-// remove deletes a job, or returns 404; 400 when a location has it.
+// remove deletes a job. It returns 404 if the job does not exist, and 400 if a location uses
+// it.
 func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	switch {
@@ -160,7 +161,7 @@ func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 	return err
 }
 
-// ref is how responses name a job.
+// ref returns the reference to a job as responses show it.
 func ref(id int64, name string) *commonv1.Ref {
 	return &commonv1.Ref{Id: &id, Qualifier: proto.String(name)}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// version is what a job says on some days.
+// version holds the properties of a job for a range of days.
 type version struct {
 	name, fullName, description, code, color, displayOrder string
 	externalID                                             *string
-	// updatedAt is when this was said; nil for now.
+	// updatedAt is the time of the last change; nil stands for now.
 	updatedAt *time.Time
 }
 
-// changed returns the version with what is sent of a job.
+// changed returns the version with the sent properties of a job applied.
 func (v version) changed(given *commonsv1.Job) version {
 	for into, value := range map[*string]*string{
 		&v.name: given.Name, &v.fullName: given.FullName, &v.description: given.Description,
@@ -39,7 +39,7 @@ func (v version) changed(given *commonsv1.Job) version {
 	return v
 }
 
-// check checks what is sent of a job.
+// check checks the sent properties of a job.
 func check(given *commonsv1.Job) error {
 	if given.Name != nil {
 		if err := structure.CheckName("name", given.GetName()); err != nil {
@@ -49,12 +49,12 @@ func check(given *commonsv1.Job) error {
 	return nil
 }
 
-// unknown is the error for a job that is not there at all.
+// unknown returns the error for a job that does not exist.
 func unknown(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d.", id))
 }
 
-// errNotOnDate is the error for a job that is not there on a day.
+// errNotOnDate returns the error for a job that does not exist on a day.
 func errNotOnDate(id int64, day civil.Date) *fault.Error {
 	return fault.New(structure.CodeJobNotOnDate, http.StatusBadRequest,
 		fmt.Sprintf("The job with the id %d is not there on %s.", id, day))
