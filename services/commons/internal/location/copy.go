@@ -17,13 +17,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// maxCopied bounds the locations that one request copies.
+// maxCopied limits the locations that one request copies.
 var maxCopied = policy.Max[*commonsv1.LocationCopy]("locations, with those below them")
 
-// CopyLocations puts copies of locations, and of what lies below them, below
-// another parent: all or none. The copies are as the originals are on the start
-// date; they have ids of their own, and no external ids, by which other systems
-// know the originals.
+// CopyLocations copies locations with their subtrees below another parent. All copies succeed
+// or none. The copies have the properties of the originals on the start date. They get new
+// ids, and no external ids, because other systems know the originals by them.
 func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocationsRequest) (*commonsv1.LocationList, error) {
 	where, do := req.GetCopy().GetWhere(), req.GetCopy().GetDo()
 	refs, err := structure.OneOrMore("copy.where.source", where.GetSourceRef(), where.GetSourceRefs())
@@ -46,7 +45,7 @@ func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocation
 	out := &commonsv1.LocationList{}
 	err = h.inTree(ctx, "copy.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error {
 		out.Locations = nil
-		// All are read before the first is written: a copy may go below its original.
+		// Read all subtrees before the first write, because a copy may go below its original.
 		trees, err := subtrees(ctx, tx, tenantID, ids, days.From)
 		if err != nil {
 			return err
@@ -63,14 +62,13 @@ func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocation
 	return out, err
 }
 
-// original is a location that is copied, as it is on a day.
+// original is a location to copy, with its properties on a day.
 type original struct {
 	id int64
 	version
 }
 
-// subtrees returns each location with all that lies below it on a day, parents
-// before what lies below them.
+// subtrees returns each location with its descendants on a day, parents first.
 func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day civil.Date) ([][]original, error) {
 	var out [][]original
 	total := 0
@@ -106,8 +104,8 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 	return out, nil
 }
 
-// insertSubtree stores copies of a subtree below a parent, for some days, and returns the
-// copy of its first location, which may get another name.
+// insertSubtree stores copies of a subtree below a parent for some days. It returns the copy
+// of the root, which can get another name.
 func insertSubtree(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
 	copies := make(map[int64]*int64, len(tree))
 	for i, o := range tree {

@@ -15,20 +15,20 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// question is what a criterion asks for.
+// question is a parsed criterion.
 type question struct {
 	kind kind
 	days civil.Range
-	// ids are the locations, or the set, that the criterion starts from.
+	// ids are the ids of the locations, or of the set, from which the criterion starts.
 	ids []int64
-	// text is that of a query.
+	// text is the text of a query.
 	text string
-	// types are those of the locations that are returned; nil for all. Below
-	// locations of stop types nothing is returned.
+	// types are the types of the returned locations; nil stands for all. The search does not
+	// return the descendants of locations of stop types.
 	types, stop []int64
 }
 
-// kind is a way to ask for locations.
+// kind is a kind of criterion.
 type kind int
 
 const (
@@ -44,7 +44,7 @@ const (
 	listed
 )
 
-// read reads the one criterion of a request.
+// read reads the criterion of a request, which must have exactly one.
 func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (question, error) {
 	given, read := 0, func() (question, error) { return question{}, nil }
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (
 	return q, err
 }
 
-// start returns the locations that a criterion starts from.
+// start returns the locations from which a criterion starts.
 func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
 	tenantID := tenant.Of(ctx)
 	refs, err := structure.OneOrMore(path+".location", one, several)
@@ -215,7 +215,7 @@ func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, sev
 	return locationpath.Resolve(ctx, h.pool, tenantID, refs, day)
 }
 
-// types returns the ids of location types; nil without a list.
+// types returns the ids of location types, or nil if the list is empty.
 func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
 	tenantID := tenant.Of(ctx)
 	if cmp.Or(len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())) == 0 {

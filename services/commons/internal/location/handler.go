@@ -1,7 +1,6 @@
-// Package location keeps locations: the tree of places, and of jobs at places,
-// from day to day. What people enter are versions of a location, with its
-// parent; where a location stands is computed from them and stored, so that a
-// subtree of any day is a range of an index.
+// Package location stores locations: the dated tree of places, and of jobs at places. Clients
+// write versions of a location, each with its parent. The package computes and stores the
+// position of each location in the tree, so that a subtree on any day is one index range.
 package location
 
 import (
@@ -32,10 +31,10 @@ type Handler struct {
 	clock clock.Clock
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
-// today is the day on which questions without a date are served, in UTC.
+// today returns the default day of requests without a date, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindLocation returns the location that has a path on a date, or 404.
@@ -61,7 +60,7 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 	return on(ctx, h.pool, tenantID, ids[0], day)
 }
 
-// GetLocation returns a location as it is on a date.
+// GetLocation returns a location on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
 	tenantID := tenant.Of(ctx)
 	if req.GetContext() != "" {
@@ -81,22 +80,22 @@ func (h *Handler) CreateLocation(ctx context.Context, given *commonsv1.Location)
 	return h.write(ctx, []*commonsv1.Location{given}, false, create)
 }
 
-// MultiCreateLocations stores new locations in the order given, so that one may
-// lie below another of the same request: all or, with partial success, those
-// that can be.
+// MultiCreateLocations stores new locations in the order of the request, so that a location
+// can be the parent of a later one. Without partial success, one error fails the whole
+// request; with it, the other items are still created.
 func (h *Handler) MultiCreateLocations(ctx context.Context, req *commonsv1.WriteLocationsRequest) (*commonsv1.LocationList, error) {
 	return h.write(ctx, req.GetBody().GetLocations(), req.GetPartialSuccess(), create)
 }
 
-// MultiUpdateLocations changes what is sent of locations on some of their days,
-// on all of them when no dates are sent: of all locations or, with partial
-// success, of those that can be.
+// MultiUpdateLocations changes the sent properties of locations, on some of their days, or on
+// all of them if the item has no dates. Without partial success, one error fails the whole
+// request; with it, the other items are still changed.
 func (h *Handler) MultiUpdateLocations(ctx context.Context, req *commonsv1.WriteLocationsRequest) (*commonsv1.LocationList, error) {
 	return h.write(ctx, req.GetBody().GetLocations(), req.GetPartialSuccess(), update)
 }
 
-// writer writes what is sent of a location and returns the location as it is
-// on the first day that was written.
+// writer writes the sent properties of a location and returns the location on the first day
+// that changed.
 type writer func(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error)
 
 func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partial bool, one writer) (*commonsv1.LocationList, error) {
@@ -130,8 +129,8 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	return &commonsv1.LocationList{Locations: done, Failure: failure}, err
 }
 
-// MoveLocations puts locations below another parent on the days from a date on.
-// What lies below them goes with them, and the days before stay as they were.
+// MoveLocations moves locations with their subtrees below another parent, from a date on.
+// Earlier days stay as they were.
 func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocationsRequest) (*commonsv1.LocationList, error) {
 	where, do := req.GetMove().GetWhere(), req.GetMove().GetDo()
 	refs, err := structure.OneOrMore("move.where.source", where.GetSourceRef(), where.GetSourceRefs())
@@ -160,8 +159,9 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 	return out, err
 }
 
-// inTree runs fn in a transaction under the lock of the tree, with the ids of locations
-// and of their new parent, which is nil when none is named. Both are resolved on a day.
+// inTree runs fn in a transaction that holds the lock of the tree. fn receives the ids of the
+// locations and of their new parent, which is nil without a destination. Both are resolved on
+// a day.
 func (h *Handler) inTree(ctx context.Context, path string, destination *commonv1.Ref, refs []*commonv1.Ref, day civil.Date,
 	fn func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error,
 ) error {
@@ -182,9 +182,9 @@ func (h *Handler) inTree(ctx context.Context, path string, destination *commonv1
 	})
 }
 
-// MultiDeleteLocations ends locations on a date, or deletes them with all their
-// days: all or none. What lies deepest goes first, so that a request may name a
-// location and what lies below it.
+// MultiDeleteLocations ends locations on a date, or deletes them with all their days. All
+// deletions succeed or none. The deepest locations go first, so that a request may name a
+// location and its descendants.
 func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.MultiDeleteLocationsRequest) (*emptypb.Empty, error) {
 	refs, err := structure.Refs("where.nodes", req.GetWhere().GetNodes())
 	if err != nil {

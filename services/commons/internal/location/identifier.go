@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// MultiReadLocationExternalIds returns the locations that have external ids on a
-// date, in the order asked for.
+// MultiReadLocationExternalIds returns the locations that have external ids on a date, in the
+// order of the request.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
 	tenantID := tenant.Of(ctx)
 	if req.GetWhere().GetContext() != "" {
@@ -59,7 +59,8 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 	return &commonsv1.LocationExternalIdMappings{Mappings: done, Failure: failure}, err
 }
 
-// byExternalPath returns what external paths name, nil where they name nothing.
+// byExternalPath returns the locations of external paths, with nil for a path without a
+// location.
 func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []*commonsv1.LocationExternalPath, day civil.Date) ([]*commonv1.Ref, error) {
 	externalIDs, below := make([]string, len(asked)), make([]string, len(asked))
 	for i, path := range asked {
@@ -68,7 +69,7 @@ func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []
 			below[i] = "/" + local
 		}
 	}
-	// The oldest comes last.
+	// The oldest comes last, so it overwrites the others.
 	out := make([]*commonv1.Ref, len(asked))
 	var at int
 	var id int64

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// Job returns the id of the job of a location on a day; 0 when it has none.
+// Job returns the id of the job of a location on a day, or 0 if it has no job.
 func Job(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
 	ids, err := locationpath.Resolve(ctx, db, tenantID, []*commonv1.Ref{ref}, day)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxLocations bounds the locations of a response, or of a page of one.
+// maxLocations limits the locations of a response, or of a page.
 var maxLocations = policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count")
 
-// page is a part of a response; the zero page is all of it.
+// page is a part of a response. The zero page stands for the whole response.
 type page struct{ index, count int64 }
 
-// pageOf reads the page that a request asks for.
+// pageOf reads the page of a request.
 func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
 	p := page{req.GetIndex(), req.GetCount()}
 	switch {
@@ -38,9 +38,9 @@ func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) 
 	return p, nil
 }
 
-// MultiReadLocations returns locations by exactly one criterion, by path and
-// then by date. A criterion for a span returns every version that holds on one
-// of its days, with the last path that it has there.
+// MultiReadLocations returns locations by exactly one criterion, ordered by path and then by
+// date. A criterion for a span returns every version that applies on one of its days, with
+// the last path that the version has within the span.
 func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiReadLocationsRequest) (*commonsv1.LocationList, error) {
 	q, err := h.read(ctx, req.GetWhere())
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	var list []found
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		tenantID := tenant.Of(ctx)
-		q := q // Climbing changes it.
+		q := q // selectAncestors changes q.
 		list, err = find(ctx, tx, tenantID, q, since, part)
 		return err
 	})
@@ -74,13 +74,13 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	return out, nil
 }
 
-// onlyLast leaves out places of a version other than the last one in the range, so
-// that pages have each version once.
+// onlyLast keeps only the last place of each version in the range, so that pages contain each
+// version once.
 const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.tenant_id = $1 AND later.location_id = p.location_id
 	AND later.from_date > p.from_date AND later.from_date < least(v.to_date, $3))`
 
-// find returns the locations that q asks for, or a page of them: 413 for more than a
-// response may hold.
+// find returns the locations that match q, or a page of them. It returns 413 if they exceed
+// the limit of a response.
 func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
 		if err := q.selectAncestors(ctx, db, tenantID); err != nil {
@@ -90,7 +90,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 	where, args := q.sql(tenantID, since)
 	distinct, limit, skipped := "", int64(maxLocations+1), int64(0)
 	if part.count > 0 {
-		// Each once, also where subtrees overlap.
+		// DISTINCT returns each location once, even if subtrees overlap.
 		distinct, where, limit, skipped = "DISTINCT ", where+onlyLast, part.count, part.index*part.count
 	}
 	list, err := pg.Collect(ctx, db, scan, fmt.Sprintf(`SELECT %s%s%s ORDER BY p.path, v.from_date, p.from_date LIMIT %d OFFSET %d`, distinct, columns, where, limit, skipped), args...)
@@ -107,8 +107,8 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 	return q.stopped(lastPaths(list)), nil
 }
 
-// selectAncestors turns the question for what is above locations into one for the
-// locations themselves.
+// selectAncestors turns a question for the ancestors of locations into a question for those
+// ancestors by id.
 func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID int64) error {
 	lineages, err := pg.Collect(ctx, db, pgx.RowTo[string], `SELECT lineage FROM location_path
 		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
@@ -132,7 +132,7 @@ func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID 
 func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 	types := q.types
 	if q.stop != nil {
-		types = nil // What stops is not always what is returned.
+		types = nil // Stop locations need not be of the returned types.
 	}
 	args := []any{tenantID, q.days.From, q.days.To, types, since}
 	from, condition, arg := q.source()
@@ -144,8 +144,8 @@ func (q *question) sql(tenantID int64, since *time.Time) (string, []any) {
 		AND ($5::timestamptz IS NULL OR v.updated_at >= $5) AND ` + condition, args
 }
 
-// source returns where the places p of a question come from, what holds for
-// them, and the argument $6 of that.
+// source returns the FROM clause for the places p of a question, their condition, and its
+// argument $6.
 func (q *question) source() (from, condition string, arg any) {
 	const places = ` FROM location_path p`
 	const subtrees = ` FROM location_path above JOIN location_path p ON p.tenant_id = $1 AND p.lineage < above.lineage_end`
@@ -172,7 +172,7 @@ func (q *question) source() (from, condition string, arg any) {
 	}
 }
 
-// lastPaths keeps one of several rows of one version: that of its last path.
+// lastPaths keeps only one row of each version, with its last path.
 func lastPaths(list []found) []found {
 	type key struct {
 		id   int64
@@ -194,8 +194,8 @@ func lastPaths(list []found) []found {
 	return out
 }
 
-// stopped leaves out what lies below locations of the stop types, and what is
-// not of the types that are asked for.
+// stopped removes the descendants of locations of the stop types, and locations that are not
+// of the requested types.
 func (q *question) stopped(list []found) []found {
 	if q.stop == nil {
 		return list
@@ -213,7 +213,7 @@ func (q *question) stopped(list []found) []found {
 	})
 }
 
-// ids are those of a lineage, from the top down.
+// ids returns the ids in a lineage, from the top down.
 func ids(lineage string) []int64 {
 	var out []int64
 	for _, text := range strings.Split(strings.Trim(lineage, "."), ".") {
@@ -224,7 +224,7 @@ func ids(lineage string) []int64 {
 	return out
 }
 
-// hierarchy is a lineage with the names of a path.
+// hierarchy returns the locations of a lineage, with the names in the path.
 func hierarchy(f found) []*commonv1.Ref {
 	var out []*commonv1.Ref
 	end := 0
@@ -241,8 +241,8 @@ func hierarchy(f found) []*commonv1.Ref {
 	return out
 }
 
-// setID returns the id of the set that a reference names; of several with the
-// same name that which is the oldest.
+// setID returns the id of the set that a reference names. If several sets have the same name,
+// it returns the oldest.
 func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref) (id int64, err error) {
 	if ref.Id != nil {
 		err = db.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, ref.GetId()).Scan(&id)

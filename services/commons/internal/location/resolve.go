@@ -16,11 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxResolved bounds the locations that another service asks for at once.
+// maxResolved limits the locations in one call of another service.
 const maxResolved = 1000
 
-// ResolveLocations returns the locations that paths and ids name on a day, each with its
-// type and its job. Those that are not there on the day are left out.
+// ResolveLocations returns the locations that paths and ids name on a day, each with its type
+// and its job. It leaves out locations that do not exist on the day.
 func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest) (*commonsv1.ResolveLocationsResponse, error) {
 	if len(req.GetPaths())+len(req.GetIds()) > maxResolved {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", maxResolved))
@@ -58,7 +58,7 @@ func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLo
 	return out, err
 }
 
-// pathIDs are paths with the ids of the locations that they name.
+// pathIDs holds paths and the ids of their locations.
 type pathIDs struct {
 	paths []string
 	ids   []int64
@@ -83,7 +83,7 @@ func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []strin
 	return p, err
 }
 
-// resolved returns locations as they are on a day, by id.
+// resolved returns the locations by id, with their properties on a day.
 func resolved(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
 	list, err := find(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
 	if err != nil {

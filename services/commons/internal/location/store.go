@@ -20,14 +20,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// version is what is said of a location on some days.
+// version holds the properties of a location for a range of days.
 type version struct {
 	parentID, typeID, jobID *int64
 	name                    string
 	externalID              *string
-	// body is a Location without what the fields above hold.
+	// body is a Location without the properties that the fields above hold.
 	body *commonsv1.Location
-	// updatedAt is when this was said; nil for now.
+	// updatedAt is the time of the last change; nil stands for now.
 	updatedAt *time.Time
 }
 
@@ -40,8 +40,8 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string)
 	return id, err
 }
 
-// history returns all versions of a location in order; none when there is no
-// such location.
+// history returns all versions of a location in order. The list is empty if the location does
+// not exist.
 func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
 	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
@@ -56,8 +56,8 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
 }
 
-// replace stores the versions of a location instead of those that are there.
-// What did not change keeps the time of its last change.
+// replace replaces the stored versions of a location. Unchanged versions keep the time of
+// their last change.
 func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []timeline.Interval[version]) error {
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM location_version WHERE tenant_id = $1 AND location_id = $2`, tenantID, id)
@@ -75,25 +75,25 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []time
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// columns are what scan reads: of a location l, its version v, its place p, and
-// what its references are called on the day when the version begins to hold in
-// what was asked for.
+// columns are the columns that scan reads: from a location l, its version v and its place p,
+// and the names of its references on the first day in the requested range on which the
+// version applies.
 const columns = `l.id, l.persistent_id, v.from_date, v.to_date, v.first_revision, v.last_revision, v.parent_id, v.name,
 	v.external_id, v.body, p.path, p.lineage, p.from_date, v.type_id, t.name, v.job_id,
 	(SELECT j.name FROM job_version j WHERE j.tenant_id = $1 AND j.job_id = v.job_id
 	   AND j.from_date <= greatest(v.from_date, p.from_date) AND j.to_date > greatest(v.from_date, p.from_date))`
 
-// joins bring the versions that hold while a place p is held.
+// joins adds the versions that apply during a place p.
 const joins = ` JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id
 	     AND v.from_date < p.to_date AND v.to_date > p.from_date
 	JOIN location l ON l.tenant_id = $1 AND l.id = p.location_id
 	LEFT JOIN location_type t ON t.tenant_id = $1 AND t.id = v.type_id `
 
-// found is a location as it is returned, and what is not.
+// found is a location for a response, with further values that the response does not show.
 type found struct {
 	*commonsv1.Location
 	lineage string
-	// pathFrom is the first day on which it has its path.
+	// pathFrom is the first day of the path.
 	pathFrom time.Time
 }
 
@@ -133,15 +133,15 @@ func scan(row pgx.CollectableRow) (found, error) {
 	return f, nil
 }
 
-// topPath is how requests and responses name what is above the top of the tree.
+// topPath is the name for the parent of top locations, in requests and responses.
 const topPath = "/"
 
-// isTop reports whether a reference to a parent means that there is none.
+// isTop reports whether a reference to a parent stands for the top of the tree.
 func isTop(ref *commonv1.Ref) bool {
 	return ref != nil && ref.GetId() == 0 && (ref.GetQualifier() == topPath || ref.Id != nil && ref.GetQualifier() == "")
 }
 
-// parentPath is a path without its last name; nil at the top.
+// parentPath returns a path without its last name, or nil at the top.
 func parentPath(path, name string) *string {
 	if len(path) <= len(name) {
 		return nil
@@ -150,8 +150,8 @@ func parentPath(path, name string) *string {
 	return &parent
 }
 
-// on returns a location as it is on a day: 404 when there is no such location,
-// and 400 when it is not there on the day.
+// on returns a location on a day. It returns 404 if the location does not exist, and 400 if
+// it does not exist on the day.
 func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Location, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_path p`+joins+`
 		WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.from_date <= $3 AND p.to_date > $3

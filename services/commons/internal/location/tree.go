@@ -13,16 +13,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// lock makes changes of a tenant's tree come one after another, until the
-// transaction ends. Reads do not wait.
+// lock serializes changes to a tenant's tree until the transaction ends. Reads do not wait.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return lockTree.Wait(ctx, tx, tenantID)
 }
 
 const lockTree advisory.Lock = "location tree"
 
-// placement is the part of the statements below that says where a location
-// stands on the days $3 to $4, from its versions and the places of its parents.
+// placement is a part of the statements below. It computes the place of a location on the
+// days $3 to $4, from its versions and the places of its parents.
 const placement = `
 	SELECT greatest(v.from_date, p.from_date, $3::date) AS from_date,
 	       least(v.to_date, p.to_date, $4::date) AS to_date,
@@ -36,9 +35,8 @@ const placement = `
 	WHERE v.tenant_id = $1 AND v.location_id = $2 AND v.from_date < $4 AND v.to_date > $3
 	  AND (v.parent_id IS NULL OR p.location_id IS NOT NULL)`
 
-// checkSQL asks whether a location may stand where its versions put it: whether
-// its parents are there on all days, are not below it, and whether another
-// location has its path.
+// checkSQL checks the place of a location: whether its parents exist on all days, whether a
+// parent is a descendant of the location, and whether another location already has its path.
 const checkSQL = `
 WITH standing AS MATERIALIZED (` + placement + `)
 SELECT coalesce((SELECT sum(to_date - from_date) FROM standing), 0)
@@ -48,10 +46,9 @@ SELECT coalesce((SELECT sum(to_date - from_date) FROM standing), 0)
        (SELECT s.path FROM standing s JOIN location_path o ON o.tenant_id = $1 AND o.path = s.path
           AND o.location_id <> $2 AND o.from_date < s.to_date AND o.to_date > s.from_date LIMIT 1)`
 
-// updatePathsSQL computes anew where a location and everything below it stand on the
-// days $3 to $4. On all other days everything stays where it was: rows that
-// reach over the edges end there, and begin anew. What lies below keeps the tail of its
-// lineage and of its path.
+// updatePathsSQL recomputes the places of a location and its descendants on the days $3 to
+// $4. On all other days, the places stay: rows that cross an edge are split there.
+// Descendants keep the tail of their lineage and of their path.
 const updatePathsSQL = `
 WITH standing AS MATERIALIZED (` + placement + `
 ), was AS MATERIALIZED (
@@ -87,8 +84,8 @@ WITH standing AS MATERIALIZED (` + placement + `
 INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
 SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 
-// updatePaths checks where a location's versions put it on some days, and computes
-// where it and everything below it stand. The tree must be locked.
+// updatePaths checks the place of a location on some days, and recomputes the places of the
+// location and its descendants. The caller must hold the lock of the tree.
 func updatePaths(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range) error {
 	args := []any{tenantID, id, days.From, days.To}
 	var there, cycle bool
@@ -121,8 +118,8 @@ func pathError(err error) error {
 	return fmt.Errorf("place a location: %w", err)
 }
 
-// end takes a location off the tree from a day on. What lies below it, is in a
-// set or is somebody's primary job keeps it.
+// end removes a location from the tree from a day on. It fails if locations exist below it, a
+// set contains it, or a person has their primary job there.
 func end(ctx context.Context, tx pgx.Tx, tenantID, id int64, day civil.Date) error {
 	var use *string
 	err := tx.QueryRow(ctx, `SELECT CASE

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// maxText bounds texts that are not names, in characters.
+	// maxText limits texts other than names, in characters.
 	maxText = 1000
-	// maxID bounds the ids that other systems have for a location, in characters. An
-	// index holds them, and its entries have less than 2,700 bytes.
+	// maxID limits the external ids of a location, in characters. They are in an index, whose
+	// entries have less than 2,700 bytes.
 	maxID = 650
 )
 
@@ -58,7 +58,7 @@ func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	return on(ctx, tx, tenantID, id, days.From)
 }
 
-// update changes what is sent of a location.
+// update changes the sent properties of a location.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
 	if given.NodeId == nil {
 		return nil, structure.Missing("nodeId")
@@ -75,10 +75,9 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	return change(ctx, tx, tenantID, given.GetNodeId(), days, moves, say)
 }
 
-// change changes a location on the days on which it is there, and returns it as
-// it is on the first of them. A range that begins before the location does must
-// begin at the beginning of time. With moves, it and what lies below it are put
-// where they stand now.
+// change changes a location on the given days on which it exists, and returns it on the first
+// of them. A range that starts before the location does must start at the beginning of time.
+// With moves, the places of the location and its descendants are recomputed.
 func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range, moves bool, say func(version) version) (*commonsv1.Location, error) {
 	versions, err := history(ctx, tx, tenantID, id)
 	if err != nil {
@@ -105,8 +104,8 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 	return on(ctx, tx, tenantID, id, days.From)
 }
 
-// sent returns what is sent of a location as a change of a version. Paths and
-// names in references are read on a day.
+// sent returns a function that applies the sent properties of a location to a version. Paths
+// and names in references are resolved on a day.
 func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
 	if err := check(given); err != nil {
 		return nil, err
@@ -153,14 +152,14 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 		body := proto.CloneOf(v.body)
 		proto.Merge(body, storedBody(given))
 		if given.FullName != nil && given.GetFullName() == v.name {
-			body.FullName = nil // It is that of a response, and goes with the name.
+			body.FullName = nil // The full name of a response follows the name, so it is not stored.
 		}
 		v.body = body
 		return v
 	}, nil
 }
 
-// storedBody is what the body of a row holds of a location.
+// storedBody returns the properties of a location that the body of its row stores.
 func storedBody(given *commonsv1.Location) *commonsv1.Location {
 	return &commonsv1.Location{
 		FullName: given.FullName, Description: given.Description, Address: given.Address, Color: given.Color,
@@ -169,8 +168,8 @@ func storedBody(given *commonsv1.Location) *commonsv1.Location {
 	}
 }
 
-// optional returns the location that a reference names on a day; nil without
-// one, or for the top of the tree.
+// optional returns the location that a reference names on a day, or nil if the reference is
+// missing or names the top of the tree.
 func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
 	if ref == nil || isTop(ref) {
 		return nil, nil
@@ -180,7 +179,7 @@ func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *
 	})
 }
 
-// one resolves one reference.
+// one resolves a single reference.
 func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64, error)) (*int64, error) {
 	if err := structure.CheckRef(path, ref); err != nil {
 		return nil, err
@@ -192,8 +191,7 @@ func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64,
 	return &ids[0], nil
 }
 
-// named is how responses name what an id and a qualifier stand for; nil without
-// an id.
+// named returns a reference with an id and a qualifier, or nil without an id.
 func named(id *int64, qualifier *string) *commonv1.Ref {
 	if id == nil {
 		return nil
@@ -201,7 +199,7 @@ func named(id *int64, qualifier *string) *commonv1.Ref {
 	return &commonv1.Ref{Id: id, Qualifier: qualifier}
 }
 
-// check checks what is sent of a location.
+// check checks the sent properties of a location.
 func check(given *commonsv1.Location) error {
 	if given.Name != nil {
 		if err := structure.CheckName("name", given.GetName()); err != nil {
@@ -233,7 +231,7 @@ func check(given *commonsv1.Location) error {
 	return nil
 }
 
-// checkContext checks the name of a structure. One tree serves both.
+// checkContext checks the name of a structure. Both structures share one tree.
 func checkContext(path, text string) error {
 	switch text {
 	case "":

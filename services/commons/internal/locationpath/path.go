@@ -1,4 +1,4 @@
-// Package locationpath knows which location a path names on a day.
+// Package locationpath resolves paths to locations on a day.
 package locationpath
 
 import (
@@ -14,36 +14,35 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// A path names the location that has it on the day, or had it last before: a
-// path keeps naming a location that was moved or renamed, until another
-// location takes it. Persons say where they work by paths, and nobody has to
-// rewrite persons when a location moves. A path that no location ever had
-// names none: it is a text, and becomes a name when a location gets it.
+// A path names the location that has it on the day, or the location that had it last before.
+// After a location is moved or renamed, its old path keeps naming it until another location
+// gets that path. Persons store their workplace as a path, so a move of a location does not
+// require changes to persons. A path that no location ever had is only a text, and becomes a
+// name when a location gets it.
 
-// AtSQL is SQL for the id of the location that a path names on a day, NULL when
-// it names none. Its arguments are SQL expressions: of the tenant, a text and a
-// date. One index entry is read.
+// AtSQL returns SQL for the id of the location that a path names on a day, or NULL if it
+// names none. The arguments are SQL expressions for the tenant, a text and a date. The query
+// reads one index entry.
 func AtSQL(tenant, path, day string) string {
 	return fmt.Sprintf(`(SELECT at.location_id FROM location_path at
 		WHERE at.tenant_id = %s AND at.path = %s AND at.from_date <= %s
 		ORDER BY at.from_date DESC LIMIT 1)`, tenant, path, day)
 }
 
-// PathSQL is SQL for the path of a location on a day, NULL when it is not there
-// on that day. Its arguments are SQL expressions: of the tenant, an id and a
-// date.
+// PathSQL returns SQL for the path of a location on a day, or NULL if the location does not
+// exist on the day. The arguments are SQL expressions for the tenant, an id and a date.
 func PathSQL(tenant, id, day string) string {
 	return fmt.Sprintf(`(SELECT has.path FROM location_path has
 		WHERE has.tenant_id = %s AND has.location_id = %s AND has.from_date <= %[3]s AND has.to_date > %[3]s)`, tenant, id, day)
 }
 
-// PathsBelowSQL is SQL for a table with the column path: every path that names,
-// on a day, one of some locations or what lies below them on that day. Its
-// arguments are SQL expressions: of the tenant, an array of ids and a date. It
-// reads the range of each subtree and then, for each place in it, the index
-// entries of its paths. The planner cannot know how large a subtree is, and
-// takes it for a ninth of the tree. A statement that looks for few paths reads an index
-// when it gets them as an argument instead, since then the planner knows how many there are.
+// PathsBelowSQL returns SQL for a table with the column path: every path that names, on a
+// day, one of the given locations or a descendant on that day. The arguments are SQL
+// expressions for the tenant, an array of ids and a date. The query reads the range of each
+// subtree and then, for each place in it, the index entries of its paths. The planner cannot
+// know the size of a subtree, and estimates it as a ninth of the tree. A statement that looks
+// for few paths should pass them as an argument: the planner then knows their number and uses
+// an index.
 //
 // The employees whose primary job is at locations $2 or below on the date $3:
 //
@@ -63,9 +62,10 @@ func PathsBelowSQL(tenant, ids, day string) string {
 		tenant, ids, day)
 }
 
-// Resolve returns the ids of the locations that references name on a day, in
-// their order. A qualifier is a path; an id wins over it and may be that of a
-// location of any day. An unknown location is a fault with the status 400.
+// Resolve returns the ids of the locations that references name on a day, in the order of the
+// references. A qualifier is a path. An id takes precedence over it, and may be the id of a
+// location that exists on other days only. An unknown location is a fault with the status
+// 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
 	return structure.Resolve(refs, func(ids []int64, paths []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL FROM location WHERE tenant_id = $1 AND id = ANY($2)

@@ -1,4 +1,4 @@
-// Package locationset keeps named groups of locations.
+// Package locationset stores named groups of locations.
 package locationset
 
 import (
@@ -31,13 +31,13 @@ type Handler struct {
 	clock clock.Clock
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
-// today is the day on which questions without a date are served, in UTC.
+// today returns the default day of requests without a date, in UTC.
 func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
-// types are the kinds of sets, by their ids.
+// types returns the kinds of sets, by id.
 func types() []string {
 	return []string{1: "MANAGER_GROUP", 2: "MANAGER_TRANSFER_GROUP", 3: "EMPLOYEE_TRANSFER_GROUP", 4: "EMPLOYEE_MGR_TRANSFER_GROUP"}
 }
@@ -49,8 +49,7 @@ func checkType(id int32) error {
 	return nil
 }
 
-// CreateLocationSet stores a new set. The paths of its locations are read on a
-// date.
+// CreateLocationSet stores a new set. The paths of its locations are resolved on a date.
 func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLocationSetRequest) (*commonsv1.LocationSet, error) {
 	given := req.GetLocationSet()
 	if given.Id != nil {
@@ -84,7 +83,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 	return created, rpc.SetVersion(ctx, created.GetVersionCount())
 }
 
-// change adds and removes locations of a set.
+// change adds locations to a set and removes others.
 func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove []*commonv1.Ref, day civil.Date) error {
 	tenantID := tenant.Of(ctx)
 	for i, refs := range [][]*commonv1.Ref{remove, add} {
@@ -134,7 +133,7 @@ func (h *Handler) DeleteLocationSet(ctx context.Context, req *commonsv1.DeleteLo
 	return &emptypb.Empty{}, err
 }
 
-// MultiDeleteLocationSets deletes sets, all or none.
+// MultiDeleteLocationSets deletes sets. All deletions succeed or none.
 func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.MultiDeleteLocationSetsRequest) (*emptypb.Empty, error) {
 	refs, err := structure.Refs("where.locationSets", req.GetWhere().GetLocationSets())
 	if err != nil {
@@ -156,8 +155,8 @@ func (h *Handler) MultiDeleteLocationSets(ctx context.Context, req *commonsv1.Mu
 	})
 }
 
-// UpsertLocationSets creates sets and changes those that are there. Each
-// succeeds or fails by itself.
+// UpsertLocationSets creates sets and changes existing ones. Each item succeeds or fails
+// separately.
 func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.LocationSetChangeList) (*commonsv1.LocationSetList, error) {
 	if len(req.GetChanges()) == 0 {
 		return nil, structure.Missing("A location set")
@@ -191,7 +190,7 @@ func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSe
 	if c.TypeId == nil {
 		return nil, structure.Missing("typeId")
 	}
-	// Before anything is looked for by it: the database has no room for every type.
+	// Check first, because the database type is too small for some of the possible type ids.
 	if err := check(c); err != nil {
 		return nil, err
 	}

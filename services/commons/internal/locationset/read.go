@@ -18,10 +18,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// ListLocationSets returns all sets by name, with their locations when all
-// details are asked for.
+// ListLocationSets returns all sets by name, with their locations if the request asks for all
+// details.
 func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocationSetsRequest) (*commonsv1.LocationSetList, error) {
-	// No set came with the product.
+	// The product has no built-in sets.
 	if req.GetSystem() {
 		return &commonsv1.LocationSetList{}, nil
 	}
@@ -40,7 +40,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
-// GetLocationSet returns one set with its locations as they are on a date.
+// GetLocationSet returns one set with its locations on a date.
 func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocationSetRequest) (*commonsv1.LocationSet, error) {
 	if err := checkContext(req.GetContext()); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.Mult
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
-// PageLocationSets returns one page of sets, and how many there are.
+// PageLocationSets returns one page of sets, and their total number.
 func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetPage, error) {
 	q, err := h.read(req)
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiRead
 	return &commonsv1.LocationSetPage{Records: &commonsv1.LocationSetRecords{LocationSets: list}, TotalElements: new(int32(total))}, err
 }
 
-// question is what a read asks for.
+// question holds the filters and options of a read.
 type question struct {
 	day                 civil.Date
 	ids                 []int64
@@ -108,7 +108,7 @@ type question struct {
 	types               []int16
 	begins              string
 	details, jobs, tree bool
-	// some says that ids, names or persistent ids are given.
+	// some reports whether ids, names or persistent ids are given.
 	some bool
 }
 
@@ -171,8 +171,7 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 	return nil
 }
 
-// response returns sets by name and how many there are in all. An unknown set is
-// left out.
+// response returns sets by name and their total number. It leaves out unknown sets.
 func (h *Handler) response(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		list, total, err = response(ctx, tx, q, skip, count)
@@ -217,8 +216,7 @@ func response(ctx context.Context, db pg.Querier, q question, skip, count int) (
 	return list, total, nil
 }
 
-// tree returns the locations of a set, each below the nearest one above it that
-// is in the set too.
+// tree returns the locations of a set, each below its nearest ancestor in the set.
 func tree(set *commonsv1.LocationSet) *commonsv1.LocationSetNode {
 	root := &commonsv1.LocationSetNode{NodeName: set.GetName()}
 	byPath := make(map[string]*commonsv1.LocationSetNode, len(set.GetNodeRefs()))

@@ -22,12 +22,11 @@ import (
 )
 
 const (
-	// maxSets bounds the sets of a response.
+	// maxSets limits the sets of a response.
 	maxSets = 1000
-	// maxLocations bounds the locations of a set, and of all sets of an
-	// response.
+	// maxLocations limits the locations of a set, and of all sets in a response.
 	maxLocations = 10_000
-	// maxText bounds descriptions, in characters.
+	// maxText limits descriptions, in characters.
 	maxText = 1000
 )
 
@@ -76,8 +75,8 @@ func taken(err error, name string) error {
 	return err
 }
 
-// same returns the id of the set that is to be changed, 0 when there is none.
-// It stays locked until the transaction ends.
+// same returns the id of the set to change, or 0 if it does not exist. It locks the set until
+// the transaction ends.
 func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange) (id int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1
 		AND (id = $2 OR $2 IS NULL AND name = $3 AND type_id = $4) FOR UPDATE`, tenantID, c.Id, c.GetName(), c.GetTypeId()).Scan(&id)
@@ -87,8 +86,8 @@ func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationS
 	return id, err
 }
 
-// replace changes what is sent of a set that is there. With a version it must
-// be the one that is stored.
+// replace changes the sent properties of an existing set. If the request has a version, it
+// must equal the stored one.
 func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, c *commonsv1.LocationSetChange) error {
 	if err := check(c); err != nil {
 		return err
@@ -107,7 +106,7 @@ func notFound(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknown, fmt.Sprintf("There is no location set with the id %d.", id))
 }
 
-// get returns one set with its locations as they are on a day, or 404.
+// get returns one set with its locations on a day, or 404.
 func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.LocationSet, error) {
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	if err != nil {
@@ -123,8 +122,8 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date)
 	return set, fill(ctx, db, tenantID, []*commonsv1.LocationSet{set}, day)
 }
 
-// fill puts in the locations of sets, by their paths on a day. A location that
-// is not there on the day is left out.
+// fill adds the locations to sets, with their paths on a day. It leaves out locations that do
+// not exist on the day.
 func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.LocationSet, day civil.Date) error {
 	byID := make(map[int64]*commonsv1.LocationSet, len(sets))
 	ids := make([]int64, len(sets))
@@ -153,8 +152,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 	return err
 }
 
-// expandJobs puts in the jobs at the locations of a set: those of the locations
-// right below that have one.
+// expandJobs adds the jobs at the locations of a set: the jobs of their direct children.
 func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commonsv1.LocationSet, day civil.Date) error {
 	ids := make([]int64, len(set.GetNodeRefs()))
 	at := make(map[int64]*commonsv1.LocationSetJobs, len(ids))

@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// ReadTypeOfLocation returns the type that a location has on a day, and nothing
-// when it has none.
+// ReadTypeOfLocation returns the type of a location on a day, or an empty response if it has
+// no type.
 func (h *Handler) ReadTypeOfLocation(ctx context.Context, req *commonsv1.ReadTypeOfLocationRequest) (*commonsv1.ReadTypeOfLocationResponse, error) {
 	day, err := structure.Day("forLocation.date", req.GetForLocation().GetDate())
 	if err != nil {

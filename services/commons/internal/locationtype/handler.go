@@ -1,4 +1,4 @@
-// Package locationtype keeps the kinds of locations.
+// Package locationtype stores the types of locations.
 package locationtype
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxTypes bounds the types of a tenant, and so the list of them.
+// maxTypes limits the types of a tenant, and so the list of them.
 const maxTypes = 1000
 
 // Handler serves LocationTypeService.
@@ -34,7 +34,7 @@ type Handler struct {
 	pool *pg.Pool
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 const (
@@ -42,10 +42,10 @@ const (
 	inOrder = ` ORDER BY hierarchy_order, display_order, name`
 )
 
-// mapContexts are the contexts that a type serves by their ids: both, or one.
+// mapContexts are the contexts of a type, indexed by id: both, or one of them.
 var mapContexts = []string{"", "ORG", "FORECAST"}
 
-// mapContextOf returns the context that a type is given; nil when none is sent.
+// mapContextOf returns the context in a sent type, or nil if it has none.
 func mapContextOf(given *commonsv1.LocationType) (*string, error) {
 	ref := given.GetMapContextType()
 	at := slices.Index(mapContexts, ref.GetQualifier())
@@ -63,7 +63,8 @@ func mapContextOf(given *commonsv1.LocationType) (*string, error) {
 
 func scan(row pgx.CollectableRow) (*commonsv1.LocationType, error) { return scanBeside(row) }
 
-// scanVersion returns a scanner of types whose version is the last column.
+// scanVersion returns a scanner of types that also reads the version, which is the last
+// column.
 func scanVersion(version *int64) pgx.RowToFunc[*commonsv1.LocationType] {
 	return func(row pgx.CollectableRow) (*commonsv1.LocationType, error) { return scanBeside(row, version) }
 }
@@ -83,15 +84,14 @@ func scanBeside(row pgx.CollectableRow, more ...any) (*commonsv1.LocationType, e
 	return t, err
 }
 
-// isInEffect reports whether a type is, on one of the days.
+// isInEffect reports whether a type is in effect on one of the days.
 func isInEffect(t *commonsv1.LocationType, days civil.Range) bool {
-	// Dates of one form compare as text.
+	// Dates in the same format compare as text.
 	return t.GetEffectiveDate() < days.To.String() && t.GetExpirationDate() > days.From.String()
 }
 
-// ListLocationTypes returns the types that serve a context, that have a name and
-// that are in effect on a day, or all; in the order of their levels, then in their
-// display order.
+// ListLocationTypes returns types, filtered by context, by name and by the day on which they
+// are in effect. They are ordered by level, and then by display order.
 func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID := tenant.Of(ctx)
 	switch req.GetContext() {
@@ -109,7 +109,7 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	return &commonsv1.LocationTypeList{LocationTypes: list}, err
 }
 
-// onDay reads a day; all days without one.
+// onDay reads a day. It returns all days for an empty text.
 func onDay(text string) (civil.Range, error) {
 	if text == "" {
 		return civil.Range{From: civil.Beginning, To: civil.Forever}, nil
@@ -118,8 +118,8 @@ func onDay(text string) (civil.Range, error) {
 	return civil.Through(day, day), err
 }
 
-// GetLocationType returns one type, or 404; 400 when it is not in effect on the day
-// that is given.
+// GetLocationType returns one type, or 404. If the request has a day and the type is not in
+// effect on it, it returns 400.
 func (h *Handler) GetLocationType(ctx context.Context, req *commonsv1.GetLocationTypeRequest) (*commonsv1.LocationType, error) {
 	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+`, version FROM location_type WHERE tenant_id = $1 AND id = $2`,
@@ -192,7 +192,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	return t, rpc.SetVersion(ctx, version)
 }
 
-// UpdateLocationType changes what is sent of a type.
+// UpdateLocationType changes the sent properties of a type.
 func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateLocationTypeRequest) (*commonsv1.LocationType, error) {
 	tenantID := tenant.Of(ctx)
 	given := req.GetLocationType()
@@ -241,13 +241,14 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	return t, rpc.SetVersion(ctx, version)
 }
 
-// checkVersion locks a type, and compares its version with the If-Match of the request.
+// checkVersion locks a type, and compares its version with the If-Match header of the
+// request.
 func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	return precondition.CheckRow(ctx, tx, fmt.Sprintf("location type %d", id), notFound(id),
 		`SELECT version FROM location_type WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)
 }
 
-// daysSent are the dates that are sent; nil for those that are not.
+// daysSent returns the dates in the request, each nil if it is missing.
 func daysSent(given *commonsv1.LocationType) (from, to *civil.Date, err error) {
 	for _, d := range []struct {
 		path, text string
@@ -265,8 +266,8 @@ func daysSent(given *commonsv1.LocationType) (from, to *civil.Date, err error) {
 	return from, to, nil
 }
 
-// DeleteLocationType deletes a type, or returns 404; 400 when a location has it
-// on any day.
+// DeleteLocationType deletes a type. It returns 404 if the type does not exist, and 400 if a
+// location has it on any day.
 func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -311,8 +312,8 @@ func unknown(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location type with %s.", structure.Text(ref)))
 }
 
-// Resolve returns the ids of the types that references name, in their order. An
-// unknown type is a fault with the status 400.
+// Resolve returns the ids of the types that references name, in the order of the references.
+// An unknown type is a fault with the status 400.
 func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) ([]int64, error) {
 	find, err := typeFinder(ctx, db, tenantID, refs)
 	if err != nil {
@@ -329,8 +330,8 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	return ids, nil
 }
 
-// ResolveOn returns the id of the type that a reference names and that is in effect
-// on a day: otherwise a fault with the status 400.
+// ResolveOn returns the id of the type that a reference names. A type that is unknown or not
+// in effect on the day is a fault with the status 400.
 func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
 	find, err := typeFinder(ctx, db, tenantID, []*commonv1.Ref{ref})
 	if err != nil {
@@ -346,8 +347,8 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 	return t.GetId(), nil
 }
 
-// typeFinder returns a function that finds the type that one of the references names;
-// nil when there is none.
+// typeFinder returns a function that returns the type of one of the references, or nil if it
+// does not exist.
 func typeFinder(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)
 	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,

@@ -17,10 +17,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// MultiReadLocationTypes returns types by exactly one criterion: those that are
-// named in the order asked for, with 207 when some are unknown, or all of them in
-// the order of lists. Types that are in effect on no day of the span are left out,
-// and with a time since, those that were not changed since.
+// MultiReadLocationTypes returns types by exactly one criterion: named types in the order of
+// the request, with 207 if some are unknown, or all types in list order. It leaves out types
+// that are in effect on no day of the span and, if the request has modifiedSince, types that
+// have not changed since.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
 	tenantID := tenant.Of(ctx)
 	refs, days, err := criterion(req.GetWhere())
@@ -66,8 +66,8 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	return &commonsv1.LocationTypeList{LocationTypes: done, Failure: failure}, err
 }
 
-// criterion returns the types that a criterion names, nil when it means all, and
-// the days on which they are asked for.
+// criterion returns the types that a criterion names, nil if it means all, and the requested
+// days.
 func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days civil.Range, err error) {
 	days = civil.Range{From: civil.Beginning, To: civil.Forever}
 	lists := &commonv1.RefList{Ids: where.GetIds(), Qualifiers: where.GetQualifiers(), Refs: where.GetRefs()}
