@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each page of decisions has a number that no other has, and the index lists each of them
-// under its number and its title. Numbers may be missing: changes that are made at the same
+// Each page of decisions has a number that no other has, the index lists each of them under its
+// number and its title, and there are at most 40. Numbers may be missing: changes that are made at the same
 // time take theirs from ranges of their own.
 func TestDecisionsAreNumberedAndListed(t *testing.T) {
 	t.Parallel()
@@ -22,6 +22,7 @@ func TestDecisionsAreNumberedAndListed(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(folder, "[0-9]*.md"))
 	require.NoError(t, err)
 	require.NotEmpty(t, pages)
+	assert.LessOrEqual(t, len(pages), 40, "move notes on one resource into the README of its service, and merge pages of one topic")
 	index, err := os.ReadFile(filepath.Join(folder, "README.md"))
 	require.NoError(t, err)
 	last := 0
