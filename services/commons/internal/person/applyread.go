@@ -20,29 +20,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// maxPage is the most persons of a page.
+// maxPage is the maximum number of persons on a page.
 var maxPage = int64(policy.Max[*commonsv1.ApplyReadPersonsRequest]("persons of a page"))
 
-// notApplicable is the status of who has none.
+// notApplicable is the status of persons without a status.
 const notApplicable = "Not Applicable"
 
 // Error codes of apply_read.
 const (
-	// CodeEmploymentStatus (400): there is no such employment status.
+	// CodeEmploymentStatus (400): the employment status does not exist.
 	CodeEmploymentStatus = "WCO-101724"
-	// CodeAccountStatus (400): there is no such status of user accounts.
+	// CodeAccountStatus (400): the status of user accounts does not exist.
 	CodeAccountStatus = "WCO-101725"
-	// CodeIndex (400): the index is not that of a page.
+	// CodeIndex (400): the index is not a valid page.
 	CodeIndex = "WCO-101726"
-	// CodeCount (400): the count is not a number of persons.
+	// CodeCount (400): the count is not a valid number of persons.
 	CodeCount = "WCO-101727"
-	// CodePageTooLarge (413): more persons than a page may have.
+	// CodePageTooLarge (413): the count is above the maximum number of persons on a page.
 	CodePageTooLarge = "WCO-101338"
 	// CodeDateRange (400): the start of a range of dates is after its end.
 	CodeDateRange = "WCO-101228"
 )
 
-// pageQuery is what apply_read asks the database for.
+// pageQuery holds the filters and the page of an apply_read request.
 type pageQuery struct {
 	employment, account string
 	day                 civil.Date
@@ -53,8 +53,7 @@ type pageQuery struct {
 	idsOnly             bool
 }
 
-// ApplyReadPersons returns a page of the persons whom the caller may see, in the
-// order of their ids.
+// ApplyReadPersons returns a page of the persons whom the caller may see, ordered by id.
 func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyReadPersonsRequest) (*commonsv1.PersonPage, error) {
 	q, err := h.pageQuery(req)
 	if err != nil {
@@ -64,7 +63,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	if err != nil {
 		return nil, err
 	}
-	// NULL stands for everybody, and no ids for nobody.
+	// NULL stands for all persons, and an empty array for none.
 	var seen []int64
 	if !visible.All() {
 		seen = append([]int64{}, visible.IDs()...)
@@ -106,7 +105,7 @@ func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, 
 	return q, q.setPage(req)
 }
 
-// setPage reads which page is asked for.
+// setPage reads the requested page.
 func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) error {
 	if req.Count != nil {
 		q.limit = req.GetCount()
@@ -157,9 +156,9 @@ func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {
 	return from, to, nil
 }
 
-// readPage finds the persons of a page and then the statuses of each in the
-// index: OFFSET 0 keeps it so. Joined before the page is cut off, the statuses of
-// everybody would be read.
+// readPage first finds the persons of a page, and then looks up the statuses of each in the
+// index. OFFSET 0 keeps this order. A join before the page is cut off would read the statuses
+// of all persons.
 const readPage = `
 SELECT p.id, p.person_number, p.first_name, p.last_name, coalesce(e.status, ''), coalesce(u.status, '')
 FROM (

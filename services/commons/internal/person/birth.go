@@ -11,8 +11,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ReadBirthDates returns when persons were born. Those of whom it is not known are
-// left out.
+// ReadBirthDates returns the birth dates of persons. It leaves out persons without a birth
+// date.
 func (h *Handler) ReadBirthDates(ctx context.Context, req *commonsv1.ReadBirthDatesRequest) (*commonsv1.ReadBirthDatesResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPersonIds()); n > maxResolved {

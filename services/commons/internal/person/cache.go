@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxCached is how many persons are remembered as responses show them, and
-	// maxCachedBytes how long the longest of these is in bytes.
+	// maxCached is the maximum number of rendered persons in the cache, and maxCachedBytes the
+	// maximum size of one of them.
 	maxCached      = 4096
 	maxCachedBytes = 16 << 10
 )
 
-// stamp distinguishes the states of a person. The version goes up with every change
-// of what the person's row and lists say. Terms are timekeeping's: they stand there
-// as they are.
+// stamp identifies the state of a person. The version increases with every change of the
+// person's row and lists. Terms belong to timekeeping, so the stamp contains the terms
+// themselves.
 type stamp struct {
 	version, updated int64
 	terms, requests  string
 }
 
-// An array that the index puts in order costs half as much as an aggregate that sorts.
+// An array in index order costs half as much as an aggregate that sorts.
 const readStamp = `SELECT p.version, p.updated_at,
     array_to_string(ARRAY(SELECT ROW(m.*, t.id, t.name)::text
         FROM membership m JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id
@@ -47,22 +47,22 @@ func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
 	return s, err
 }
 
-// cacheKey names a person of a tenant as shown on a day.
+// cacheKey identifies a person of a tenant as shown on a day.
 type cacheKey struct {
 	tenant, person int64
 	day            civil.Date
 }
 
-// cached is a person as responses show them.
+// cached is a person in the form of responses.
 type cached struct {
 	stamp stamp
-	// wire is the message. Nobody changes it.
+	// wire is the encoded message. It is never modified.
 	wire []byte
 }
 
-// cachedPerson returns a person as callers see them today, with the version of their record,
-// or nil when there is none. What was shown before is shown again when one statement says that it still
-// holds: reading it takes one for each list.
+// cachedPerson returns a person as callers see them today, with the version of the record, or
+// nil if the person does not exist. One statement checks whether the cached person is still
+// current. Reading the person takes one statement for each list.
 func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (person *commonsv1.Person, version int64, err error) {
 	rows, err := h.pool.Query(ctx, readStamp, tenantID, id)
 	if err != nil {
@@ -81,13 +81,13 @@ func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (person 
 		out.ProtoReflect().SetUnknown(before.wire)
 		return out, now.version, nil
 	}
-	// The stamp of the same moment: the person may have changed since.
+	// Read the stamp in the same snapshot, because the person may have changed since.
 	var read stamp
 	persons, err := store.Load(ctx, h.pool, tenantID, []int64{id}, func(s *pg.Snapshot) {
 		s.Queue(func(rows pgx.Rows) (err error) {
 			read, err = pgx.CollectExactlyOneRow(rows, scanStamp)
 			if errors.Is(err, pgx.ErrNoRows) {
-				err = nil // The person went meanwhile.
+				err = nil // The person was deleted in the meantime.
 			}
 			return err
 		}, readStamp, tenantID, id)

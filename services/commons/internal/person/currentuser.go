@@ -14,11 +14,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// dateFormat is how dates are written, in the reference product's terms.
+// dateFormat is the format of dates, in the reference product's notation.
 const dateFormat = "yyyy-MM-dd"
 
-// GetCurrentUserInfo returns who is calling. A user who is no person has a name
-// only.
+// GetCurrentUserInfo returns the caller. For a user without a person, the response contains
+// only the name.
 func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
 	tenantID := tenant.Of(ctx)
 	caller, _ := authn.From(ctx)

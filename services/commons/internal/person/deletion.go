@@ -30,8 +30,7 @@ func (h *Handler) DeletePerson(ctx context.Context, req *commonsv1.DeletePersonR
 	return &emptypb.Empty{}, nil
 }
 
-// MultiDeletePersons deletes persons, each of whom succeeds or fails by
-// themselves.
+// MultiDeletePersons deletes persons. Each item succeeds or fails separately.
 func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
 	keys := make([]store.Key, len(req.GetPersons()))
 	wrong := make([]error, len(keys))
@@ -49,12 +48,12 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonL
 			err = failed[keys[i]]
 		}
 		if err != nil {
-			// The caller gets back what failed, and must not get a password.
+			// The response repeats failed items, but must not contain a password.
 			out.Fail(rules.WithoutPassword(in), fault.FromError(err))
 		} else {
 			out.Succeed(nil, &commonsv1.Person{PersonIdentity: in.GetPersonIdentity()})
 		}
 	}
-	_, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	_, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.PersonList{Failure: failure}, err
 }

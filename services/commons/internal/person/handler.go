@@ -1,6 +1,6 @@
-// Package person serves persons: who is employed, and who may log in. What it is made
-// of is below: a record is a person in memory, rules check what is sent, store reads
-// and writes rows, reader reads for callers, writer creates, changes and deletes.
+// Package person serves persons: employment data, and permission to log in. The packages
+// below it are its parts: record holds a person in memory, rules checks requests, store reads
+// and writes rows, reader reads for callers, and writer creates, changes and deletes.
 package person
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
-// Config of persons.
+// Config holds the settings of persons.
 type Config struct {
 	// DefaultTimeZone is the IANA name for persons without a time zone.
 	DefaultTimeZone string
@@ -34,21 +34,21 @@ type Config struct {
 	DefaultCurrency string
 }
 
-// Deps are what persons need of others.
+// Deps are the dependencies of the package.
 type Deps struct {
 	Pool  *pg.Pool
 	Users authv1.UserServiceClient
-	// Rows say whom callers may see, and Groups whose employee group is which.
+	// Rows decides which persons callers may see, and Groups finds employee groups.
 	Rows   *rowvisibility.Rules
 	Groups *search.Groups
-	// Hyperfinds say whom stored queries find.
+	// Hyperfinds evaluates stored queries.
 	Hyperfinds reader.Hyperfinds
 	Log        *slog.Logger
 	Clock      clock.Clock
 }
 
-// Handler serves PersonService. The interceptors in front of it see to it that
-// the context has a tenant.
+// Handler serves PersonService. The interceptors before it guarantee that the context has a
+// tenant.
 type Handler struct {
 	commonsv1.UnsafePersonServiceServer
 	pool       *pg.Pool
@@ -59,11 +59,11 @@ type Handler struct {
 	clock      clock.Clock
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
-	// cache are persons as responses show them.
+	// cache holds persons in the form of responses.
 	cache *cache.Cache[cacheKey, cached]
 }
 
-// New makes a Handler. An unknown default time zone or currency is an error.
+// New returns a Handler. An unknown default time zone or currency is an error.
 func New(cfg Config, deps Deps) (*Handler, error) {
 	zones := &civil.Zones{}
 	if _, err := zones.Get(cfg.DefaultTimeZone); err != nil {
@@ -83,7 +83,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	}, nil
 }
 
-// Run does the work that no request asks for, until ctx ends.
+// Run does the background work until ctx ends.
 func (h *Handler) Run(ctx context.Context) error { return h.writer.Run(ctx) }
 
 // GetPerson returns the person with the id in the path.

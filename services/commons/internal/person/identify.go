@@ -11,11 +11,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// maxIdentified bounds the identities of one call between services.
+// maxIdentified limits the identities in one call between services.
 const maxIdentified = 1000
 
-// IdentifyPersons finds the persons of a criterion or of identities, as far as the
-// caller may see them.
+// IdentifyPersons finds the persons of a criterion or of identities. It returns only persons
+// whom the caller may see.
 func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) (*commonsv1.IdentifyPersonsResponse, error) {
 	if len(req.GetIdentities()) > 0 {
 		return h.identify(ctx, req.GetIdentities())

@@ -11,9 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// MultiReadBasePersons returns the short form of persons in the order asked
-// for. Unknown persons fail by themselves; those who are not active are left
-// out when only active ones are asked for.
+// MultiReadBasePersons returns the short form of persons in the order of the request. Unknown
+// persons fail separately. If the request asks for active persons only, the others are left
+// out.
 func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.BasePersonList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.BasePerson]{}
 	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {
@@ -27,6 +27,6 @@ func (h *Handler) MultiReadBasePersons(ctx context.Context, req *commonsv1.Multi
 	if err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.BasePersonList{Persons: done, Failure: failure}, err
 }

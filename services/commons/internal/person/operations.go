@@ -17,12 +17,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
-// CreatePerson creates one person, and their user account when one is given.
+// CreatePerson creates one person, with a user account if the request has one.
 func (h *Handler) CreatePerson(ctx context.Context, req *commonsv1.Person) (*commonsv1.Person, error) {
 	return h.writeOne(ctx, req, writer.Create)
 }
 
-// UpdatePerson changes what is sent of the person with the id in the path.
+// UpdatePerson changes the sent properties of the person with the id in the path.
 func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonRequest) (*commonsv1.Person, error) {
 	id := req.GetPersonId()
 	if asked := req.GetPerson().GetPersonIdentity(); reader.IsIdentified(asked) {
@@ -46,9 +46,9 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 	return out, err
 }
 
-// refuseOther refuses an identity that does not name the person of the path.
-// Responses name persons by several properties: sent back, they are no mistake as
-// long as each of them names that person.
+// refuseOther refuses an identity that does not name the person in the path. Responses name
+// persons by several properties. A caller may send them all back if each of them names the
+// person in the path.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
 	tenantID := tenant.Of(ctx)
 	parts := reader.SplitIdentity(asked)
@@ -86,20 +86,19 @@ func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m writer.M
 	return items[0].Response(in, h.reader.Today()), rpc.SetVersion(ctx, items[0].State().GetVersion())
 }
 
-// MultiCreatePersons creates persons, each of which succeeds or fails by
-// itself.
+// MultiCreatePersons creates persons. Each item succeeds or fails separately.
 func (h *Handler) MultiCreatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
 	return h.writeMany(ctx, req, writer.Create)
 }
 
-// MultiUpdatePersons changes what is sent of persons, each of whom succeeds or
-// fails by itself.
+// MultiUpdatePersons changes the sent properties of persons. Each item succeeds or fails
+// separately.
 func (h *Handler) MultiUpdatePersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
 	return h.writeMany(ctx, req, writer.Update)
 }
 
-// MultiUpsertPersons changes the persons who are named and creates the others,
-// each of whom succeeds or fails by itself.
+// MultiUpsertPersons changes existing persons and creates the others. Each item succeeds or
+// fails separately.
 func (h *Handler) MultiUpsertPersons(ctx context.Context, req *commonsv1.PersonList) (*commonsv1.PersonList, error) {
 	return h.writeMany(ctx, req, writer.Upsert)
 }
@@ -112,7 +111,7 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m wr
 	out := &bulk.Outcome[*commonsv1.Person, *commonsv1.Person]{}
 	for i, in := range req.GetPersons() {
 		if items[i].Err != nil {
-			// The caller gets back what failed, and must not get a password.
+			// The response repeats failed items, but must not contain a password.
 			out.Fail(rules.WithoutPassword(in), fault.FromError(items[i].Err))
 		} else {
 			out.Succeed(nil, items[i].Response(in, h.reader.Today()))
@@ -123,6 +122,6 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m wr
 
 // personList returns the outcome of an operation on several persons.
 func personList[I proto.Message](ctx context.Context, out *bulk.Outcome[I, *commonsv1.Person]) (*commonsv1.PersonList, error) {
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.PersonList{Persons: done, Failure: failure}, err
 }

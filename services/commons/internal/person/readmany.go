@@ -13,9 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// MultiReadPersons returns persons in the order asked for. Unknown persons fail
-// by themselves; those who are not active are left out when only active ones
-// are asked for.
+// MultiReadPersons returns persons in the order of the request. Unknown persons fail
+// separately. If the request asks for active persons only, the others are left out.
 func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonsv1.PersonList, error) {
 	out := &bulk.Outcome[*commonsv1.PersonIdentity, *commonsv1.Person]{}
 	err := h.reader.ForEach(ctx, req.GetWhere(), func(_ civil.Date, k store.Key, p *store.Person) {
@@ -31,8 +30,8 @@ func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiRead
 	return personList(ctx, out)
 }
 
-// MultiReadPersonRefs returns references to persons in the order asked for.
-// There is no room for errors in the response, so an unknown person is one for all.
+// MultiReadPersonRefs returns references to persons in the order of the request. The response
+// has no property for errors, so an unknown person fails the whole request.
 func (h *Handler) MultiReadPersonRefs(ctx context.Context, req *commonsv1.MultiReadPersonsRequest) (*commonv1.RefList, error) {
 	out := &commonv1.RefList{}
 	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {

@@ -11,11 +11,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// maxResolved bounds ids and numbers of one call between services.
+// maxResolved limits the ids and numbers in one call between services.
 const maxResolved = 10000
 
-// ResolvePersons returns what other domains keep of persons. Unknown ones are
-// left out.
+// ResolvePersons returns the states of persons that other domains store. It leaves out
+// unknown persons.
 func (h *Handler) ResolvePersons(ctx context.Context, req *commonsv1.ResolvePersonsRequest) (*commonsv1.ResolvePersonsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {

@@ -5,10 +5,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/wageworkrule"
 )
 
-// NewHires returns the server of NewHireService over the same persons.
+// NewHires returns a server of NewHireService that uses the same persons.
 func (h *Handler) NewHires() *newhire.Handler { return newhire.New(h.pool, h.reader, h.writer) }
 
-// WageWorkRules returns the server of WageWorkRuleService over the same persons.
+// WageWorkRules returns a server of WageWorkRuleService that uses the same persons.
 func (h *Handler) WageWorkRules() *wageworkrule.Handler {
 	return wageworkrule.New(h.pool, h.reader, h.writer)
 }

@@ -18,10 +18,10 @@ type TermRequests struct {
 	pool *pg.Pool
 }
 
-// TermRequests returns the server of TermRequestService over the same persons.
+// TermRequests returns a server of TermRequestService that uses the same persons.
 func (h *Handler) TermRequests() *TermRequests { return &TermRequests{pool: h.pool} }
 
-// ListTermRequests returns what is to be carried out for persons, in order.
+// ListTermRequests returns the pending requests for terms of persons, in order.
 func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPersonIds()); n > maxResolved {

@@ -1,4 +1,4 @@
-// Package account keeps the user accounts of persons in step with the auth service.
+// Package account keeps the user accounts in the auth service consistent with the persons.
 package account
 
 import (
@@ -20,37 +20,36 @@ import (
 )
 
 const (
-	// undoTimeout bounds the attempt to take accounts back at once.
+	// undoTimeout limits the immediate attempt to remove accounts.
 	undoTimeout = 5 * time.Second
-	// intentAge is when an intent is taken for left behind. It is far longer
+	// intentAge is the age from which the sweep treats an intent as abandoned. It is far longer
 	// than any request may take.
 	intentAge = 15 * time.Minute
-	// sweepEvery and sweepBatch bound what a sweep costs.
+	// sweepEvery and sweepBatch limit the cost of a sweep.
 	sweepEvery = time.Minute
 	sweepBatch = 1000
 )
 
 const settles pg.Unaudited = "an intent is the other half of a change, whose transaction has the row"
 
-// Accounts creates user accounts, which auth keeps, for persons, whom we keep.
-// No transaction spans both, so the accounts come first, after a note of the
-// intention: whatever happens, either the person is there, or the account is
-// taken back, at once or by the sweep.
+// Accounts creates user accounts in auth for persons in this service. No transaction spans
+// both services. Therefore it first stores an intent and then creates the account, before the
+// person is stored. After a failure, the account of a missing person is removed, immediately
+// or by the sweep.
 type Accounts struct {
 	pool  *pg.Pool
 	users authv1.UserServiceClient
 	log   *slog.Logger
 }
 
-// New makes Accounts, which the auth service keeps.
+// New returns Accounts that create users in the auth service.
 func New(pool *pg.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accounts {
 	return &Accounts{pool: pool, users: users, log: log}
 }
 
-// Create creates and changes the accounts of the items and returns the ids of the
-// persons who got one. An item whose account auth refuses fails. An account that
-// was changed stays so when the person cannot be stored; the caller, who is informed
-// that, tries again.
+// Create creates and changes the accounts of the items, and returns the ids of the persons
+// with new accounts. An item fails if auth rejects its account. If a person cannot be stored,
+// a changed account stays changed; the caller receives the error and can repeat the request.
 func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.Item) ([]int64, error) {
 	ids := withNewAccount(items)
 	if len(ids) > 0 {
@@ -65,8 +64,8 @@ func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.It
 	return ids, nil
 }
 
-// InsertIntents notes that the accounts of persons go unless the intents are
-// forgotten, and for whom.
+// InsertIntents stores the intents to remove the accounts of persons, with the initiator.
+// Deleting an intent cancels the removal.
 func InsertIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
 	by := initiatorOf(ctx)
 	_, err := db.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
@@ -80,10 +79,10 @@ func InsertIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int
 	return nil
 }
 
-// put asks auth for all accounts at once. Auth refuses all of them when it
-// refuses one, and says which, so the others are asked for again: first without
-// those whose profile it refuses, then without those whose name is taken. Only
-// two who create the same names at once need more repetitions.
+// put sends all accounts to auth in one request. If auth rejects one, it stores none and
+// names the rejected ones, so put sends the others again: first without accounts with invalid
+// profiles, then without accounts with taken names. More attempts are needed only if two
+// requests create the same names at the same time.
 func (a *Accounts) put(ctx context.Context, items []*store.Item) error {
 	const attempts = 4
 	for range attempts {
@@ -118,13 +117,12 @@ func (a *Accounts) put(ctx context.Context, items []*store.Item) error {
 	return fault.Conflict(fault.CodeConflict, "Others create the same user accounts at the same time. Try again.")
 }
 
-// Rollback takes accounts back that have no person. What cannot be done now is
-// left to the sweep.
+// Rollback removes accounts without persons. If a removal fails, the sweep repeats it.
 func (a *Accounts) Rollback(ctx context.Context, tenantID int64, ids []int64) {
 	if len(ids) == 0 {
 		return
 	}
-	// The request may have been given up; that must not stop this.
+	// Continue even if the request was canceled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	left, err := a.find(ctx, `tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
@@ -136,7 +134,7 @@ func (a *Accounts) Rollback(ctx context.Context, tenantID int64, ids []int64) {
 	}
 }
 
-// find returns the intents that a condition chooses, by whose they are.
+// find returns the intents that match a condition, grouped by tenant and request.
 func (a *Accounts) find(ctx context.Context, where string, args ...any) ([]*intentGroup, error) {
 	found, err := pg.Collect(ctx, a.pool, pgx.RowToStructByPos[intent], `SELECT tenant_id, person_id, 0::bigint, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM account_intent WHERE `+where, args...)
@@ -146,10 +144,10 @@ func (a *Accounts) find(ctx context.Context, where string, args ...any) ([]*inte
 	return groupIntents(found), nil
 }
 
-// remove has auth remove accounts whose persons are gone, or never came. A commit
-// whose response was lost has left persons and no intents. The last administrator's
-// account stays: whoever removed the person was permitted it, and somebody else
-// has removed the other administrators since.
+// remove makes auth remove the accounts of persons who were deleted or never stored. If only
+// the response to a commit was lost, the person exists and the intent does not. The last
+// administrator's account stays: the caller had the permission to remove the person, but
+// other administrators have been removed since.
 func (a *Accounts) remove(ctx context.Context, e *intentGroup) error {
 	ids, _ := e.columns()
 	_, err := a.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: ids, Initiator: e.initiator})
@@ -179,10 +177,10 @@ func (a *Accounts) deleteIntents(ctx context.Context, tenantID int64, ids []int6
 	return err
 }
 
-// errIntentDeleted says that the sweep came before the transaction.
+// errIntentDeleted reports that the sweep removed the accounts before the transaction.
 var errIntentDeleted = errors.New("the accounts were taken back in the meantime")
 
-// DeleteIntents removes the intents of the persons who are now there.
+// DeleteIntents removes the intents of the persons that the transaction stores.
 func DeleteIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change, accounts []int64) error {
 	opened := make(map[int64]bool, len(accounts))
 	for _, id := range accounts {
@@ -208,8 +206,7 @@ func DeleteIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []sto
 	return nil
 }
 
-// sweep takes back the accounts that a crash left without persons, of all
-// tenants.
+// sweep removes the accounts that a crash left without persons, for all tenants.
 func (a *Accounts) sweep(ctx context.Context) error {
 	old, err := a.find(tenant.All(ctx), `created_at < now() - make_interval(secs => $1) ORDER BY created_at LIMIT $2`,
 		intentAge.Seconds(), sweepBatch)
@@ -219,7 +216,7 @@ func (a *Accounts) sweep(ctx context.Context) error {
 	return err
 }
 
-// Run sweeps now and then until ctx ends.
+// Run sweeps periodically until ctx ends.
 func (a *Accounts) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -235,7 +232,7 @@ func (a *Accounts) Run(ctx context.Context) error {
 	}
 }
 
-// withNewAccount returns the persons whose account auth does not have yet.
+// withNewAccount returns the persons whose account does not exist in auth yet.
 func withNewAccount(items []*store.Item) []int64 {
 	var ids []int64
 	for _, it := range store.Valid(items) {
@@ -246,7 +243,7 @@ func withNewAccount(items []*store.Item) []int64 {
 	return ids
 }
 
-// accountError is the error of an item whose user account auth refused.
+// accountError returns the error of an item whose user account auth rejected.
 func accountError(it *store.Item, err error, position int) error {
 	f := fault.FromError(err)
 	if results := f.Details.GetResults(); position < len(results) && results[position].GetError() != nil {

@@ -2,8 +2,7 @@ package account
 
 import authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 
-// intent is a note that auth has to be notified about a person, and of whom
-// asked for it.
+// intent is a stored notification to auth about a person, with its initiator.
 type intent struct {
 	Tenant, Person, Version int64
 	User                    string
@@ -11,14 +10,14 @@ type intent struct {
 	Client, RequestID       string
 }
 
-// intentGroup is what auth receives by one call: intents of one tenant and one request.
+// intentGroup holds the intents for one call to auth, all of one tenant and one request.
 type intentGroup struct {
 	tenant    int64
 	initiator *authv1.Initiator
 	intents   []intent
 }
 
-// groupIntents puts together what belongs to the same request.
+// groupIntents groups intents by request.
 func groupIntents(noted []intent) []*intentGroup {
 	type request struct {
 		tenant, person   int64

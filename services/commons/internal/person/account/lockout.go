@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// lockoutBatch is the most persons that auth receives at a time.
+	// lockoutBatch is the maximum number of persons in one call to auth.
 	lockoutBatch = 500
-	// lockoutEvery is how often the worker looks for what another replica noted
-	// and could not send, and lockoutRetry when it sends again what failed.
+	// lockoutEvery is the interval at which the worker looks for intents that another replica
+	// stored and could not send. lockoutRetry is the delay before a failed intent is sent again.
 	lockoutEvery = 5 * time.Second
 	lockoutRetry = 5 * time.Second
-	// lockoutTimeout bounds one call.
+	// lockoutTimeout limits one call.
 	lockoutTimeout = 10 * time.Second
 )
 
-// Lockouts notifies auth when persons may not log in. Who changes that of a person
-// notes it in the same transaction (lockout_intent), with their name. What auth is
-// sent is read from the persons themselves at that moment, never from an event:
-// whoever can publish events must not decide who logs in.
+// Lockouts notifies auth of the days on which persons may not log in. A transaction that
+// changes these days also stores a lockout intent (lockout_intent) with the initiator's name.
+// The worker reads the days from the persons' own rows when it sends them, never from an
+// event: permission to publish events must not give control over logins.
 type Lockouts struct {
 	pool    *pg.Pool
 	users   authv1.UserServiceClient
@@ -42,12 +42,13 @@ type Lockouts struct {
 	pending chan struct{}
 }
 
-// NewLockouts makes Lockouts, which count days in each person's time zone.
+// NewLockouts returns Lockouts, which compute days in each person's time zone.
 func NewLockouts(pool *pg.Pool, users authv1.UserServiceClient, zones *civil.Zones, log *slog.Logger) *Lockouts {
 	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
 }
 
-// ChangesLockout returns the items that change when their persons may not log in.
+// ChangesLockout returns the items that change the days on which their persons may not log
+// in.
 func ChangesLockout(items []store.Change) []store.Change {
 	return slices.DeleteFunc(slices.Clone(items), func(p store.Change) bool {
 		if p.Old == nil {
@@ -57,7 +58,8 @@ func ChangesLockout(items []store.Change) []store.Change {
 	})
 }
 
-// InsertIntents keeps, in the transaction that changes persons, that auth has to be notified.
+// InsertIntents stores the intents to notify auth, in the transaction that changes the
+// persons.
 func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change) error {
 	var ids []int64
 	for _, p := range ChangesLockout(persons) {
@@ -78,7 +80,7 @@ func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64,
 	return nil
 }
 
-// Wake hastens that auth is notified of what was committed.
+// Wake makes the worker send committed intents immediately.
 func (l *Lockouts) Wake() {
 	select {
 	case l.pending <- struct{}{}:
@@ -86,7 +88,7 @@ func (l *Lockouts) Wake() {
 	}
 }
 
-// Run sends auth what is noted until ctx ends.
+// Run sends stored intents to auth until ctx ends.
 func (l *Lockouts) Run(ctx context.Context) error {
 	ticker := time.NewTicker(lockoutEvery)
 	defer ticker.Stop()
@@ -107,9 +109,9 @@ func (l *Lockouts) Run(ctx context.Context) error {
 	}
 }
 
-// sendDue sends auth what is due, and returns how many persons that were: never more
-// than lockoutBatch. What fails is sent again, after what else is due. Nothing waits for
-// longer than lockoutRetry: a later time was written while the clock was ahead.
+// sendDue sends the due intents to auth and returns their number, at most lockoutBatch. It
+// postpones a failed intent until after the other due ones. No intent waits for longer than
+// lockoutRetry: a later due time was written by a clock that was ahead.
 func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	due, err := pg.Collect(tenant.All(ctx), l.pool, pgx.RowToStructByPos[intent], `SELECT tenant_id, person_id, version, initiator_user, initiator_person_id, initiator_client, request_id
 		FROM lockout_intent WHERE due_at <= now() OR due_at > now() + make_interval(secs => $2) ORDER BY due_at, tenant_id, person_id LIMIT $1`,
@@ -126,7 +128,7 @@ func (l *Lockouts) sendDue(ctx context.Context) (int, error) {
 	return len(due), failed
 }
 
-// send notifies auth of some persons as they are now, and forgets that it had to.
+// send notifies auth of the present state of some persons, and deletes their intents.
 func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	ctx, cancel := context.WithTimeout(ctx, lockoutTimeout)
 	defer cancel()
@@ -140,7 +142,7 @@ func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	}
 	req := &authv1.LockOutUsersRequest{Initiator: e.initiator}
 	for _, id := range ids {
-		if p := persons[id]; p != nil { // The account of somebody who is gone goes, too.
+		if p := persons[id]; p != nil { // The account of a deleted person is removed, too.
 			lockout, err := l.lockoutOf(p)
 			if err != nil {
 				return err
@@ -154,8 +156,9 @@ func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	return l.deleteIntents(ctx, e)
 }
 
-// lockOut sends a request. The last administrator is not locked out, which whoever
-// asked for it was notified unless two did it to each other at once.
+// lockOut sends a request to auth. Auth does not lock out the last administrator. Such a
+// change is refused before it is stored, unless two administrators lock each other out at the
+// same time.
 func (l *Lockouts) lockOut(ctx context.Context, req *authv1.LockOutUsersRequest) error {
 	for len(req.GetUsers()) > 0 {
 		_, err := l.users.LockOutUsers(ctx, req)
@@ -176,7 +179,7 @@ func (l *Lockouts) lockOut(ctx context.Context, req *authv1.LockOutUsersRequest)
 	return nil
 }
 
-// deleteIntents removes the rows of an errand that are still what they were.
+// deleteIntents deletes the intents of a group that have not changed since they were read.
 func (l *Lockouts) deleteIntents(ctx context.Context, e *intentGroup) error {
 	ids, versions := e.columns()
 	_, err := settles.Exec(ctx, l.pool, `DELETE FROM lockout_intent i USING unnest($2::bigint[], $3::bigint[]) AS q (id, version)
@@ -184,7 +187,7 @@ func (l *Lockouts) deleteIntents(ctx context.Context, e *intentGroup) error {
 	return err
 }
 
-// postpone lets others go first.
+// postpone delays the intents of a group, so that others are sent first.
 func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	ids, versions := e.columns()
 	_, err := settles.Exec(ctx, l.pool, `UPDATE lockout_intent i SET due_at = now() + make_interval(secs => $4)
@@ -193,7 +196,7 @@ func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	return err
 }
 
-// lockoutOf returns what auth receives of a person.
+// lockoutOf returns the lockout of a person as auth receives it.
 func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
 	clocks, err := p.Clocks(l.zones)
 	if err != nil {

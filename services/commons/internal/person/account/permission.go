@@ -10,11 +10,11 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
-// checkBatch is the most users of whom auth is asked at a time.
+// checkBatch is the maximum number of users in one permission check.
 const checkBatch = 1000
 
-// initiatorOf returns whom a context works for, for what is done later. Without a
-// user it has the request only.
+// initiatorOf returns the initiator of deferred work: the caller and the request. Without a
+// caller it contains only the request.
 func initiatorOf(ctx context.Context) *authv1.Initiator {
 	by := &authv1.Initiator{RequestId: obs.RequestFrom(ctx).ID}
 	if p, ok := authn.From(ctx); ok {
@@ -23,8 +23,8 @@ func initiatorOf(ctx context.Context) *authv1.Initiator {
 	return by
 }
 
-// CheckChanges asks auth which changes of users the caller may not make, before
-// anything is written, and returns why, in the order of the changes.
+// CheckChanges asks auth, before anything is written, which changes of users the caller may
+// not make. It returns the errors, in the order of the changes.
 func (a *Accounts) CheckChanges(ctx context.Context, changes []*authv1.UserChange) ([]error, error) {
 	refused := make([]error, len(changes))
 	for first := 0; first < len(changes); first += checkBatch {
@@ -46,7 +46,7 @@ func (a *Accounts) CheckChanges(ctx context.Context, changes []*authv1.UserChang
 	return refused, nil
 }
 
-// userError is the error for the element at a position of what auth refused.
+// userError returns the error for the element at a position of a request that auth rejected.
 func userError(f *fault.Error, at int) error {
 	code, message := f.Code, f.Message
 	if results := f.Details.GetResults(); at < len(results) && results[at].GetError() != nil {
@@ -55,7 +55,8 @@ func userError(f *fault.Error, at int) error {
 	return fault.New(code, statusOf(f, code), message)
 }
 
-// statusOf is the status of one of several errors: details name their codes only.
+// statusOf returns the status of one of several errors, because their details contain only
+// codes.
 func statusOf(f *fault.Error, code string) int {
 	if code == fault.CodeNoAccess {
 		return 403

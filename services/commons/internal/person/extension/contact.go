@@ -2,7 +2,7 @@ package extension
 
 import commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 
-// Contacts returns how a person is reached: by email, by telephone and by post.
+// Contacts returns the email addresses, telephone numbers and postal addresses of a person.
 func Contacts(info *commonsv1.PersonInformation) ([]*commonsv1.ExtensionEmail, []*commonsv1.ExtensionTelephone, []*commonsv1.ExtensionPostalAddress) {
 	emails := each(info.GetEmailAddresses(), func(e *commonsv1.EmailAddress) *commonsv1.ExtensionEmail {
 		return &commonsv1.ExtensionEmail{

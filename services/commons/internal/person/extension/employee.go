@@ -64,7 +64,7 @@ func (v *view) hasLicense(part string) bool {
 	return false
 }
 
-// employeeDates fills in what is effective-dated.
+// employeeDates fills in the effective-dated properties.
 func (v *view) employeeDates(out *commonsv1.EmployeeExtension) {
 	info := v.Message.GetPersonInformation()
 	out.EffDatedAccountStatuses = each(info.GetUserAccountStatusList(), accountStatus)
@@ -85,7 +85,7 @@ func dataAccess(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
 	}
 }
 
-// employeeContacts fills in how to reach the person, and what a tenant adds.
+// employeeContacts fills in the contact data, and the custom fields of the tenant.
 func (v *view) employeeContacts(out *commonsv1.EmployeeExtension) {
 	info := v.Message.GetPersonInformation()
 	out.EmailContactDataEntries, out.TelContactDataEntries, out.PostalAddressDataEntries = Contacts(info)

@@ -1,4 +1,4 @@
-// Package extension renders the extensions of a person: views of a day for other
+// Package extension renders the extensions of a person: views of a person on a day, for other
 // parts of the product.
 package extension
 
@@ -16,33 +16,34 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// CodeExtension (400): there is no such extension.
+// CodeExtension (400): the extension does not exist.
 const CodeExtension = "WCO-101201"
 
 // kinds are the names of the extensions.
 var kinds = []string{"accrual", "device", "employee", "scheduling", "timekeeping"}
 
-// view is a person on a snapshot date, with what an extension needs of others.
+// view is a person on a snapshot date, with the data of other persons that an extension
+// shows.
 type view struct {
 	*store.Person
 	day civil.Date
-	// wages says whether wages are shown.
+	// wages reports whether the view shows wages.
 	wages bool
-	// manager is the person's, or nil when nobody has that number.
+	// manager is the person's manager, or nil if no person has the manager's number.
 	manager *reader.Base
-	// currency is that of persons who have none of their own.
+	// currency applies to persons without a currency.
 	currency string
 }
 
 // Extensions reads extensions of persons.
 type Extensions struct {
 	Reader *reader.Reader
-	// DefaultCurrency is the ISO 4217 code for persons who have none of their own.
+	// DefaultCurrency is the ISO 4217 code for persons without a currency.
 	DefaultCurrency string
 }
 
-// MultiRead returns an extension of each person, or all of them,
-// in the order asked for. Unknown persons fail by themselves.
+// MultiRead returns one extension of each person, or all of them, in the order of the
+// request. Unknown persons fail separately.
 func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPersonExtensionsRequest) (*commonsv1.PersonExtensionList, error) {
 	where := req.GetWhere()
 	kind, err := readExtension("where.extensionType", where.GetExtensionType())
@@ -68,7 +69,7 @@ func (e Extensions) MultiRead(ctx context.Context, req *commonsv1.MultiReadPerso
 	for i, made := range out.Successes() {
 		views[i].extend(made, kind)
 	}
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.PersonExtensionList{Extensions: done, Failure: failure}, err
 }
 
@@ -105,7 +106,7 @@ func (v *view) badges() []*commonsv1.ExtensionBadge {
 	})
 }
 
-// each returns what fn makes of the elements of a list.
+// each applies fn to the elements of a list and returns the results.
 func each[A, B any](list []A, fn func(A) B) []B {
 	var out []B
 	for _, a := range list {
@@ -114,7 +115,7 @@ func each[A, B any](list []A, fn func(A) B) []B {
 	return out
 }
 
-// onDay returns the elements of a list that hold on a day.
+// onDay returns the elements of a list that apply on a day.
 func onDay[M record.Dated](list []M, day civil.Date) []M {
 	var out []M
 	for _, m := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// Get returns an extension of one person today, or all of them.
+// Get returns one extension of a person today, or all of them.
 func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
 	tenantID := tenant.Of(ctx)
 	kind, err := readExtension("extensionType", req.GetExtensionType())
@@ -42,7 +42,8 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	return out, nil
 }
 
-// readParameters returns the person whom the parameters name in one of two ways.
+// readParameters returns the person in the parameters, which name the person by number or by
+// external ids.
 func readParameters(req *commonsv1.GetPersonExtensionRequest) (store.Key, error) {
 	external := [2]string{req.GetAoid(), req.GetCoid()}
 	switch {
@@ -58,7 +59,7 @@ func readParameters(req *commonsv1.GetPersonExtensionRequest) (store.Key, error)
 	return store.Key{External: external}, nil
 }
 
-// readExtension returns the kind of an extension, "" for all of them.
+// readExtension returns the kind of an extension, or "" for all of them.
 func readExtension(path, given string) (string, error) {
 	kind := strings.ToLower(given)
 	if kind != "" && !slices.Contains(kinds, kind) {

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// defaultLocale is the language tag by which the amounts of a person without a
-// locale policy are written.
+// defaultLocale is the language tag that formats the amounts of persons without a locale
+// policy.
 const defaultLocale = "en-US"
 
 func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
@@ -59,7 +59,7 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	return out
 }
 
-// payRuleOn returns the pay rule of the snapshot date, if there is one.
+// payRuleOn returns the pay rule on the snapshot date, or an empty list.
 func (v *view) payRuleOn() []*commonsv1.ExtensionPayRule {
 	for _, rule := range v.PayRules {
 		if record.RangeOf(record.DatesOf(rule)).Contains(v.day) {
@@ -80,7 +80,7 @@ func timeEntry(m *commonsv1.TimeEntryMethod) *commonsv1.ExtensionTimeEntry {
 	}
 }
 
-// accessDetails returns the profiles of a person's rights; nil without any.
+// accessDetails returns the access profiles of a person, or nil if the person has none.
 func accessDetails(rights *commonsv1.AccessAssignment) *commonsv1.ExtensionAccessDetails {
 	out := &commonsv1.ExtensionAccessDetails{
 		PayCodeProfile: rights.GetManagerPayCodeName(), PayCodeViewProfile: rights.GetManagerViewPayCodeName(),
@@ -113,7 +113,7 @@ func approver(a *commonsv1.Approver) *commonsv1.ExtensionApprover {
 	}
 }
 
-// number returns a whole number in a text; nil when it has none.
+// number returns the whole number in a text, or nil if the text is not a whole number.
 func number(text string) *int32 {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -151,7 +151,7 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 	for _, e := range v.Message.GetPersonInformation().GetExpectedHoursList() {
 		quantity, err := strconv.ParseFloat(strings.TrimSpace(e.GetQuantity()), 64)
 		if err != nil {
-			continue // Kept without a quantity.
+			continue // An entry can be stored without a quantity.
 		}
 		switch strings.ToLower(e.GetTimePeriodTypeName()) {
 		case "daily":

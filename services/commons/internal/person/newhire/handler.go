@@ -1,5 +1,5 @@
-// Package newhire serves NewHireService, which creates persons from what a hiring
-// system sends.
+// Package newhire serves NewHireService, which creates persons from the data of a hiring
+// system.
 package newhire
 
 import (
@@ -32,13 +32,13 @@ type Handler struct {
 	writer *writer.Writer
 }
 
-// New returns a Handler that creates persons by the writer.
+// New returns a Handler that creates persons with the writer.
 func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }
 
-// CreateNewHires creates persons with their assignments, each of whom succeeds
-// or fails by itself.
+// CreateNewHires creates persons with their assignments. Each item succeeds or fails
+// separately.
 func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList) (*commonsv1.NewHireList, error) {
 	hires := make([]*store.NewHire, len(req.GetEmployees()))
 	failed := make([]error, len(hires))
@@ -83,19 +83,20 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 			continue
 		}
 		shown.PersonId, shown.EmployeeNumber = made[i].ID, made[i].Number()
-		// Numbers, as when they are read, even of who sent text.
+		// The response has numbers, like later reads, even if the request had texts.
 		shown.ResidentStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].Resident)
 		shown.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].Work)
 		out.Succeed(nil, shown)
 	}
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.NewHireList{Employees: done, Failure: failure}, err
 }
 
-// wages finds wages in what is sent of a new hire.
+// wages finds the wages in a new hire.
 var wages = policy.NewWages[*commonsv1.NewHire]()
 
-// readHire checks what is particular to a new hire, who works at a place.
+// readHire checks the properties that only new hires have. The new hire works at the given
+// workplace.
 func readHire(in *commonsv1.NewHire, at workplace) (*store.NewHire, error) {
 	if err := checkNewHire(in); err != nil {
 		return nil, err
@@ -113,14 +114,14 @@ func readHire(in *commonsv1.NewHire, at workplace) (*store.NewHire, error) {
 	return &store.NewHire{Allowances: amounts, Body: body}, nil
 }
 
-// withoutSecrets returns a new hire as they may be kept and shown.
+// withoutSecrets returns a new hire without the properties that must not be stored or shown.
 func withoutSecrets(in *commonsv1.NewHire) *commonsv1.NewHire {
 	out := proto.CloneOf(in)
 	out.Ssn, out.DirectDeposits, out.PersonId = "", nil, 0
 	return out
 }
 
-// number gives a person number to those who have none.
+// number assigns person numbers to persons without a number.
 func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error {
 	var without []*commonsv1.PersonDetails
 	for _, p := range persons {
@@ -138,7 +139,7 @@ func (n *Handler) number(ctx context.Context, persons []*commonsv1.Person) error
 	return err
 }
 
-// GetNewHire returns what the hiring of the person with the id in the path stated.
+// GetNewHire returns the hiring data of the person with the id in the path.
 func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireRequest) (*commonsv1.NewHire, error) {
 	tenantID := tenant.Of(ctx)
 	id := req.GetPersonId()

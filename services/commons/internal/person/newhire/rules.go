@@ -18,12 +18,12 @@ import (
 const (
 	residentAllowances = "ResidentStateTotalAllowancesClaimedCurrencyAmount"
 	workAllowances     = "WorkStateTotalAllowancesClaimedCurrencyAmount"
-	// maxAllowances has ten digits, as many as the two fields hold.
+	// maxAllowances has ten digits, the length of the two fields.
 	maxAllowances = 9999999999
 	maxDigits     = 10
 )
 
-// readAllowances checks the two amounts of a new hire, who works at a location.
+// readAllowances checks the two amounts of a new hire who works at a workplace.
 func readAllowances(in *commonsv1.NewHire, at workplace) (store.Allowances, error) {
 	var out store.Allowances
 	for _, field := range []struct {
@@ -49,7 +49,7 @@ func readAllowances(in *commonsv1.NewHire, at workplace) (store.Allowances, erro
 	return out, nil
 }
 
-// readAmount returns a whole amount of at most ten digits, or nil for nothing.
+// readAmount returns a whole amount of at most ten digits, or nil if the value is missing.
 func readAmount(name string, value *structpb.Value) (*int64, error) {
 	refuse := func(format string, args ...any) (*int64, error) {
 		return nil, fault.Invalid(rules.CodeBadValue, name+": "+fmt.Sprintf(format, args...))
@@ -102,7 +102,7 @@ func checkNewHire(in *commonsv1.NewHire) error {
 	})
 }
 
-// personOf returns the person and the assignments that a new hire is.
+// personOf converts a new hire to a person with assignments.
 func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	info := &commonsv1.PersonInformation{
 		Person: &commonsv1.PersonDetails{
@@ -131,8 +131,8 @@ func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	return &commonsv1.Person{PersonInformation: info, JobAssignment: jobOf(in)}
 }
 
-// jobOf returns where a new hire works, for whom, and for what. The primary job
-// is the path of the organization levels or else the location, and the job.
+// jobOf returns the job assignment of a new hire. The path of the primary job consists of the
+// organization levels, or else the location, and the job.
 func jobOf(in *commonsv1.NewHire) *commonsv1.JobAssignment {
 	out := &commonsv1.JobAssignment{
 		JobAssignmentDetails: &commonsv1.JobAssignmentDetails{

@@ -18,18 +18,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// workplace is where a new hire works: the location of the LocationCode, and what
-// it lies below, the nearest first.
+// workplace is the workplace of a new hire: the location of the LocationCode and its
+// ancestors, the nearest first.
 type workplace []workLocation
 
-// place is a location as the new hire names it, or as the business structure
-// knows it.
+// workLocation is a location from the new hire or from the business structure.
 type workLocation struct{ name, address string }
 
 const iowa = "IA"
 
-// checkIowa refuses an amount for a location that is not in Iowa. Where the person
-// lives does not matter.
+// checkIowa refuses an amount for a location outside Iowa. The residence of the person does
+// not matter.
 func (w workplace) checkIowa(name string) error {
 	switch state, location := w.state(); state {
 	case iowa:
@@ -43,8 +42,8 @@ func (w workplace) checkIowa(name string) error {
 	}
 }
 
-// state returns the postal code of the state in which the workplace is, and what
-// says so: the nearest of its places that has one; "" when none of them does.
+// state returns the postal code of the state of the workplace, and the text from which it
+// follows. The nearest location with a state decides. Without any, state returns "".
 func (w workplace) state() (state, by string) {
 	for _, p := range w {
 		if strings.EqualFold(strings.TrimSpace(p.name), "Iowa") {
@@ -60,13 +59,12 @@ func (w workplace) state() (state, by string) {
 	return "", ""
 }
 
-// states are the postal codes of the states.
+// states are the postal codes of the United States.
 const states = " AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR "
 
-// stateIn returns the state that the name of a location begins with: its postal
-// code, alone, or before a digit or a sign, or in capitals before a space, so that
-// "IA01", "ia-ames" and "IA Ames" are in Iowa and "In Store" is nowhere; "" when it
-// begins with none.
+// stateIn returns the state at the beginning of a location's name: the postal code alone, or
+// before a digit or a sign, or in capitals before a space. So "IA01", "ia-ames" and "IA Ames"
+// are in Iowa, but "In Store" has no state. Without a state, it returns "".
 func stateIn(location string) string {
 	name := strings.TrimSpace(location)
 	if len(name) < 2 {
@@ -101,7 +99,7 @@ func stateOfAddress(address string) string {
 	return knownState(found[1])
 }
 
-// levels are the names from the top of the business structure to the location.
+// levels returns the names from the top of the business structure down to the location.
 func levels(in *commonsv1.NewHire) []string {
 	var path []string
 	for _, level := range []string{in.GetOrgLevel1(), in.GetOrgLevel2(), in.GetOrgLevel3(), in.GetOrgLevel4(), in.GetLocationCode()} {
@@ -112,9 +110,8 @@ func levels(in *commonsv1.NewHire) []string {
 	return path
 }
 
-// readPlaces finds the locations by their paths and, where the location code is the
-// external id of one, by that, on each day. Returned is each place on the way up,
-// the nearest first.
+// readPlaces finds the locations on each day by their paths or, if the location code is an
+// external id, by that id. It returns each location with its ancestors, the nearest first.
 const readPlaces = `
 WITH asked AS (
     SELECT a.n, a.day, coalesce((
@@ -132,7 +129,7 @@ JOIN location_version v ON v.tenant_id = $1 AND v.location_id = step.id AND v.fr
 WHERE asked.lineage IS NOT NULL
 ORDER BY asked.n, step.depth DESC`
 
-// workplaces returns where each of some new hires works.
+// workplaces returns the workplaces of new hires.
 func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([]workplace, error) {
 	tenantID := tenant.Of(ctx)
 	out := make([]workplace, len(hires))
@@ -169,7 +166,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 	}
 	for i := range out {
 		if structure := known[int64(i+1)]; structure != nil {
-			// What the code itself says comes before where it lies.
+			// The code itself takes precedence over the ancestors of the location.
 			out[i] = append(workplace{{name: codes[i]}}, structure...)
 		}
 	}
