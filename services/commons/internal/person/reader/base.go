@@ -20,13 +20,13 @@ type Base struct {
 	ID       int64
 	Number   string
 	FullName string
-	// Active on the day of the request; a person without any employment
-	// status counts as active.
+	// Active is the status on the day of the request. A person without any employment status
+	// counts as active.
 	Active bool
 }
 
-// ForEachBase calls do for the short forms of the persons that a criterion names, in
-// the order asked for, until it fails; with nil for who is unknown.
+// ForEachBase calls do for the short form of each person in a criterion, in the order of the
+// request, until do fails. It passes nil for unknown persons.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
 	tenantID, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
@@ -63,8 +63,8 @@ func idsOf(found map[store.Key]Base) []int64 {
 	return ids
 }
 
-// VisibleBases returns the short forms of the persons whom keys name and whom the
-// caller may see.
+// VisibleBases returns the short forms of the persons that keys name. It leaves out persons
+// whom the caller may not see.
 func (r *Reader) VisibleBases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
 	found, err := r.Bases(ctx, tenantID, keys, day)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, da
 	return found, nil
 }
 
-// Message is the person as responses name them.
+// Message returns the person in the form of responses.
 func (b Base) Message() *commonsv1.BasePerson {
 	return &commonsv1.BasePerson{
 		PersonId:     b.ID,

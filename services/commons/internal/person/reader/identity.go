@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// ParseIdentity returns the key in an identity, which has exactly one property.
-// A person, the employee and the user are the same, so their keys are as well.
+// ParseIdentity returns the key in an identity, which must have exactly one property. Person,
+// employee and user are the same, so their keys are the same too.
 func ParseIdentity(id *commonsv1.PersonIdentity, today civil.Date) (store.Key, error) {
 	if err := rules.CheckIdentity(id); err != nil {
 		return store.Key{}, err
@@ -47,13 +47,13 @@ func ParseIdentity(id *commonsv1.PersonIdentity, today civil.Date) (store.Key, e
 	return store.Key{}, fault.Invalid(rules.CodeNoIdentity, "personIdentity needs one property that names the person.")
 }
 
-// IsIdentified reports whether an identity names anybody, be it rightly or wrongly.
+// IsIdentified reports whether an identity has a property that names a person, valid or not.
 func IsIdentified(id *commonsv1.PersonIdentity) bool {
 	return id != nil && (id.PersonKey != nil || id.EmployeeKey != nil || id.UserKey != nil || id.PersonNumber != nil ||
 		id.UserName != nil || id.Aoid != nil || id.Coid != nil || id.BadgeNumber != nil)
 }
 
-// SplitIdentity returns an identity for each of the properties that name a person.
+// SplitIdentity returns a separate identity for each property that names a person.
 func SplitIdentity(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
 	all := []*commonsv1.PersonIdentity{
 		{PersonKey: id.PersonKey},
@@ -67,7 +67,7 @@ func SplitIdentity(id *commonsv1.PersonIdentity) []*commonsv1.PersonIdentity {
 	return slices.DeleteFunc(all, func(part *commonsv1.PersonIdentity) bool { return !IsIdentified(part) })
 }
 
-// parseCriterion returns the persons that a criterion names. A badge names who
+// parseCriterion returns the persons that a criterion names. A badge names the person who
 // carries it on the day.
 func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, error) {
 	if len(c.GetMultiKey()) > 0 || len(c.GetMultiKeyValues()) > 0 {
@@ -78,8 +78,7 @@ func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, e
 		"username":         func(v string) store.Key { return store.Key{User: strings.ToLower(names.Clean(v))} },
 		"useremailaddress": func(v string) store.Key { return store.Key{Email: strings.ToLower(v)} },
 		"badgenumber":      func(v string) store.Key { return store.Key{Badge: names.Clean(v), Day: on} },
-		// A person has one assignment, and is one employee and one user: all
-		// of them have the person's id.
+		// A person has one assignment, one employee and one user, all with the person's id.
 		"personid": keyOfID, "employeeid": keyOfID, "jobassignmentid": keyOfID, "useraccountid": keyOfID,
 	}[strings.ToLower(c.GetKey())]
 	if !known {
@@ -103,7 +102,7 @@ func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, e
 	return keys, nil
 }
 
-// keyOfID returns the key with an id, and none for a text that is no id.
+// keyOfID returns the key with an id, or the zero key for a text that is not an id.
 func keyOfID(text string) store.Key {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {

@@ -1,5 +1,5 @@
-// Package reader reads persons for callers, by the identities that they send. What a
-// caller may not see is not found.
+// Package reader reads persons for callers, by the identities in their requests. Persons whom
+// a caller may not see are not found.
 package reader
 
 import (
@@ -22,18 +22,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// Reader reads persons for callers: what they may not see is not there.
+// Reader reads persons for callers. It treats persons whom the caller may not see as unknown.
 type Reader struct {
 	pool *pg.Pool
-	// rows say whom callers may see.
+	// rows decides which persons callers may see.
 	rows *rowvisibility.Rules
-	// hyperfinds says whom the queries find by which callers filter.
+	// hyperfinds evaluates the stored queries by which callers filter.
 	hyperfinds Hyperfinds
 	clock      clock.Clock
 }
 
-// New returns a Reader of the database of the pool. It shows callers the persons whom the
-// rules let them see.
+// New returns a Reader of the pool's database. It returns only persons who are visible under
+// the rules.
 func New(pool *pg.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk clock.Clock) *Reader {
 	return &Reader{pool: pool, rows: rules, hyperfinds: hyperfinds, clock: clk}
 }
@@ -41,15 +41,15 @@ func New(pool *pg.Pool, rules *rowvisibility.Rules, hyperfinds Hyperfinds, clk c
 // Visible returns the persons whom the caller may see.
 func (r *Reader) Visible(ctx context.Context) (rowvisibility.Set, error) { return r.rows.Visible(ctx) }
 
-// Hyperfinds say whom stored queries find.
+// Hyperfinds evaluates stored queries.
 type Hyperfinds interface {
-	// Among returns which of some persons a query finds on the days of a range.
+	// Among returns those of the persons that match a query on the days of a range.
 	Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error)
 }
 
-// hyperfindFilter returns who passes the filter of a criterion: everybody without one.
-// Who does not is left out of a response, like those who are not active when
-// only active ones are asked for.
+// hyperfindFilter returns a function that reports whether a person passes the filter of a
+// criterion. Without a filter, all persons pass. The response leaves out the others, as it
+// leaves out inactive persons if the request asks for active ones.
 func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFindFilter, persons []int64) (func(int64) bool, error) {
 	if filter.GetHyperfind() == nil {
 		return func(int64) bool { return true }, nil
@@ -58,7 +58,7 @@ func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFin
 	return func(id int64) bool { return found[id] }, err
 }
 
-// Load returns the persons whom keys name and whom the caller may see.
+// Load returns the persons that keys name. It leaves out persons whom the caller may not see.
 func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (map[store.Key]*store.Person, error) {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k store.Key) bool { return k == store.Key{} })
 	if len(keys) == 0 {
@@ -97,7 +97,7 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 // Now returns the present instant.
 func (r *Reader) Now() time.Time { return r.clock.Now() }
 
-// Today is the present day in UTC, within the days that are stored.
+// Today returns the present day in UTC, limited to the range of days that can be stored.
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
 
 // requestedPersons returns the persons that a criterion names, and the snapshot date.
@@ -110,8 +110,8 @@ func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWh
 	return tenantID, day, keys, err
 }
 
-// ForEach calls do for the persons that a criterion names, in the order asked for,
-// with the snapshot date; with nil for who is unknown.
+// ForEach calls do for each person in a criterion, in the order of the request, with the
+// snapshot date. It passes nil for unknown persons.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
 	tenantID, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
@@ -137,8 +137,7 @@ func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do f
 	return nil
 }
 
-// snapshotDate returns the day that a criterion is about: today unless it says
-// otherwise.
+// snapshotDate returns the snapshot date of a criterion, today by default.
 func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) {
 	text := where.GetSnapshotDate()
 	if long := where.GetSnapshotDateTime(); long != "" {
@@ -154,8 +153,8 @@ func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) 
 	return day.Clamp(), nil
 }
 
-// CheckVisible returns the error for an unknown person when the caller may not
-// see the one with the id.
+// CheckVisible returns the error for an unknown person if the caller may not see the person
+// with the id.
 func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
 	visible, err := r.rows.Visible(ctx)
 	if err != nil || visible.Has(id) {
@@ -165,13 +164,13 @@ func (r *Reader) CheckVisible(ctx context.Context, id int64) error {
 	return NotFound(id)
 }
 
-// NotFound is the error for an id in the path that is nobody's. The reference
-// product returns 400 for persons, also there.
+// NotFound returns the error for an unknown id in the path. The reference product returns 400
+// for persons, also in this case.
 func NotFound(id int64) *fault.Error {
 	return fault.Invalid(rules.CodeUnknown, fmt.Sprintf("There is no person with the id %d.", id))
 }
 
-// deleteInvisible takes the persons away whom the caller may not see.
+// deleteInvisible removes the persons whom the caller may not see.
 func (r *Reader) deleteInvisible(ctx context.Context, found map[store.Key]Base) error {
 	visible, err := r.rows.Visible(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// The SQL types of columns, by what the contract says of their fields.
+// SQL types of columns, by the types of their fields in the API.
 const (
 	kindText  = "text"
 	kindDate  = "date"
@@ -26,16 +26,16 @@ const (
 // Column is a column of a table that holds a field of a message. Its type follows
 // from the field's descriptor.
 type Column struct {
-	// Name is the column's, Kind its SQL type.
+	// Name is the name of the column, and Kind its SQL type.
 	Name, Kind string
-	// Path is the field as callers write it: JSON names with dots between them.
+	// Path is the path of the field in requests: JSON names, separated by dots.
 	Path string
-	// fields lead from the message to the field.
+	// fields is the path from the message to the field.
 	fields []protoreflect.FieldDescriptor
 }
 
-// newColumn makes the column for the field of a message at a path of proto names.
-// A path that does not exist is a mistake in this package.
+// newColumn returns the column for the field of a message, given as a path of proto names. A
+// path that does not exist is a programming error.
 func newColumn(message protoreflect.MessageDescriptor, name, path string) Column {
 	c := Column{Name: name, fields: fieldsAt(message, path)}
 	c.Path = jsonPath(c.fields)
@@ -80,10 +80,10 @@ func kindOf(field protoreflect.FieldDescriptor) string {
 	panic(fmt.Sprintf("record: no column holds a %s such as %s", field.Kind(), field.FullName()))
 }
 
-// IsText reports whether the column holds a text that is no date.
+// IsText reports whether the column holds a text other than a date.
 func (c Column) IsText() bool { return c.Kind == kindText }
 
-// parent returns the message that has the field, nil when it is not there.
+// parent returns the message that contains the field, or nil if it is missing.
 func (c Column) parent(m protoreflect.Message) (protoreflect.Message, protoreflect.FieldDescriptor) {
 	last := len(c.fields) - 1
 	for _, field := range c.fields[:last] {
@@ -95,7 +95,7 @@ func (c Column) parent(m protoreflect.Message) (protoreflect.Message, protorefle
 	return m, c.fields[last]
 }
 
-// Text returns the value of a text or a date, "" when it is not there.
+// Text returns the value of a text or a date, or "" if it is missing.
 func (c Column) Text(m protoreflect.Message) string {
 	parent, field := c.parent(m)
 	if parent == nil || field.Kind() != protoreflect.StringKind {
@@ -111,8 +111,8 @@ func (c Column) Clear(m protoreflect.Message) {
 	}
 }
 
-// Value returns the field as the database takes it: nil stands for NULL, which
-// every type but text has.
+// Value returns the field as a database value. nil stands for NULL, which every type except
+// text can have.
 func (c Column) Value(m protoreflect.Message) (any, error) {
 	parent, field := c.parent(m)
 	switch {
@@ -128,8 +128,8 @@ func (c Column) Value(m protoreflect.Message) (any, error) {
 	return parent.Get(field).Interface(), nil
 }
 
-// SetValue puts a value that was read from the database into a message. NULL and ""
-// change nothing.
+// SetValue sets the field of a message to a value from the database. NULL and "" change
+// nothing.
 func (c Column) SetValue(m protoreflect.Message, value any) error {
 	if value == nil || value == "" {
 		return nil
@@ -142,7 +142,7 @@ func (c Column) SetValue(m protoreflect.Message, value any) error {
 	switch v := value.(type) {
 	case civil.Date:
 		m.Set(field, protoreflect.ValueOfString(v.String()))
-	case time.Time: // What a date is scanned into where its column has no type here.
+	case time.Time: // A date scans into this type if its column has no type here.
 		m.Set(field, protoreflect.ValueOfString(civil.FromTime(v).String()))
 	case []byte:
 		return proto.Unmarshal(v, m.Mutable(field).Message().Interface())
@@ -154,7 +154,7 @@ func (c Column) SetValue(m protoreflect.Message, value any) error {
 	return nil
 }
 
-// fingerprint is the same for equal values of the column.
+// fingerprint returns a text that is the same for equal values of the column.
 func (c Column) fingerprint(m protoreflect.Message) string {
 	if c.Kind == kindText || c.Kind == kindDate {
 		return strconv.Quote(c.Text(m))
@@ -169,7 +169,7 @@ func (c Column) fingerprint(m protoreflect.Message) string {
 	return fmt.Sprint(value)
 }
 
-// dateOf returns a date that the rules let through.
+// dateOf parses a date that the rules have checked.
 func dateOf(text string) civil.Date {
 	day, err := civil.ParseDate(text)
 	if err != nil {

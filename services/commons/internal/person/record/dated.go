@@ -9,18 +9,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// DatedElement is an element of a list with the days on which it holds.
+// DatedElement is an element of a list with the days on which it applies.
 type DatedElement struct {
 	Days civil.Range
-	// key distinguishes what may hold at the same time, value also the rest.
+	// key distinguishes elements that may apply at the same time; value also contains the other
+	// columns.
 	key, value string
 	Element    Element
 }
 
-// alwaysDays are the days of what has none.
+// alwaysDays are the days of elements without dates.
 var alwaysDays = civil.Range{From: civil.Beginning, To: civil.Forever}
 
-// DatedElements returns the settled elements of a list.
+// DatedElements returns the normalized elements of a list.
 func (l List) DatedElements(r *Record) []DatedElement {
 	elements := l.Elements(r)
 	out := make([]DatedElement, len(elements))
@@ -36,7 +37,7 @@ func (l List) DatedElements(r *Record) []DatedElement {
 	return out
 }
 
-// Set makes the entries the whole list of a record.
+// Set replaces the list of a record with the entries.
 func (l List) Set(r *Record, entries []DatedElement) {
 	l.Clear(r)
 	for _, e := range entries {
@@ -48,9 +49,9 @@ func (l List) Set(r *Record, entries []DatedElement) {
 	}
 }
 
-// overlay returns a list after new entries replaced what held on their days,
-// in order. Other days keep what they had; neighbours that say the same are
-// joined. Neither list has two entries of a key on a day.
+// overlay returns, in order, a list after new entries replaced the old ones on their days.
+// Other days stay as they were. Adjacent entries with equal values are joined. Neither list
+// has two entries with the same key on a day.
 func overlay(old, fresh []DatedElement) []DatedElement {
 	covered := map[string][]civil.Range{}
 	for _, e := range fresh {
@@ -70,7 +71,7 @@ func overlay(old, fresh []DatedElement) []DatedElement {
 	return MergeAdjacent(out)
 }
 
-// MergeAdjacent sorts entries and joins neighbours that say the same.
+// MergeAdjacent sorts entries and joins adjacent ones with equal values.
 func MergeAdjacent(entries []DatedElement) []DatedElement {
 	slices.SortStableFunc(entries, func(a, b DatedElement) int {
 		return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.Days.From, b.Days.From))
@@ -89,13 +90,12 @@ func MergeAdjacent(entries []DatedElement) []DatedElement {
 	return out
 }
 
-// EqualElements reports whether two ordered lists say the same.
+// EqualElements reports whether two ordered lists are equal.
 func EqualElements(a, b []DatedElement) bool {
 	return slices.EqualFunc(a, b, func(x, y DatedElement) bool { return x.Days == y.Days && x.value == y.value })
 }
 
-// DropEmpty leaves out the entries that say that there is nothing: an empty text, an
-// empty address, no wage.
+// DropEmpty removes entries with empty values: an empty text, an empty address, no wage.
 func (l List) DropEmpty(entries []DatedElement) []DatedElement {
 	if l.empty == nil {
 		return entries

@@ -10,25 +10,25 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// List is a list of a person that is kept in a table of its own. Its columns are the
-// fields of its elements, as the contract describes them.
+// List is a list of a person that has its own table. Its columns are the fields of its
+// elements in the API.
 type List struct {
-	// Path is the list as callers write it.
+	// Path is the path of the list in requests.
 	Path, Table string
-	// Keys is how many of the columns, from the first on, distinguish what may
-	// hold at the same time. None: there is at most one element for a day.
+	// Keys is the number of leading columns that distinguish elements that may apply at the same
+	// time. With 0, at most one element applies on a day.
 	Keys    int
 	Columns []Column
-	// Undated says that the elements hold always. The others have an effective date,
-	// which is included, and an expiration date, which is excluded.
+	// Undated reports that the elements have no dates and always apply. The others have an
+	// effective date, which is included, and an expiration date, which is excluded.
 	Undated bool
 
 	effective, expiration protoreflect.FieldDescriptor
-	// empty reports whether an element says that there is nothing on its days,
-	// so that it takes away and is not kept. Nil: none does.
+	// empty reports whether an element has an empty value. Such an element removes the values on
+	// its days and is not stored. It is nil for lists without empty values.
 	empty func(Element) bool
-	// get returns the elements of a record, add appends one without values, clear
-	// removes all.
+	// get returns the elements of a record, add appends one without values, and clear removes
+	// all.
 	get   func(*Record) []Element
 	add   func(*Record) Element
 	clear func(*Record)
@@ -37,7 +37,7 @@ type List struct {
 // Element is an element of a list.
 type Element = protoreflect.Message
 
-// Lists are all lists that have tables. They are made once, and never changed.
+// Lists returns all lists that have tables. They are created once and never modified.
 var Lists = sync.OnceValue(func() []List {
 	return []List{
 		inMessage("personInformation.employmentStatusList", "employment_status", 0, "status=employment_status_name"),
@@ -85,8 +85,8 @@ func wageWorkRules() List {
 	return l
 }
 
-// newList makes a list of messages. A column is the name of a field, or its own name,
-// "=" and the path of the field.
+// newList returns a list of messages. A column is the name of a field, or the column's own
+// name, "=" and the path of the field.
 func newList(path, table string, keys int, element protoreflect.MessageDescriptor, columns []string) List {
 	l := List{
 		Path: path, Table: table, Keys: keys,
@@ -103,14 +103,14 @@ func newList(path, table string, keys int, element protoreflect.MessageDescripto
 	}
 	if l.effective == nil {
 		l.Undated = true
-		// An empty text says that there is nothing.
+		// An empty text removes the value.
 		value := l.Columns[keys]
 		l.empty = func(e Element) bool { return value.IsText() && value.Text(e) == "" }
 	}
 	return l
 }
 
-// inMessage makes a list that is a field of the person, at a path of JSON names.
+// inMessage returns a list that is a field of the person, at a path of JSON names.
 func inMessage(path, table string, keys int, columns ...string) List {
 	var fields []protoreflect.FieldDescriptor
 	message := (*commonsv1.Person)(nil).ProtoReflect().Descriptor()
@@ -143,7 +143,7 @@ func inMessage(path, table string, keys int, columns ...string) List {
 	return l
 }
 
-// listOutsideMessage makes a list that the person's message does not have.
+// listOutsideMessage returns a list that is not a field of the person's message.
 func listOutsideMessage[M proto.Message](path, table string, keys int, at func(*Record) *[]M, columns ...string) List {
 	var none M
 	l := newList(path, table, keys, none.ProtoReflect().Descriptor(), columns)
@@ -164,14 +164,14 @@ func listOutsideMessage[M proto.Message](path, table string, keys int, at func(*
 	return l
 }
 
-// Elements returns the elements that a record has. To change one changes the record.
+// Elements returns the elements of a record. Changes to them change the record.
 func (l List) Elements(r *Record) []Element { return l.get(r) }
 
 // Clear removes all elements.
 func (l List) Clear(r *Record) { l.clear(r) }
 
-// Add adds an element that was read from the database: values has one for each
-// column. The dates are those of a dated list.
+// Add adds an element from the database. values has one value for each column. The dates
+// apply to dated lists only.
 func (l List) Add(r *Record, effective, expiration string, values []any) error {
 	e := l.add(r)
 	for i, c := range l.Columns {
@@ -196,7 +196,8 @@ func (l List) SetDates(e Element, effective, expiration string) {
 	e.Set(l.expiration, protoreflect.ValueOfString(expiration))
 }
 
-// Fingerprint is the same for elements with the same values in the first n columns.
+// Fingerprint returns a text that is the same for elements with equal values in the first n
+// columns.
 func (l List) Fingerprint(e Element, n int) string {
 	var b strings.Builder
 	for _, c := range l.Columns[:n] {

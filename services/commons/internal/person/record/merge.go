@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// mergeKeys are the properties that name the elements of a list, so that an
-// element that is sent changes the one that is there. Other lists are replaced.
+// mergeKeys are the key properties of lists whose sent elements change the existing ones.
+// Other lists are replaced.
 var mergeKeys = map[protoreflect.Name]protoreflect.Name{
 	"telephone_numbers":           "contact_type_name",
 	"postal_addresses":            "contact_type_name",
@@ -17,8 +17,8 @@ var mergeKeys = map[protoreflect.Name]protoreflect.Name{
 	"expected_hours_list":         "time_period_type_name",
 }
 
-// mergeMessage puts what is set of one message into another. What is not set stays:
-// nobody can tell an empty text from one that was not sent.
+// mergeMessage copies the set fields of one message to another. Unset fields stay as they
+// are, because an empty text cannot be distinguished from one that was not sent.
 func mergeMessage(to, from protoreflect.Message) {
 	from.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
@@ -51,8 +51,8 @@ func mergeList(to protoreflect.Message, field protoreflect.FieldDescriptor, fres
 	}
 }
 
-// elementWith returns the element of a list that has a key, compared without
-// case, and adds one when there is none.
+// elementWith returns the element of a list that has a key, compared without case. It adds
+// the element if it does not exist.
 func elementWith(list protoreflect.List, key protoreflect.FieldDescriptor, value string) protoreflect.Message {
 	for i := range list.Len() {
 		if m := list.Get(i).Message(); strings.EqualFold(m.Get(key).String(), value) {

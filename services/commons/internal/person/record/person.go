@@ -6,8 +6,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Columns are the fields of a person that are columns of the person's row. They are
-// made once, and never changed.
+// Columns returns the fields of a person that are columns of the person's row. They are
+// created once and never modified.
 var Columns = sync.OnceValue(func() []Column {
 	person := (*commonsv1.Person)(nil).ProtoReflect().Descriptor()
 	var out []Column
@@ -35,8 +35,8 @@ var Columns = sync.OnceValue(func() []Column {
 	return out
 })
 
-// DetailsOrEmpty returns that part of a person, or an empty one that is not part of
-// them: looking leaves the person as they are. So do the other functions.
+// DetailsOrEmpty returns the details of a person, or a new empty message. Like the functions
+// below, it does not modify the person.
 func DetailsOrEmpty(r *Record) *commonsv1.PersonDetails {
 	if part := r.Details(); part != nil {
 		return part

@@ -1,5 +1,5 @@
-// Package record has a person in memory: the message, its dated lists, and how both
-// are mapped to columns and tables.
+// Package record holds a person in memory: the message, its dated lists, and their mapping to
+// columns and tables.
 package record
 
 import (
@@ -12,28 +12,29 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Record is everything that is kept of a person: the message, and what the
-// message has no list for.
+// Record holds all stored data of a person: the message, and the lists that the message
+// lacks.
 type Record struct {
 	Message *commonsv1.Person
-	// PayRules are the rules from day to day. The message shows one of them.
+	// PayRules are the dated pay rules. The message shows one of them.
 	PayRules []*commonsv1.ExtensionPayRule
-	// WageRules are what holds by job, from day to day.
+	// WageRules are the dated wages and work rules by job.
 	WageRules []*commonsv1.WageWorkRule
-	// Terms are the employment terms, which timekeeping keeps, in order.
+	// Terms are the employment terms in order. Timekeeping owns them.
 	Terms []TermAssignment
 }
 
-// Details are the names, the number and the dates of the person; nil when there are none.
+// Details returns the names, the number and the dates of the person, or nil if they are
+// missing.
 func (r *Record) Details() *commonsv1.PersonDetails {
 	return r.Message.GetPersonInformation().GetPerson()
 }
 
-// Number is the person number.
+// Number returns the person number.
 func (r *Record) Number() string { return r.Details().GetPersonNumber() }
 
-// ExpandCurrent moves what callers give as one value with a first day into the lists
-// that keep such values from day to day. A list that was given as well decides.
+// ExpandCurrent moves values that callers send with a first day into the dated lists of such
+// values. A list in the same request takes precedence.
 func (r *Record) ExpandCurrent() {
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if job.GetPayRuleName() != "" {
@@ -58,7 +59,7 @@ func (r *Record) ExpandCurrent() {
 	r.ClearCurrent()
 }
 
-// ClearCurrent clears the values that showCurrent fills in.
+// ClearCurrent clears the values that FillCurrent fills in.
 func (r *Record) ClearCurrent() {
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		job.PayRuleName, job.PayRuleEffectiveDate = "", ""
@@ -73,9 +74,9 @@ func clearTimeEntry(access *commonsv1.AccessAssignment) {
 	access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate, access.TimeEntryActivityTrackingStatus = "", "", ""
 }
 
-// ClearUnchanged clears those of the values with one first day that a list of an
-// older record begins to say on that day. A caller who sends back what
-// showCurrent filled in says nothing new, and must not end what comes later.
+// ClearUnchanged clears values with a first day that equal an entry in a list of the older
+// record. A caller who sends back values that FillCurrent filled in does not change them, and
+// must not end later entries.
 func (r *Record) ClearUnchanged(old *Record) {
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		for _, rule := range old.PayRules {
@@ -100,9 +101,8 @@ func (r *Record) ClearUnchanged(old *Record) {
 	}
 }
 
-// FillAddresses fills in the address of e-mail addresses of which only the
-// notification was sent: without a flag, no address takes the one that is there
-// away.
+// FillAddresses fills in the missing address of sent email addresses that have only the
+// notification flag. Without the flag, an empty address removes the existing one.
 func (r *Record) FillAddresses(old *Record) {
 	for _, sent := range r.Message.GetPersonInformation().GetEmailAddresses() {
 		for _, known := range old.Message.GetPersonInformation().GetEmailAddresses() {
@@ -113,8 +113,8 @@ func (r *Record) FillAddresses(old *Record) {
 	}
 }
 
-// FillCurrent fills in, from the lists, what the message shows as one value:
-// what holds on a day, or else what comes next.
+// FillCurrent fills in the single values of the message from the lists: the entry that
+// applies on a day, or else the next one.
 func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
@@ -133,12 +133,11 @@ func (r *Record) FillCurrent(day civil.Date) {
 	}
 }
 
-// DatesOf returns from which day on m holds, and up to and not including which, as
-// YYYY-MM-DD.
+// DatesOf returns the first day of m and the day after the last, as YYYY-MM-DD.
 func DatesOf[M Dated](m M) (from, to string) { return m.GetEffectiveDate(), m.GetExpirationDate() }
 
-// current returns the element of a settled list that holds on a day, or the
-// first that begins later, or nil.
+// current returns the element of a normalized list that applies on a day, or else the next
+// one, or nil.
 func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) *M {
 	var next *M
 	var begins civil.Date
@@ -154,7 +153,7 @@ func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) 
 	return next
 }
 
-// RangeOf returns the range of dates that the rules let through.
+// RangeOf returns the range between two dates that the rules have checked.
 func RangeOf(from, to string) civil.Range {
 	first, err := civil.ParseDate(from)
 	if err != nil {
@@ -167,7 +166,7 @@ func RangeOf(from, to string) civil.Range {
 	return civil.Range{From: first, To: end}
 }
 
-// Clone returns a copy that shares nothing with r.
+// Clone returns a deep copy of r.
 func (r *Record) Clone() *Record {
 	out := &Record{Message: proto.CloneOf(r.Message), Terms: slices.Clone(r.Terms)}
 	for _, rule := range r.PayRules {
@@ -179,7 +178,7 @@ func (r *Record) Clone() *Record {
 	return out
 }
 
-// Merge puts what was sent into a record, list by list, and then the rest.
+// Merge merges sent data into a record: first the lists, and then the rest.
 func (r *Record) Merge(sent *Record) {
 	all := Lists()
 	fresh := make([][]DatedElement, len(all))
@@ -187,7 +186,7 @@ func (r *Record) Merge(sent *Record) {
 		fresh[i] = l.DatedElements(sent)
 		l.Clear(sent)
 	}
-	// The parts that the lists are in come with the rest.
+	// This also creates the messages that contain the lists.
 	mergeMessage(r.Message.ProtoReflect(), sent.Message.ProtoReflect())
 	for i, l := range all {
 		if len(fresh[i]) > 0 {
@@ -196,7 +195,7 @@ func (r *Record) Merge(sent *Record) {
 	}
 }
 
-// Render returns the person as callers see them on a day.
+// Render returns the person as responses show them on a day.
 func (r *Record) Render(id int64, day civil.Date) *commonsv1.Person {
 	r.FillCurrent(day)
 	r.FillTerms()
@@ -204,14 +203,14 @@ func (r *Record) Render(id int64, day civil.Date) *commonsv1.Person {
 	return r.Message
 }
 
-// NewIdentity is how responses name a person.
+// NewIdentity returns the identity of a person in responses.
 func NewIdentity(id int64, number string) *commonsv1.PersonIdentity {
 	return &commonsv1.PersonIdentity{PersonKey: &id, PersonNumber: &number}
 }
 
-// Body returns the bytes of what nobody searches: the message without what is
-// computed or has columns or tables. A part of which nothing is left stays
-// there, empty, for the rest to come back to.
+// Body encodes the properties that queries do not use: the message without computed
+// properties and without those that have columns or tables. An emptied part stays in the
+// message, so that the other properties can be added to it again.
 func (r *Record) Body() ([]byte, error) {
 	out := r.Clone()
 	out.Message.PersonIdentity = nil
@@ -230,14 +229,14 @@ func (r *Record) Body() ([]byte, error) {
 	return body, nil
 }
 
-// ActiveOn reports whether a person is active on a day. Without any employment
-// status they are.
+// ActiveOn reports whether a person is active on a day. A person without any employment
+// status is active.
 func (r *Record) ActiveOn(day civil.Date) bool {
 	statuses := r.Message.GetPersonInformation().GetEmploymentStatusList()
 	return len(statuses) == 0 || statusOn(statuses, day, (*commonsv1.EmploymentStatus).GetEmploymentStatusName) == StatusActive
 }
 
-// statusOn returns the status of a day, "" when there is none.
+// statusOn returns the status on a day, or "" if there is none.
 func statusOn[M Dated](list []M, day civil.Date, name func(M) string) string {
 	for _, s := range list {
 		if RangeOf(DatesOf(s)).Contains(day) {
@@ -247,7 +246,7 @@ func statusOn[M Dated](list []M, day civil.Date, name func(M) string) string {
 	return ""
 }
 
-// Dated is a message with the two dates.
+// Dated is a message with an effective and an expiration date.
 type Dated interface {
 	GetEffectiveDate() string
 	GetExpirationDate() string

@@ -8,7 +8,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// NewState returns what other domains receive of a person.
+// NewState returns the state of a person that other domains receive.
 func NewState(r *Record, id int64, zone string, zones *commonsv1.PersonZones, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,
@@ -24,7 +24,7 @@ func NewState(r *Record, id int64, zone string, zones *commonsv1.PersonZones, ve
 	}
 }
 
-// primaryJobs are the days on which the person has a primary job, each with its path.
+// primaryJobs returns the primary jobs of the person, each with its days and its path.
 func (r *Record) primaryJobs() *commonsv1.PersonJobs {
 	var from, to []civil.Date
 	var paths []string
@@ -35,8 +35,7 @@ func (r *Record) primaryJobs() *commonsv1.PersonJobs {
 	return NewPersonJobs(from, to, paths)
 }
 
-// NewPersonJobs returns the primary jobs that hold from day to day, in the order of their
-// days; nil for none.
+// NewPersonJobs returns primary jobs in the order of their days, or nil if there are none.
 func NewPersonJobs(from, to []civil.Date, paths []string) *commonsv1.PersonJobs {
 	out := &commonsv1.PersonJobs{}
 	for i, path := range paths {
@@ -51,8 +50,8 @@ func NewPersonJobs(from, to []civil.Date, paths []string) *commonsv1.PersonJobs 
 	return out
 }
 
-// DefaultStatus makes a person of whom only the day of hire is known an active
-// employee from that day on (services/commons/README.md, hired persons are active).
+// DefaultStatus makes a person with a hire date and without any employment status an active
+// employee from that date on (services/commons/README.md, hired persons are active).
 func (r *Record) DefaultStatus() {
 	info := r.Message.GetPersonInformation()
 	if hired := info.GetPerson().GetHireDate(); hired != "" && len(info.GetEmploymentStatusList()) == 0 {
@@ -73,8 +72,8 @@ func (r *Record) TerminatedDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
-// LockedOutDays returns the days on which the person may not log in. Days for which
-// nothing is said of the user account are no reason.
+// LockedOutDays returns the days on which the person may not log in. Days without a status of
+// the user account do not lock the person out.
 func (r *Record) LockedOutDays() []civil.Range {
 	out := r.TerminatedDays()
 	for _, s := range r.Message.GetPersonInformation().GetUserAccountStatusList() {
@@ -85,8 +84,7 @@ func (r *Record) LockedOutDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
-// NewPersonDays returns ranges of days as messages have them: from a day up to, and not
-// including, another.
+// NewPersonDays returns ranges of days in the form of messages, with an exclusive end.
 func NewPersonDays(ranges []civil.Range) []*commonsv1.PersonDays {
 	var out []*commonsv1.PersonDays
 	for _, r := range ranges {
@@ -95,11 +93,11 @@ func NewPersonDays(ranges []civil.Range) []*commonsv1.PersonDays {
 	return out
 }
 
-// The statuses of the employment and of the user account.
+// Statuses of the employment and of the user account.
 const (
 	StatusActive     = "Active"
 	StatusTerminated = "Terminated"
 )
 
-// Statuses are the names that employment and user account statuses have.
+// Statuses are the names of employment and user account statuses.
 var Statuses = []string{StatusActive, "Inactive", StatusTerminated}

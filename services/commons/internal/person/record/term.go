@@ -15,20 +15,20 @@ type TermAssignment struct {
 	Days civil.Range
 }
 
-// TermRequest is an element of what a caller asks for: the person is put on the
-// term for the days, or, without a name, taken off whatever holds on them.
+// TermRequest is an element of a request for employment terms. It assigns the person to the
+// term for the days or, without a name, removes any assignment on them.
 type TermRequest struct {
 	Path, Name string
-	// ID is that of the term, once it is found.
+	// ID is the id of the term, after it was found.
 	ID int64
-	// Days are empty when only original is meant.
+	// Days are empty if the element only removes the assignment that starts on OriginalStart.
 	Days civil.Range
-	// original, unless it is nil, is the first day of an assignment that goes.
+	// OriginalStart is the first day of an assignment to remove, or nil.
 	OriginalStart *civil.Date
 }
 
-// ApplyTermRequests returns what a person has after a request was carried out. Timekeeping
-// does the same with what it knows.
+// ApplyTermRequests returns the terms of a person after a request. Timekeeping computes the
+// same from its own data.
 func ApplyTermRequests(have []TermAssignment, asked []TermRequest) []TermAssignment {
 	if len(asked) == 0 {
 		return have
@@ -55,7 +55,7 @@ func ApplyTermRequests(have []TermAssignment, asked []TermRequest) []TermAssignm
 	return MergeAdjacentTerms(out)
 }
 
-// MergeAdjacentTerms joins neighbours on the same term.
+// MergeAdjacentTerms joins adjacent assignments to the same term.
 func MergeAdjacentTerms(list []TermAssignment) []TermAssignment {
 	out := list[:0]
 	for _, t := range list {

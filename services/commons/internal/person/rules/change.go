@@ -8,9 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// ChangedPerson returns a stored person after what a caller sent of them, and nothing
-// else, was changed. An element of a dated list replaces what held on its days;
-// without a first day it begins today.
+// ChangedPerson applies a request to a stored person and changes nothing else. An element of
+// a dated list replaces the entries on its days. Without a first day, it starts today.
 func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*commonsv1.WageWorkRule, today civil.Date) (*Draft, error) {
 	sent := (&record.Record{Message: in, WageRules: wages}).Clone()
 	sent.Message.PersonIdentity = nil
@@ -52,8 +51,8 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	return d, r.complete(d)
 }
 
-// changedAccount returns what auth has to receive of the user account, given
-// what was sent of it, or nil.
+// changedAccount returns the changes of the user account that auth must receive, or nil. sent
+// is the user account in the request.
 func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccount {
 	now := &UserAccount{
 		UserName:      record.UserAccountOrEmpty(d.Record).GetUserName(),
@@ -73,8 +72,8 @@ func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccou
 	return now
 }
 
-// dropWagesWithoutRate takes away the wages without a rate: their days keep the rates of an
-// older record. Days that have none need one.
+// dropWagesWithoutRate removes wages without a rate, so that their days keep the rates of the
+// older record. It refuses them on days that have no rate yet.
 func dropWagesWithoutRate(r, old *record.Record) error {
 	job := r.Message.GetJobAssignment()
 	if job == nil {

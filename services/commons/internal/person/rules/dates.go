@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// normaliseDates fills in the dates that a caller left out of a list and refuses
-// those that disagree. An element begins on first unless it says otherwise. It
-// ends never, or, in a list with one element for a day, where the next begins.
+// normaliseDates fills in the missing dates of a list and refuses contradictory ones. By
+// default, an element starts on first. It ends never or, in a list with one element for a
+// day, when the next one starts.
 func normaliseDates(l record.List, elements []record.Element, first civil.Date) error {
 	if l.Undated {
 		return checkDuplicates(l, elements)
@@ -42,7 +42,7 @@ func normaliseDates(l record.List, elements []record.Element, first civil.Date) 
 	return nil
 }
 
-// checkOverlaps refuses elements that may not hold at the same time.
+// checkOverlaps refuses elements that overlap and may not apply at the same time.
 func checkOverlaps(l record.List, elements []record.Element, ranges []civil.Range) error {
 	order := make([]int, len(elements))
 	keys := make([]string, len(elements))

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	// maxHours are those of a leap year: nothing that hours are given for is
-	// longer.
+	// maxHours are the hours of a leap year, the longest period of hours.
 	maxHours = 366 * 24
-	// maxPercent is far above what anybody works, and below a fraction of hours
-	// that was taken for a percentage.
+	// maxPercent is far above any real percentage, but below a number of hours that was sent as
+	// a percentage by mistake.
 	maxPercent = 1000
 )
 
@@ -41,8 +40,7 @@ func checkHours(info *commonsv1.PersonInformation) error {
 	return nil
 }
 
-// checkQuantity checks hours that are sent as text. Without any, what is there
-// stays.
+// checkQuantity checks hours in a text. An empty text keeps the existing hours.
 func checkQuantity(path string, e *commonsv1.ExpectedHours) error {
 	if e.GetQuantity() == "" {
 		return nil
@@ -85,7 +83,7 @@ func timekeepingLicense(p *commonsv1.Person) string {
 	return ""
 }
 
-// checkLicense refuses a licence for timekeeping without any pay rule to go by.
+// checkLicense refuses a timekeeping licence for a person without a pay rule.
 func checkLicense(r *record.Record) error {
 	if name := timekeepingLicense(r.Message); name != "" && len(r.PayRules) == 0 {
 		return fault.Invalid(CodeNoPayRule, fmt.Sprintf("The licence %.100q needs a pay rule. "+

@@ -5,8 +5,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// CheckIdentity refuses an identity with several properties. When a person is
-// created it says nothing else.
+// CheckIdentity refuses an identity with several properties. It has no other effect when a
+// person is created.
 func CheckIdentity(id *commonsv1.PersonIdentity) error {
 	if id == nil {
 		return nil
@@ -29,8 +29,8 @@ func CheckIdentity(id *commonsv1.PersonIdentity) error {
 	return nil
 }
 
-// externalIdentity returns what is kept of an identity: the pair of names that
-// another system gave. Everything else names the person by what is elsewhere.
+// externalIdentity returns the part of an identity that is stored: the pair of ids from
+// another system. The other properties name the person by data that is stored elsewhere.
 func externalIdentity(given *commonsv1.PersonIdentity) *commonsv1.PersonIdentity {
 	if given.GetAoid() == "" {
 		return nil

@@ -19,7 +19,7 @@ var (
 	accessRoles = []string{"manager_role", "employee_role"}
 )
 
-// checkParts checks what is kept as it is sent.
+// checkParts checks the parts that are stored as they are sent.
 func checkParts(p *commonsv1.Person) error {
 	info := p.GetPersonInformation()
 	for i, e := range info.GetExpectedHoursList() {
@@ -79,7 +79,7 @@ func checkApprovers(list []*commonsv1.Approver) error {
 	return nil
 }
 
-// checkLengths bounds the lists of a person.
+// checkLengths limits the lengths of a person's lists.
 func checkLengths(r *record.Record) error {
 	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
 	lengths := map[string]int{
@@ -105,11 +105,11 @@ func checkLengths(r *record.Record) error {
 	return nil
 }
 
-// datedSpan is the pair of dates of something that is kept as it is sent.
+// datedSpan is a pair of dates in a part that is stored as it is sent.
 type datedSpan struct{ path, from, to string }
 
-// check refuses dates of which the second is not after the first. Their form
-// was checked before.
+// check refuses a second date that is not after the first. The format of the dates was
+// checked before.
 func (s datedSpan) check() error {
 	from, err := civil.ParseDate(s.from)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Property is a required property: where it is, and whether it is there.
+// Property is a required property, with its path and its presence.
 type Property struct {
 	Path    string
 	Present bool
 }
 
-// TextProperty is a property that is present when its text is not blank.
+// TextProperty returns a property that is present if its text is not blank.
 func TextProperty(path, value string) Property { return Property{path, strings.TrimSpace(value) != ""} }
 
 func flag(path string, value *bool) Property { return Property{path, value != nil} }
 
-// checkRequired refuses a person who lacks a required property, naming the
-// first that is missing by its path.
+// checkRequired refuses a person who lacks a required property. The error has the path of the
+// first missing one.
 func checkRequired(p *commonsv1.Person) error {
 	if err := checkRequiredOnce(p); err != nil {
 		return err
@@ -28,7 +28,7 @@ func checkRequired(p *commonsv1.Person) error {
 	return checkRequiredParts(p)
 }
 
-// checkWages refuses the wages of a new person that have no rate.
+// checkWages refuses wages of a new person without a rate.
 func checkWages(p *commonsv1.Person) error {
 	var wages []Property
 	for i, w := range p.GetJobAssignment().GetBaseWageRates() {
@@ -37,8 +37,8 @@ func checkWages(p *commonsv1.Person) error {
 	return CheckPresent(wages)
 }
 
-// checkRequiredOnce looks at what a person has once, and keeps when only other
-// properties are changed.
+// checkRequiredOnce checks the required properties that a person has once. They stay when
+// only other properties are changed.
 func checkRequiredOnce(p *commonsv1.Person) error {
 	details := p.GetPersonInformation().GetPerson()
 	required := []Property{
@@ -53,12 +53,13 @@ func checkRequiredOnce(p *commonsv1.Person) error {
 	return CheckPresent(required)
 }
 
-// checkRequiredParts looks at what the parts need that were sent.
+// checkRequiredParts checks the required properties of the sent parts.
 func checkRequiredParts(p *commonsv1.Person) error {
 	return CheckPresent(append(requiredInformation(p.GetPersonInformation()), requiredElsewhere(p)...))
 }
 
-// CheckPresent refuses a request that lacks one of the properties, and names the first.
+// CheckPresent refuses a request that lacks one of the properties. The error names the first
+// missing one.
 func CheckPresent(required []Property) error {
 	for _, r := range required {
 		if !r.Present {

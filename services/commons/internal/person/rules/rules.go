@@ -1,5 +1,5 @@
-// Package rules checks what callers send of persons and fills in what they left out.
-// It reads no database.
+// Package rules checks sent persons and fills in missing values. It does not read the
+// database.
 package rules
 
 import (
@@ -18,38 +18,37 @@ import (
 )
 
 const (
-	// maxText bounds names and numbers, in characters.
+	// maxText limits names and numbers, in characters.
 	maxText = 250
-	// maxPath bounds the paths of organizations, in characters. An index holds
-	// them, and its entries have less than 2,700 bytes.
+	// maxPath limits the paths of organizations, in characters. They are in an index, whose
+	// entries have less than 2,700 bytes.
 	maxPath = 650
-	// maxCategory bounds labor categories, in characters.
+	// maxCategory limits labor categories, in characters.
 	maxCategory = 2000
-	// maxList bounds each list of a person.
+	// maxList limits the length of each list of a person.
 	maxList = 250
 )
 
-// Draft is a person that passed the rules and waits to be stored.
+// Draft is a checked person before it is stored.
 type Draft struct {
-	// record is the person as they will be: dates settled, full name computed,
-	// no password. A new person has no id yet.
+	// Record is the person to be stored, with normalized dates, the full name, and no password.
+	// A new person has no id yet.
 	*record.Record
-	// Zone is the IANA name of the person's time zone, and zoneFrom the first day of it that the
-	// caller asks for, "" for none.
+	// Zone is the IANA name of the person's time zone. zoneFrom is its first day in the request,
+	// or "".
 	Zone, zoneFrom string
-	// Zones are the time zones of a person who had more than one, the last of which is Zone.
+	// Zones are the dated time zones of a person who has had several. The last of them is Zone.
 	Zones *commonsv1.PersonZones
-	// Account is the user account to create or to change, or nil; its person id
-	// is 0.
+	// Account is the user account to create or to change, or nil. Its person id is 0.
 	Account *UserAccount
-	// TermRequests is what the caller asks for about employment terms.
+	// TermRequests are the requests for employment terms.
 	TermRequests []record.TermRequest
 }
 
-// UserAccount is what auth needs to let a person log in.
+// UserAccount holds the data that auth needs for a person to log in.
 type UserAccount struct {
 	UserName, Password, AccessProfile string
-	// Known says that auth has the account already.
+	// Known reports that the account already exists in auth.
 	Known bool
 }
 
@@ -60,12 +59,12 @@ type Rules struct {
 	defaultZone string
 }
 
-// New returns Rules that know time zones; persons without one are in defaultZone.
+// New returns Rules with the given time zones and the default for persons without one.
 func New(zones *civil.Zones, defaultZone string) *Rules {
 	return &Rules{zones: zones, defaultZone: defaultZone}
 }
 
-// NewPerson checks a person that is to be created.
+// NewPerson checks a new person.
 func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	if err := CheckIdentity(in.GetPersonIdentity()); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Who is new has no term to be taken off.
+	// A new person has no term to remove.
 	d.TermRequests = slices.DeleteFunc(asked, func(a record.TermRequest) bool { return a.Name == "" })
 	for _, l := range record.Lists() {
 		l.Set(d.Record, l.DropEmpty(record.MergeAdjacent(l.DatedElements(d.Record))))
@@ -105,7 +104,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	return d, r.complete(d)
 }
 
-// checkSent checks what a caller sent of a person, new or not.
+// checkSent checks the data in the request, for new and existing persons.
 func checkSent(r *record.Record) error {
 	if err := checkTexts(r); err != nil {
 		return err
@@ -116,7 +115,7 @@ func checkSent(r *record.Record) error {
 	return checkParts(r.Message)
 }
 
-// complete checks a person as a whole and computes what follows from the rest.
+// complete checks a person as a whole and computes the derived properties.
 func (r *Rules) complete(d *Draft) error {
 	if err := checkLengths(d.Record); err != nil {
 		return err
@@ -137,8 +136,8 @@ func (r *Rules) complete(d *Draft) error {
 	return nil
 }
 
-// takeUserAccount returns the user account of a person and wipes from the message
-// the passwords, and what only the server can say of an account.
+// takeUserAccount returns the user account of a person. It clears the passwords in the
+// message, and the account properties that only the server sets.
 func takeUserAccount(person *commonsv1.Person) *UserAccount {
 	given := person.GetUser().GetUserAccount()
 	if given == nil {
@@ -155,7 +154,7 @@ func takeUserAccount(person *commonsv1.Person) *UserAccount {
 	return a
 }
 
-// WithoutPassword returns the person as it may be shown.
+// WithoutPassword returns the person without passwords.
 func WithoutPassword(in *commonsv1.Person) *commonsv1.Person {
 	if in.GetUser().GetUserAccount().GetUserPassword() == "" && len(in.GetUser().GetPasswordHistories()) == 0 {
 		return in
@@ -168,7 +167,8 @@ func WithoutPassword(in *commonsv1.Person) *commonsv1.Person {
 	return out
 }
 
-// checkText refuses what a database text or a log line cannot hold.
+// checkText refuses characters that a database text or a log line cannot contain, and texts
+// that are too long.
 func checkText(path, text string, limit int) error {
 	if utf8.RuneCountInString(text) > limit {
 		return fault.Invalid(CodeTooLong, fmt.Sprintf("%s is longer than %d characters.", path, limit))

@@ -11,9 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// TakeTermRequests takes what a caller asks for about employment terms out of the
-// message, since timekeeping keeps them. An assignment begins on first unless it
-// says otherwise, and ends where the next one begins, or never.
+// TakeTermRequests moves the requests for employment terms out of the message, because
+// timekeeping stores terms. By default, an assignment starts on first. It ends when the next
+// one starts, or never.
 func TakeTermRequests(p *commonsv1.Person, first civil.Date) ([]record.TermRequest, error) {
 	given := p.GetJobAssignment().GetEmploymentTermAssignments()
 	if len(given) == 0 {
@@ -81,8 +81,8 @@ func readTerm(path string, g *commonsv1.TermAssignment, first civil.Date) (recor
 	return a, nil
 }
 
-// checkTermOverlaps refuses assignments for the same days: a person has at most
-// one term.
+// checkTermOverlaps refuses overlapping assignments, because a person has at most one term on
+// a day.
 func checkTermOverlaps(asked []record.TermRequest) error {
 	sorted := slices.SortedFunc(slices.Values(asked), func(a, b record.TermRequest) int { return cmp.Compare(a.Days.From, b.Days.From) })
 	sorted = slices.DeleteFunc(sorted, func(a record.TermRequest) bool { return a.Days.Empty() })
@@ -94,8 +94,8 @@ func checkTermOverlaps(asked []record.TermRequest) error {
 	return nil
 }
 
-// checkPositionTerms refuses employment terms of a position: a person has one
-// at a time, whatever their position.
+// checkPositionTerms refuses employment terms in a position, because terms belong to the
+// person.
 func checkPositionTerms(p *commonsv1.Person) error {
 	for i, position := range p.GetPositions() {
 		for k, a := range position.GetFields()["employmentTermAssignments"].GetListValue().GetValues() {

@@ -7,7 +7,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// unassignment is a flag that takes a profile away, and the name of the profile.
+// unassignment is a flag that removes a profile, with the name of the profile.
 type unassignment struct {
 	flag, name string
 	take       **bool
@@ -34,10 +34,10 @@ func unassignments(a *commonsv1.AccessAssignment) []unassignment {
 	}
 }
 
-// taken reports whether the profile is to be taken away.
+// taken reports whether the request removes the profile.
 func (u unassignment) taken() bool { return *u.take != nil && **u.take }
 
-// checkUnassigned refuses to take away what is given at the same time.
+// checkUnassigned refuses to remove a profile that the same request sets.
 func checkUnassigned(a *commonsv1.AccessAssignment) error {
 	for _, u := range unassignments(a) {
 		if u.taken() && *u.profile != "" {
@@ -47,7 +47,7 @@ func checkUnassigned(a *commonsv1.AccessAssignment) error {
 	return nil
 }
 
-// unassign takes away the profiles that are to be taken away, and then the flags.
+// unassign removes the flagged profiles, and then the flags.
 func unassign(a *commonsv1.AccessAssignment) {
 	for _, u := range unassignments(a) {
 		if u.taken() {

@@ -11,8 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// checkTexts checks the texts that are stored in columns, and the lengths of
-// the lists.
+// checkTexts checks the texts in columns and the lengths of the lists.
 func checkTexts(r *record.Record) error {
 	for _, c := range record.Columns() {
 		if err := checkText(c.Path, c.Text(r.Message.ProtoReflect()), maxText); err != nil {
@@ -57,8 +56,8 @@ func checkElement(l record.List, i int, e record.Element) error {
 	return nil
 }
 
-// normalise checks the lists of a person and fills in the dates that were left
-// out: an element begins on first unless it says otherwise.
+// normalise checks the lists of a person and fills in missing dates. By default, an element
+// starts on first.
 func normalise(r *record.Record, first civil.Date) error {
 	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
 	if text := info.GetPerson().GetHireDate(); text != "" {
@@ -102,7 +101,7 @@ func normalise(r *record.Record, first civil.Date) error {
 	return nil
 }
 
-// normaliseStatus writes a status as it is stored; callers write it in any case.
+// normaliseStatus converts a status to its stored spelling. Callers may use any case.
 func normaliseStatus(path string, name *string) error {
 	for _, status := range record.Statuses {
 		if strings.EqualFold(*name, status) {

@@ -11,8 +11,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// shortZones are the names by which the reference product calls time zones,
-// in lower case, beside those of the time zone database.
+// shortZones are the reference product's names of time zones, in lower case. They are
+// accepted beside the names in the time zone database.
 var shortZones = map[string]string{
 	"utc":            "UTC",
 	"gmt":            "Europe/London",
@@ -42,8 +42,8 @@ var shortZones = map[string]string{
 	"new zealand":    "Pacific/Auckland",
 }
 
-// zoneName returns the name that the time zone database has for a zone, and
-// false for an unknown one.
+// zoneName returns the name of a zone in the time zone database, or false for an unknown
+// zone.
 func zoneName(zones *civil.Zones, name string) (string, bool) {
 	if iana, ok := shortZones[strings.ToLower(strings.TrimSpace(name))]; ok {
 		return iana, true
@@ -55,9 +55,9 @@ func zoneName(zones *civil.Zones, name string) (string, bool) {
 	return zone.Name(), true
 }
 
-// ChangeZone dates the time zone of a changed person, who had an older one, and perhaps dated ones,
-// before. Without a day of the caller, a new time zone holds from the present day of the older one
-// on. Days before keep their time zones.
+// ChangeZone dates the time zone of a changed person. before and dated are the person's
+// present zone and earlier dated zones. By default, a new time zone applies from the present
+// day in the old zone on. Earlier days keep their time zones.
 func (r *Rules) ChangeZone(d *Draft, before string, dated *commonsv1.PersonZones, now time.Time) error {
 	if d.Zones = dated; d.Zone == before && d.zoneFrom == "" {
 		return nil
