@@ -20,21 +20,21 @@ import (
 type Key struct {
 	ID     int64
 	Number string
-	// User and email are in lower case.
+	// User and Email are in lower case.
 	User, Email string
-	// Badge is one that the person carries on day.
+	// Badge is a badge that the person carries on Day.
 	Badge string
 	Day   civil.Date
 	// External is the pair of aoid and coid.
 	External [2]string
 }
 
-// NotFound is the error (400) for a key that nobody has.
+// NotFound returns the error (400) for a key without a person.
 func (k Key) NotFound() *fault.Error {
 	return fault.Invalid(rules.CodeUnknown, "There is no person with "+k.String()+".")
 }
 
-// String says what is looked for.
+// String describes the key in error messages.
 func (k Key) String() string {
 	switch {
 	case k.Number != "":
@@ -51,7 +51,7 @@ func (k Key) String() string {
 	return fmt.Sprintf("the id %d", k.ID)
 }
 
-// Identity is the key as callers write it.
+// Identity returns the key in the form of requests.
 func (k Key) Identity() *commonsv1.PersonIdentity {
 	switch {
 	case k.Number != "":
@@ -68,17 +68,17 @@ func (k Key) Identity() *commonsv1.PersonIdentity {
 	return &commonsv1.PersonIdentity{PersonKey: &k.ID}
 }
 
-// finder is how persons are found by one kind of key.
+// finder finds persons by one kind of key.
 type finder struct {
 	sql string
-	// args are behind the tenant.
+	// args follow the tenant.
 	args []any
-	// scan returns the places of a row's key and a function that makes it.
+	// scan returns the scan destinations for a row's key, and a function that builds the key.
 	scan func() ([]any, func() Key)
 }
 
-// FindIDs returns the ids of the persons that keys name. Unknown ones are missing;
-// an id is returned whether there is such a person or not.
+// FindIDs returns the ids of the persons that keys name. Unknown keys are missing from the
+// result, except ids, which are returned without a check.
 func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (map[Key]int64, error) {
 	out := make(map[Key]int64, len(keys))
 	for _, k := range keys {
@@ -104,9 +104,9 @@ func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (ma
 	return out, nil
 }
 
-// personsByNumber finds persons by their numbers as they were asked for: who has the very
-// number, or else who has one with the same key. Each is a search of its own in an index:
-// OFFSET 0 keeps it so before there are statistics.
+// personsByNumber finds persons by number: the person with the exact number, or else a person
+// with the same normalized number. Each is a separate index lookup. OFFSET 0 keeps it so even
+// without statistics.
 const personsByNumber = `SELECT DISTINCT u.number, p.id FROM unnest($2::text[]) AS u (number)
 	CROSS JOIN LATERAL (SELECT id FROM (
 		SELECT * FROM (SELECT id, 0 AS rank FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS same
@@ -114,8 +114,8 @@ const personsByNumber = `SELECT DISTINCT u.number, p.id FROM unnest($2::text[]) 
 		SELECT * FROM (SELECT id, 1 FROM person WHERE tenant_id = $1 AND person_number_key = person_number_key(u.number) OFFSET 0) AS alike
 		) AS either ORDER BY rank LIMIT 1) AS p`
 
-// IDsOfNumbers returns the ids of the persons who have numbers, which may be written in
-// another way. Unknown ones are missing.
+// IDsOfNumbers returns the ids of the persons with the numbers, which may be spelled
+// differently. Unknown numbers are left out.
 func IDsOfNumbers(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) ([]int64, error) {
 	if len(numbers) == 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func IDsOfNumbers(ctx context.Context, db pg.Querier, tenantID int64, numbers []
 	return slices.Sorted(maps.Values(owners)), err
 }
 
-// finders returns those for the kinds of keys that are there.
+// finders returns the finders for the kinds of keys in the list.
 func finders(keys []Key) []finder {
 	text := func(sql string, of func(Key) string, to func(string) Key) finder {
 		var values []string
@@ -189,10 +189,10 @@ func externals(keys []Key) finder {
 	}
 }
 
-// CanCreate reports whether an upsert creates the person when nobody has the key.
+// CanCreate reports whether an upsert creates the person if the key is unknown.
 func (k Key) CanCreate() bool { return k.Number != "" || k.External[0] != "" }
 
-// Fill returns the person with what the key says of them.
+// Fill returns the person with the values of the key filled in.
 func (k Key) Fill(in *commonsv1.Person) *commonsv1.Person {
 	if k.Number == "" || in.GetPersonInformation().GetPerson().GetPersonNumber() != "" {
 		return in

@@ -11,14 +11,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// personList is the list of one person that is to be written.
+// personList is a list of one person to be written.
 type personList struct {
 	person  int64
 	entries []record.DatedElement
 }
 
-// queueLists adds the statements that make lists those of their persons: one to
-// remove what the persons with the ids had, and one to insert.
+// queueLists queues the statements that replace the lists of persons: one deletes the rows of
+// the persons with the ids, and one inserts.
 func queueLists(l record.List, batch *pgx.Batch, tenantID int64, replaced []int64, lists []personList) error {
 	if len(replaced) > 0 {
 		batch.Queue(fmt.Sprintf(`DELETE FROM %s WHERE tenant_id = $1 AND person_id = ANY($2)`, l.Table), tenantID, replaced)
@@ -30,7 +30,8 @@ func queueLists(l record.List, batch *pgx.Batch, tenantID int64, replaced []int6
 	return err
 }
 
-// dateColumns are the columns that a list has before its own, and their number.
+// dateColumns returns the date columns of a list, which come before its own columns, and the
+// number of the next parameter.
 func dateColumns(l record.List) (names, arrays string, next int) {
 	if l.Undated {
 		return "", "", 3
@@ -48,7 +49,7 @@ func insertSQL(l record.List) string {
 		SELECT $1, q.* FROM unnest($2::bigint[]%s) AS q`, l.Table, names, arrays)
 }
 
-// listRows returns the arguments of insertSQL, and whether there is any row.
+// listRows returns the arguments of the insert statement, and whether it has any rows.
 func listRows(l record.List, tenantID int64, lists []personList) (args []any, some bool, err error) {
 	var ids []int64
 	var from, to []civil.Date
@@ -103,7 +104,7 @@ func readInto(l record.List, rows pgx.Rows, persons map[int64]*Person) error {
 		}
 		owner, known := persons[values[0].(int64)]
 		if !known {
-			continue // Their row came or went between the two statements.
+			continue // The row was added or deleted between the two statements.
 		}
 		values = values[1:]
 		effective, expiration := "", ""

@@ -2,14 +2,14 @@ package store
 
 import "github.com/jackc/pgx/v5"
 
-// NewHire is what is kept of a new hire beside the person.
+// NewHire is the stored data of a new hire beside the person.
 type NewHire struct {
 	Allowances
 	// Body is the encoded rest of the message.
 	Body []byte
 }
 
-// queueNewHires adds the statement that keeps what the persons' hiring stated.
+// queueNewHires queues the statement that stores the hiring data of persons.
 func queueNewHires(batch *pgx.Batch, tenantID int64, persons []Change) {
 	var ids []int64
 	var resident, work []*int64
@@ -26,5 +26,5 @@ func queueNewHires(batch *pgx.Batch, tenantID int64, persons []Change) {
 	}
 }
 
-// Allowances are the two amounts for Iowa; nil when not given.
+// Allowances are the two amounts for Iowa; nil if not given.
 type Allowances struct{ Resident, Work *int64 }

@@ -9,17 +9,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// Change is a draft that has its id.
+// Change is a draft with an id.
 type Change struct {
 	*rules.Draft
 	ID int64
-	// Old is what the person was; nil when they are new.
+	// Old is the stored person before the change, or nil for a new person.
 	Old *Person
-	// NewHire is what is kept of their hiring, or nil.
+	// NewHire is the stored hiring data, or nil.
 	NewHire *NewHire
 }
 
-// State is what other domains keep of the person.
+// State returns the state of the person that other domains store.
 func (p Change) State() *commonsv1.PersonState {
 	version := int64(1)
 	if p.Old != nil {
@@ -28,14 +28,14 @@ func (p Change) State() *commonsv1.PersonState {
 	return record.NewState(p.Record, p.ID, p.Zone, p.Zones, version)
 }
 
-// Item is one person of a request on the way through the operation. Its error
-// is what the caller gets for it.
+// Item is one person of a request, during the operation. Err is the error of this item in the
+// response.
 type Item struct {
 	Change
 	Err error
 }
 
-// Response is what the caller gets for a person.
+// Response returns the person as the response shows them.
 func (it *Item) Response(in *commonsv1.Person, day civil.Date) *commonsv1.Person {
 	out := it.Render(it.ID, day)
 	if asked := in.GetPersonIdentity(); asked != nil {

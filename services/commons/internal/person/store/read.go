@@ -14,13 +14,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// Person is a person as the database has them.
+// Person is a stored person.
 type Person struct {
 	*record.Record
 	ID, Version int64
-	// Zone is the IANA name of the person's last time zone.
+	// Zone is the IANA name of the person's latest time zone.
 	Zone string
-	// Zones are the time zones of a person who had more than one, the last of which is Zone.
+	// Zones are the dated time zones of a person who has had several. The last of them is Zone.
 	Zones *commonsv1.PersonZones
 }
 
@@ -32,8 +32,8 @@ func (p *Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
 	return personzone.Clocks(zones, p.Zone, p.Zones)
 }
 
-// Load reads everything that is known of persons, as it was at one moment. Unknown
-// ones are missing. What is queued beside is of the same moment.
+// Load reads all data of persons in one snapshot, together with the queries that beside
+// queues. Unknown persons are left out.
 func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*Person, error) {
 	if len(ids) == 0 {
 		return nil, nil

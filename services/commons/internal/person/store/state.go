@@ -13,10 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// ReadStates returns what other domains keep of persons, by ascending id.
+// ReadStates returns the states of persons that other domains store, by ascending id.
 func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.PersonState, error) {
-	// One statement, hence one snapshot: days never go under the version of
-	// others.
+	// One statement is one snapshot, so the days and the version belong together.
 	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
 			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// InsertTermRequests keeps what was asked for about terms, and publishes it.
+// InsertTermRequests stores the requests for terms and publishes them.
 func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
 	var owners, numbers []int64
 	var positions []int32
@@ -54,7 +54,7 @@ func nonZero(id int64) *int64 {
 	return &id
 }
 
-// DeleteTermRequests forgets the requests that timekeeping says are carried out.
+// DeleteTermRequests deletes the requests that timekeeping reports as done.
 func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*schedulingv1.PersonMemberships) error {
 	var persons, numbers []int64
 	for _, l := range lists {
@@ -85,9 +85,9 @@ const (
 		WHERE m.tenant_id = $1 AND m.person_id = ANY($2) ORDER BY m.person_id, m.from_date`
 )
 
-// queueTerms adds the statements that fill in the terms of persons: what
-// timekeeping said last, and what it was asked for since. In one snapshot, a
-// request that is carried out meanwhile shows as a request or as what it led to.
+// queueTerms queues the statements that fill in the terms of persons: the terms that
+// timekeeping published last, and the requests since then. In one snapshot, a request that is
+// done in the meantime appears either as a request or as its result.
 func queueTerms(snapshot *pg.Snapshot, tenantID int64, ids []int64, persons map[int64]*Person) {
 	asked := map[int64][]TermRequestRow{}
 	snapshot.Queue(func(rows pgx.Rows) error {

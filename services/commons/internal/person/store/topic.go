@@ -12,7 +12,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Topic is the persons, for those who keep copies of them.
+// Topic publishes the persons to services that keep copies of them.
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.PersonsChanged{}, Tenants: replica.TenantsQuery("person"),
@@ -21,15 +21,15 @@ func Topic() replica.Topic {
 	}
 }
 
-// eventBatch is how many persons an event holds.
+// eventBatch is the number of persons in an event.
 const eventBatch = 100
 
-// deletedZone is the time zone of persons who are not there.
+// deletedZone is the time zone of deleted persons.
 const deletedZone = "UTC"
 
 func backfill(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(wanted)
-	// First, so that nobody changes them before their version is raised.
+	// Lock the rows first, so that they cannot change before their version is raised.
 	versions := make([]int64, len(wanted))
 	for i, w := range wanted {
 		versions[i] = w.Version

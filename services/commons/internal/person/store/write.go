@@ -14,11 +14,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// ErrStale says that somebody changed a person, or took a name or a badge,
-// between the reading and the writing. The operation begins again.
+// ErrStale reports that another request changed a person, or took a name or a badge, between
+// the read and the write. The operation must start again.
 var ErrStale = errors.New("somebody else was faster")
 
-// NewIDs takes ids for new persons. An id that is not used is lost.
+// NewIDs allocates ids for new persons. Unused ids are lost.
 func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT nextval('person_id') FROM generate_series(1, $1)`, n)
 	if err != nil {
@@ -27,7 +27,7 @@ func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 	return ids, nil
 }
 
-// PersonNumberOwners returns who has the person numbers.
+// PersonNumberOwners returns the ids of the persons with the numbers.
 func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var number string
@@ -41,8 +41,8 @@ func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numb
 	return out, nil
 }
 
-// Write stores persons, new and changed ones, in few statements however many
-// they are. Somebody who is in the way is errStale.
+// Write stores new and changed persons. The number of statements does not depend on the
+// number of persons. A conflict with another request is ErrStale.
 func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
 	if err := lockUnchanged(ctx, tx, tenantID, persons); err != nil {
 		return err
@@ -79,8 +79,8 @@ func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) err
 	return nil
 }
 
-// lockUnchanged locks the persons who are there already, in the order of their
-// ids. One who is not what they were is errStale.
+// lockUnchanged locks the existing persons in the order of their ids. A person who has
+// changed since the read is ErrStale.
 func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
 	versions := map[int64]int64{}
 	var ids []int64
@@ -109,7 +109,7 @@ func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Cha
 	return nil
 }
 
-// queuePersons adds the statements for the rows of the persons themselves.
+// queuePersons queues the statements for the persons' own rows.
 func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
 	var fresh, changed, renamed []Change
 	for _, p := range persons {
@@ -140,7 +140,7 @@ func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
 	return nil
 }
 
-// queueRenames makes those whose manager got another number name that one.
+// queueRenames updates the manager number of persons whose manager got another number.
 func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
 	if len(renamed) == 0 {
 		return
@@ -155,7 +155,7 @@ func queueRenames(batch *pgx.Batch, tenantID int64, renamed []Change) {
 		tenantID, before, after)
 }
 
-// personColumns returns the arguments of insertPersonSQL and updatePersonSQL.
+// personColumns returns the arguments of the insert and update statements.
 func personColumns(tenantID int64, persons []Change, all []record.Column) ([]any, error) {
 	var ids []int64
 	var names, zones []string
@@ -193,8 +193,8 @@ func insertPersonSQL(all []record.Column) string {
 		names += ", " + c.Name
 		arrays += fmt.Sprintf(", $%d::%s[]", i+7, c.Kind)
 	}
-	// In the order of the numbers, so that two who store the same persons at
-	// once do not wait for each other in a circle.
+	// Insert in the order of the numbers, so that two requests that store the same persons do
+	// not deadlock.
 	return fmt.Sprintf(`INSERT INTO person (tenant_id, id, full_name, time_zone, time_zones, body%[1]s)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]%[2]s)
 			AS q (id, full_name, time_zone, time_zones, body%[1]s)

@@ -22,8 +22,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/writer"
 )
 
-// maxRules bounds the rules of a response: given by ranges of days, a person's few
-// hundred can be many thousands.
+// maxRules limits the rules of a response. A person's few hundred rules can become many
+// thousands, because the response repeats them for each range of days.
 const maxRules = 100_000
 
 // Handler serves WageWorkRuleService.
@@ -34,13 +34,13 @@ type Handler struct {
 	writer *writer.Writer
 }
 
-// New returns a Handler of wage and work rules.
+// New returns a Handler.
 func New(pool *pg.Pool, reader *reader.Reader, writer *writer.Writer) *Handler {
 	return &Handler{pool: pool, reader: reader, writer: writer}
 }
 
-// MultiReadWageWorkRules returns the rules of persons in the order asked for.
-// Unknown persons fail by themselves.
+// MultiReadWageWorkRules returns the rules of persons in the order of the request. Unknown
+// persons fail separately.
 func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.MultiReadWageWorkRulesRequest) (*commonsv1.PersonWageWorkRulesList, error) {
 	where := req.GetWhere()
 	if where == nil {
@@ -75,7 +75,8 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	return w.respond(ctx, out)
 }
 
-// daysOf returns the days from a first to a last one; open without them.
+// daysOf returns the days between a first and a last day. A missing day leaves that side
+// open.
 func daysOf(start, end string) (civil.Range, error) {
 	first, err := civil.ParseDate(cmp.Or(start, civil.Beginning.String()))
 	if err != nil {
@@ -91,9 +92,9 @@ func daysOf(start, end string) (civil.Range, error) {
 	return civil.Through(first.Clamp(), last.Clamp()), nil
 }
 
-// MultiUpsertWageWorkRules replaces what persons have for jobs on the days of
-// what is sent. Each person succeeds or fails by themselves. Of persons behind the most
-// rules that a response holds, only the identity is shown: they were changed all the same.
+// MultiUpsertWageWorkRules replaces the rules of persons for jobs on the sent days. Each
+// person succeeds or fails separately. If the response exceeds the maximum number of rules,
+// the remaining persons appear with their identity only, although they were changed.
 func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.PersonWageWorkRulesList) (*commonsv1.PersonWageWorkRulesList, error) {
 	wages := make([][]*commonsv1.WageWorkRule, len(req.GetPersons()))
 	base := make([][]*commonsv1.BaseWageRate, len(wages))
@@ -140,7 +141,7 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 	return w.respond(ctx, out)
 }
 
-// identityOf returns the identity of an employee: by id, when both are given.
+// identityOf returns the identity of an employee. The id takes precedence over the number.
 func identityOf(employee *commonv1.Ref) *commonsv1.PersonIdentity {
 	switch {
 	case employee.GetId() == 0 && employee.GetQualifier() == "":
@@ -156,6 +157,6 @@ func (w *Handler) respond(ctx context.Context, out *bulk.Outcome[*commonsv1.Pers
 	if err := w.fillJobs(ctx, out.Successes()); err != nil {
 		return nil, err
 	}
-	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // What operations on persons say.
+	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
 	return &commonsv1.PersonWageWorkRulesList{Persons: done, Failure: failure}, err
 }

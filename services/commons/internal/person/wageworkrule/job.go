@@ -17,9 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// findJobs fills in the paths of the jobs that rules name, and fails the
-// persons with one that is unknown, or a location that is no job. A path may
-// come before its location, as everywhere.
+// findJobs fills in the paths of the jobs in rules. It fails the persons with an unknown job,
+// or with a location that is not a job. As elsewhere, a path may be used before its location
+// exists.
 func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRule, failed []error) error {
 	tenantID := tenant.Of(ctx)
 	var owners []int

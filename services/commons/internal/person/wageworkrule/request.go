@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// readWages checks what is sent of one person but for the jobs, and returns it as it
-// is kept: the rules by job, and the base wages.
+// readWages checks the sent rules of one person, except the jobs. It returns the rules by job
+// and the base wages in stored form.
 func readWages(given []*commonsv1.EffectiveDatedWageWorkRules) ([]*commonsv1.WageWorkRule, []*commonsv1.BaseWageRate, error) {
 	if len(given) == 0 {
 		return nil, nil, fault.Invalid(rules.CodeMissing, "The required property effectiveDatedWageWorkRules is missing.")
@@ -51,7 +51,7 @@ func readWages(given []*commonsv1.EffectiveDatedWageWorkRules) ([]*commonsv1.Wag
 	return overrides, base, nil
 }
 
-// readOverride checks what is sent for a job but for the job itself.
+// readOverride checks a sent rule, except its job.
 func readOverride(path string, g *commonsv1.WageWorkRuleOverride) (*commonsv1.WageWorkRule, error) {
 	if g.GetJob().GetId() == 0 && g.GetJob().GetQualifier() == "" {
 		return nil, fault.Invalid(rules.CodeMissing, path+".job needs an id or a qualifier.")

@@ -14,14 +14,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// selection is what of a person is shown.
+// selection selects the rules in a response.
 type selection struct {
 	days civil.Range
 	// overridesOnly leaves out base wages.
 	overridesOnly bool
-	// index and count are the page of each interval; all is on one when count is 0.
+	// index and count are the page within each interval. With count 0, all rules are on one
+	// page.
 	index, count int
-	// remaining is how many more rules are shown. It is below 0 when that was too few.
+	// remaining is the number of rules that the response can still hold. It is negative if the
+	// rules exceed the limit.
 	remaining int
 }
 
@@ -34,7 +36,7 @@ func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selecti
 	return s, nil
 }
 
-// person returns what a person has on the days, by intervals on which it stays as it is.
+// person returns the rules of a person on the days, split into intervals without changes.
 func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWorkRules {
 	out := &commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: &id, Qualifier: proto.String(r.Number())}}
 	base := r.Message.GetJobAssignment().GetBaseWageRates()
@@ -64,7 +66,7 @@ func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWork
 	return out
 }
 
-// interval returns what holds on days on which it stays as it is; nil when that is nothing.
+// interval returns the rules of one interval, or nil if it has none.
 func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, wages []*commonsv1.WageWorkRule) *commonsv1.EffectiveDatedWageWorkRules {
 	out := &commonsv1.EffectiveDatedWageWorkRules{EffectiveDate: days.From.String(), ExpirationDate: days.To.String()}
 	for _, rate := range base {
@@ -98,7 +100,7 @@ func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, w
 	return out
 }
 
-// wageText returns a wage as clients read it; "" for none.
+// wageText returns a wage as responses show it, or "" for nil.
 func wageText(rate *float64) string {
 	if rate == nil {
 		return ""

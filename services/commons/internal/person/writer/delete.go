@@ -18,9 +18,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// Delete deletes the persons whom keys name and returns why others stay: auth is
-// asked first whether the caller may remove their users. The intent to remove their accounts is noted with the deletion, so an account
-// outlives its person at most until the sweep.
+// Delete deletes the persons that keys name, and returns the errors of those that stay. First
+// it asks auth whether the caller may remove their users. The transaction that deletes a
+// person also stores the intent to remove the account, so the sweep removes the account at
+// the latest.
 func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {
 	tenantID := tenant.Of(ctx)
 	known, err := w.reader.Load(ctx, tenantID, keys)
@@ -59,8 +60,8 @@ func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]er
 	return failed, nil
 }
 
-// failOutOfScope notes an error for who is unknown, and for who is not the
-// caller's to delete.
+// failOutOfScope sets an error for unknown persons, and for persons whom the caller may not
+// delete.
 func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map[store.Key]*store.Person, failed map[store.Key]error) error {
 	reach, err := w.callerScope(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map
 	if err != nil {
 		return err
 	}
-	rowvisibility.WritesForNobody(ctx) // Where nobody is found.
+	rowvisibility.WritesForNobody(ctx) // Completes the own-record check, even if the keys name no person.
 	for _, k := range keys {
 		if p := known[k]; p == nil {
 			failed[k] = k.NotFound()
@@ -83,8 +84,8 @@ func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map
 	return nil
 }
 
-// deleteAll deletes persons, publishes it, and notes that their accounts go.
-// Who is gone already is left out.
+// deleteAll deletes persons, publishes the deletion, and stores the intents to remove their
+// accounts. It skips persons who are already deleted.
 func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	rows, err := tx.Query(ctx, `WITH locked AS (
 			SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE)

@@ -9,8 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// refuseOwn refuses a change of the caller's own record that goes beyond what people say
-// of themselves: how to reach them, their password, and how the program looks to them.
+// refuseOwn refuses a change of the caller's own record, except personal data: contact data,
+// the password, and preferences of the user interface.
 func refuseOwn(visible rowvisibility.Set, it *store.Item) error {
 	refused := visible.RefuseOwn(it.ID)
 	if it.Old == nil || refused == nil {
@@ -22,8 +22,7 @@ func refuseOwn(visible rowvisibility.Set, it *store.Item) error {
 	return refused
 }
 
-// sameButPersonal reports whether two records differ in nothing but what people say of
-// themselves.
+// sameButPersonal reports whether two records differ in personal data only.
 func sameButPersonal(before, after *record.Record) bool {
 	return proto.Equal(withoutPersonal(before.Message), withoutPersonal(after.Message)) &&
 		equal(before.PayRules, after.PayRules) && equal(before.WageRules, after.WageRules)
@@ -41,8 +40,7 @@ func equal[M proto.Message](a, b []M) bool {
 	return true
 }
 
-// withoutPersonal returns a copy of a person without what people say of themselves, and
-// without what is computed.
+// withoutPersonal returns a copy of a person without personal data and computed properties.
 func withoutPersonal(p *commonsv1.Person) *commonsv1.Person {
 	out := proto.CloneOf(p)
 	out.PersonIdentity = nil
@@ -64,7 +62,7 @@ func withoutPersonal(p *commonsv1.Person) *commonsv1.Person {
 	return out
 }
 
-// orNil returns a message, or nil when it says nothing.
+// orNil returns a message, or nil if it is empty.
 func orNil[T any, M interface {
 	*T
 	proto.Message

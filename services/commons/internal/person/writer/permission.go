@@ -8,8 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// refuseLockouts fails the items that change when somebody may not log in whose
-// user the caller may not change.
+// refuseLockouts fails the items that change the lockout days of a person whose user the
+// caller may not change.
 func (w *Writer) refuseLockouts(ctx context.Context, items []*store.Item) error {
 	var asked []*store.Item
 	var changes []*authv1.UserChange
@@ -35,7 +35,7 @@ func (w *Writer) refuseLockouts(ctx context.Context, items []*store.Item) error 
 	return nil
 }
 
-// failUserDeletions notes an error for those whose users the caller may not remove.
+// failUserDeletions sets an error for persons whose users the caller may not remove.
 func (w *Writer) failUserDeletions(ctx context.Context, known map[store.Key]*store.Person, failed map[store.Key]error) error {
 	var asked []store.Key
 	var changes []*authv1.UserChange

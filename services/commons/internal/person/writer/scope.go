@@ -18,14 +18,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
-// scope is where the caller may put persons, and whose manager they may make
-// them.
+// scope limits the locations at which the caller may place persons, and the employee groups
+// that the caller may give them.
 type scope struct {
 	everywhere bool
 	group      search.Group
 }
 
-// callerScope returns that of the caller.
+// callerScope returns the scope of the caller.
 func (w *Writer) callerScope(ctx context.Context) (scope, error) {
 	p, ok := authn.From(ctx)
 	switch {
@@ -38,14 +38,13 @@ func (w *Writer) callerScope(ctx context.Context) (scope, error) {
 	return scope{group: group}, err
 }
 
-// check refuses a person whom the caller would not see, or who would see more
-// than the caller: their primary labor accounts must be in the caller's employee
-// group, and so must the group that they get. Whom a hyperfind finds is not
-// where they work: whoever's group is one admits nobody.
+// check refuses a person whom the caller would not see, or who would see more than the
+// caller. The person's primary labor accounts and employee group must be in the caller's
+// employee group. The workplaces of a hyperfind's persons are unknown, so a caller whose
+// employee group is a hyperfind cannot add persons.
 func (r scope) check(p *commonsv1.Person) error { return r.checkChange(p, nil) }
 
-// checkChange is admit for somebody who was there before: only what differs from
-// then counts.
+// checkChange does the same check for an existing person. Only changed elements count.
 func (r scope) checkChange(p, before *commonsv1.Person) error {
 	if r.everywhere {
 		return nil
@@ -67,7 +66,7 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 	return nil
 }
 
-// changed returns the elements of a list that an older one does not have.
+// changed returns the elements of a list that the older list lacks.
 func changed[M proto.Message](list, before []M) []M {
 	return slices.DeleteFunc(slices.Clone(list), func(m M) bool {
 		return slices.ContainsFunc(before, func(b M) bool { return proto.Equal(m, b) })
@@ -78,10 +77,10 @@ func notAuthorised(message string) *fault.Error {
 	return fault.New(rules.CodeNotAuthorised, http.StatusForbidden, message)
 }
 
-// wages finds wages in what is sent of persons.
+// wages finds the wages in sent persons.
 var wages = policy.NewWages[*commonsv1.Person]()
 
-// refuseWages fails the items that state wages, when the caller may not write them.
+// refuseWages fails the items with wages if the caller may not write wages.
 func refuseWages(ctx context.Context, persons []*commonsv1.Person, items []*store.Item) {
 	if p, ok := authn.From(ctx); !ok || p.IsService() || p.Has(policy.WagesWrite) {
 		return
@@ -104,14 +103,14 @@ func (w *Writer) refuseOutOfScope(ctx context.Context, items []*store.Item) erro
 	if err != nil {
 		return err
 	}
-	rowvisibility.WritesForNobody(ctx) // Until it is known that somebody is changed.
+	rowvisibility.WritesForNobody(ctx) // Completes the own-record check, even if no item changes a person.
 	own := visible.Own()
 	for _, it := range store.Valid(items) {
 		var before *commonsv1.Person
 		if it.Old != nil {
 			before = it.Old.Message
-			// The record holds the password and whom the person sees: who could change
-			// the delegator's would keep what was given for a time.
+			// The record contains the password and the access of the person. A delegate who could
+			// change the delegator's record could make the temporary access permanent.
 			if !own.Has(it.ID) {
 				it.Err = notAuthorised("You see this person by a delegation only. Their record is changed by who sees them without one.")
 				continue

@@ -17,23 +17,21 @@ import (
 )
 
 const (
-	// termPermission is what putting persons on terms needs, by whatever
-	// operation.
+	// termPermission is required to assign persons to terms, in any operation.
 	termPermission = "timekeeping.employment_term_assignment.write"
-	// termWait is how long a name that nobody knows is waited for: the term
-	// may have been created a moment ago, and timekeeping cannot be asked.
+	// termWait is the time to wait for an unknown name. The term may be new, and this service
+	// cannot query timekeeping.
 	termWait  = time.Second
 	termPause = 20 * time.Millisecond
 )
 
-// refuseUnknownTerms finds the terms that items name, and fails those with one
-// that there is not.
+// refuseUnknownTerms finds the terms in items, and fails the items with an unknown term.
 func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) error {
 	var names []string
 	for _, it := range store.Valid(items) {
 		if len(it.TermRequests) > 0 && !mayAssignTerms(ctx) {
 			if isNoOp(it.Terms, it.TermRequests) {
-				it.TermRequests = nil // What a response showed has come back.
+				it.TermRequests = nil // The caller sent back the terms of a response.
 				continue
 			}
 			it.Err = notAuthorised("You may not put persons on employment terms: that needs the permission " + termPermission + ".")
@@ -64,8 +62,8 @@ func (w *Writer) refuseUnknownTerms(ctx context.Context, items []*store.Item) er
 	return nil
 }
 
-// isNoOp reports whether what is asked for is what the person has. Terms that
-// they do not have are not looked up, so that nobody finds out which there are.
+// isNoOp reports whether the requested terms are the present ones. It does not look up other
+// terms, so that callers cannot find out which terms exist.
 func isNoOp(have []record.TermAssignment, asked []record.TermRequest) bool {
 	same := slices.Clone(asked)
 	for i := range same {
@@ -83,8 +81,8 @@ func mayAssignTerms(ctx context.Context) bool {
 	return !ok || p.Service != "" || p.Has(termPermission)
 }
 
-// findTerms returns the terms with the names, which are compared without case.
-// It waits a moment for those that are not there.
+// findTerms returns the terms with the names, compared without case. It waits briefly for
+// unknown ones.
 func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
 	tenantID := tenant.Of(ctx)
 	if len(names) == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// refuseDuplicates fails all but the first item with the same person number, or for
-// the same person.
+// refuseDuplicates fails all items with the same person number, or for the same person,
+// except the first.
 func refuseDuplicates(items []*store.Item) {
 	numbers, persons := map[string]bool{}, map[int64]bool{}
 	for _, it := range store.Valid(items) {
@@ -36,8 +36,8 @@ func notUnique(number string) *fault.Error {
 	return fault.Invalid(rules.CodeNotUnique, fmt.Sprintf("personInformation.person.personNumber: %q is not unique.", number))
 }
 
-// refuseTaken fails items whose person number belongs to somebody else. What
-// others store from now on is found when the items are stored.
+// refuseTaken fails items whose person number belongs to another person. Numbers that other
+// requests store later are found when the items are stored.
 func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
 	tenantID := tenant.Of(ctx)
 	var numbers []string
@@ -61,15 +61,15 @@ func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
 	return nil
 }
 
-// badgeUse is a badge of an item on some days.
+// badgeUse is the use of a badge by an item on some days.
 type badgeUse struct {
 	item   *store.Item
 	number string
 	days   civil.Range
 }
 
-// refuseBadges fails items with a badge that somebody else carries on some of
-// the days, in the database or before them in the request.
+// refuseBadges fails items with a badge that another person carries on some of the days, in
+// the database or in an earlier item of the request.
 func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 	tenantID := tenant.Of(ctx)
 	var badges []badgeUse

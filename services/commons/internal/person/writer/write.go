@@ -1,5 +1,5 @@
-// Package writer creates, changes and deletes persons, several at once. Each of them
-// succeeds or fails alone.
+// Package writer creates, changes and deletes persons in bulk. Each item succeeds or fails
+// separately.
 package writer
 
 import (
@@ -29,8 +29,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
-// writeAttempts bounds how often a request begins again because somebody else
-// was faster.
+// writeAttempts limits the attempts of a request after conflicts with others.
 const writeAttempts = 4
 
 // Writer creates, changes and deletes persons.
@@ -40,11 +39,11 @@ type Writer struct {
 	rules    *rules.Rules
 	accounts *account.Accounts
 	lockouts *account.Lockouts
-	// groups say whose employee group is which.
+	// groups finds employee groups.
 	groups *search.Groups
 }
 
-// Deps are what a writer works with.
+// Deps are the dependencies of a writer.
 type Deps struct {
 	Pool   *pg.Pool
 	Users  authv1.UserServiceClient
@@ -54,7 +53,7 @@ type Deps struct {
 	Log    *slog.Logger
 }
 
-// New returns a Writer, which reads by the reader what it changes.
+// New returns a Writer. It uses the reader to read the persons that it changes.
 func New(deps Deps, reader *reader.Reader) *Writer {
 	return &Writer{
 		pool: deps.Pool, reader: reader, groups: deps.Groups, rules: deps.Rules,
@@ -63,7 +62,7 @@ func New(deps Deps, reader *reader.Reader) *Writer {
 	}
 }
 
-// Run does the work that no request asks for, until ctx ends.
+// Run does the background work until ctx ends.
 func (w *Writer) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.accounts.Run(ctx) })
@@ -71,33 +70,33 @@ func (w *Writer) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Mode says what a request does with persons.
+// Mode selects the operation of a request on persons.
 type Mode int
 
 const (
-	// Create takes every person for a new one.
+	// Create treats every person as new.
 	Create Mode = iota
-	// Update needs persons who are there.
+	// Update requires existing persons.
 	Update
-	// Upsert changes those who are named and creates the others.
+	// Upsert changes existing persons and creates the others.
 	Upsert
 )
 
-// Write takes the persons as far as each gets. It returns an error when
-// something failed that is no fault of an item; nothing was written then.
+// Write stores the persons that pass all checks, and sets the error of the others. It returns
+// an error for a failure that no item caused; nothing is written then.
 func (w *Writer) Write(ctx context.Context, persons []*commonsv1.Person, m Mode) ([]*store.Item, error) {
 	return w.WriteWith(ctx, persons, m, Related{})
 }
 
-// Related is what is kept beside the persons of a request: each list is empty,
-// or has one for each of them.
+// Related is data beside the persons of a request. Each list is empty or has one element for
+// each person.
 type Related struct {
 	Hires []*store.NewHire
-	// WageRules are rules that are changed with the person.
+	// WageRules are changed together with the person.
 	WageRules [][]*commonsv1.WageWorkRule
 }
 
-// WriteWith is write with what is kept beside the persons.
+// WriteWith is like Write, with data beside the persons.
 func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
 	for range writeAttempts {
 		items, err := w.attempt(ctx, persons, m, with)
@@ -140,7 +139,7 @@ func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mod
 	return items, nil
 }
 
-// prepare checks each person by themselves, with what is known of them.
+// prepare loads the existing persons and checks each item on its own.
 func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m Mode, wages [][]*commonsv1.WageWorkRule) ([]*store.Item, error) {
 	items := make([]*store.Item, len(persons))
 	keys := make([]store.Key, len(persons))
@@ -180,8 +179,8 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 	return items, nil
 }
 
-// refuseStale refuses changes of persons of whom the caller has read another version. That
-// this version does not change until the change is stored, store.Write sees to.
+// refuseStale refuses changes of persons if the caller has read another version. store.Write
+// ensures that this version does not change before the change is stored.
 func refuseStale(ctx context.Context, items []*store.Item) error {
 	for _, it := range store.Valid(items) {
 		if it.Old != nil {
@@ -210,8 +209,7 @@ func (w *Writer) assignIDs(ctx context.Context, items []*store.Item) error {
 	return nil
 }
 
-// store writes the items that are still good, with the event of
-// them, and takes back the intents of their accounts.
+// store writes the valid items with their event, and deletes the intents of their accounts.
 func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item, accounts []int64) error {
 	var persons []store.Change
 	event := &commonsv1.PersonsChanged{}
