@@ -1,7 +1,7 @@
-// Package search is the read side of commons: queries over persons, the employee
-// groups that are queries, and the copies of other services' state that both need.
-// The packages below it are its own. Others in this service import this package
-// only, and it imports nothing that writes persons, jobs or locations.
+// Package search is the read side of commons: queries over persons, employee groups that are
+// queries, and the copies of other services' data that both need. The packages below it are
+// internal to it. Other packages of this service import only this package, and it does not
+// import packages that write persons, jobs or locations.
 package search
 
 import (
@@ -25,11 +25,11 @@ import (
 )
 
 type (
-	// Config bounds what queries may cost.
+	// Config limits the cost of queries.
 	Config = query.Config
 	// Group is an employee group: an organization path, or a stored query.
 	Group = employeegroup.Group
-	// Groups finds whose employee group is which, and who is in it.
+	// Groups finds the employee groups of persons and their members.
 	Groups = employeegroup.Groups
 	// Periods resolves symbolic periods to days.
 	Periods = hyperfind.Periods
@@ -38,14 +38,14 @@ type (
 // ParseGroup returns the group that a managerEmployeeGroupName names.
 func ParseGroup(name string) Group { return employeegroup.Parse(name) }
 
-// NewGroups makes the employee groups of the persons in the pool's database. The
-// zone says which day it is.
+// NewGroups returns the employee groups of the persons in the pool's database. The zone
+// determines the present day.
 func NewGroups(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Groups {
 	return employeegroup.New(pool, hyperfind.NewFinder(employeegroup.FinderConfig(), pool), clk, zone)
 }
 
-// Replicas are the copies of other services' state. Every list of memberships that
-// arrives is shown to observe, in the same transaction.
+// Replicas returns the copies of other services' data. Each received list of memberships is
+// passed to observe, in the same transaction.
 func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return projection.Copies(pool, observe)
 }
@@ -57,8 +57,8 @@ type Search struct {
 	profiles *hyperfind.Profiles
 }
 
-// New makes a Search over the persons in the pool's database. The rules say whom
-// callers may see.
+// New returns a Search over the persons in the pool's database. The rules decide which
+// persons callers may see.
 func New(cfg Config, pool *pg.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods) *Search {
 	return &Search{
 		groups:   employeegroup.NewHandler(groups),
@@ -74,8 +74,8 @@ func (s *Search) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterHyperfindProfileServiceServer(server, s.profiles)
 }
 
-// Among returns which of some persons are found by a stored query that the caller
-// may use, on the days of a range; today when there is none.
+// Among returns those of the persons that match a stored query which the caller may use, on
+// the days of a range, or today without a range.
 func (s *Search) Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
 	return s.queries.Among(ctx, query, days, persons)
 }

@@ -1,4 +1,5 @@
-// Package employeegroup knows whom managers may see: their employee groups.
+// Package employeegroup finds the employee groups of managers, which determine the persons
+// whom they may see.
 package employeegroup
 
 import (
@@ -17,10 +18,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// Groups finds employee groups. A person's group is named by the
-// managerEmployeeGroupName of their personAccessAssignments that holds today,
-// in the tenants' time zone. See [Parse] for what names there are. Who has no
-// such name has no group.
+// Groups finds employee groups. The managerEmployeeGroupName of a person's
+// personAccessAssignments that applies today, in the tenants' time zone, names the group. See
+// [Parse] for the forms of names. A person without such a name has no group.
 type Groups struct {
 	pool    *pg.Pool
 	queries *queries
@@ -30,13 +30,13 @@ type Groups struct {
 
 var _ rowvisibility.Source = (*Groups)(nil)
 
-// New makes Groups over the persons in the pool's database. The finder returns
-// the groups that are hyperfinds. The zone says which day it is.
+// New returns Groups of the persons in the pool's database. The finder evaluates groups that
+// are hyperfinds. The zone determines the present day.
 func New(pool *pg.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Groups {
 	return &Groups{pool: pool, queries: newQueries(finder, clk), clock: clk, zone: zone}
 }
 
-// Of returns the group of a person today; the zero Group when they have none.
+// Of returns the group of a person today, or the zero Group if the person has none.
 func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error) {
 	var name string
 	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
@@ -54,8 +54,7 @@ func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error
 
 func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
 
-// Persons returns the members of a principal's group, whom the principal then
-// sees.
+// Persons returns the members of a principal's group, whom the principal may see.
 func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
 	if rowvisibility.Scope(p.Rows) != rowvisibility.Group {
 		return nil, nil
@@ -63,8 +62,8 @@ func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, erro
 	return g.members(ctx, p.Tenant, p.PersonID, 0, nil)
 }
 
-// members returns the members of a person's group behind an id, by ascending
-// id, at most limit of them unless it is nil.
+// members returns the members of a person's group with ids above after, in ascending order,
+// and at most limit of them unless limit is nil.
 func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, limit *int) ([]int64, error) {
 	group, err := g.Of(ctx, tenantID, personID)
 	switch {
@@ -74,8 +73,8 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 		ids, err := g.queries.members(ctx, tenantID, group.query, g.today())
 		return page(ids, after, limit), err
 	}
-	// "0" is the character after "/": between the two is everything below the
-	// path, which an index by bytes finds.
+	// "0" is the character after "/". The range between the two contains all paths below the
+	// path, and an index in byte order finds it.
 	found, err := g.pool.Query(ctx, `SELECT DISTINCT person_id FROM primary_labor_account
 		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
 		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
@@ -91,7 +90,7 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 	return ids, nil
 }
 
-// page returns a part of ascending ids: those behind one, at most limit of them.
+// page returns the ids above after from an ascending list, and at most limit of them.
 func page(ids []int64, after int64, limit *int) []int64 {
 	first, _ := slices.BinarySearch(ids, after+1)
 	ids = ids[first:]

@@ -7,7 +7,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// pageSize bounds the members in one response.
+// pageSize limits the members in one response.
 const pageSize = 10_000
 
 // Handler serves EmployeeGroupService.
@@ -17,7 +17,7 @@ type Handler struct {
 	page   int
 }
 
-// NewHandler makes a Handler.
+// NewHandler returns a Handler.
 func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page: pageSize} }
 
 // ListEmployeeGroupMembers returns a page of the members of a person's group.

@@ -16,50 +16,51 @@ import (
 )
 
 const (
-	// cacheTTL is for how long the members of a hyperfind are remembered, in
-	// this process. The services remember whom somebody sees as well, so a
-	// change may count that much later.
+	// cacheTTL is the time for which the members of a hyperfind are cached in this process. The
+	// other services cache visible persons as well, so a change can take effect later by their
+	// cache time, too.
 	cacheTTL = 5 * time.Second
-	// retryAfter is when a hyperfind that could not be evaluated is tried again.
-	// One that is too slow must not run all the time.
+	// retryAfter is the delay before a failed hyperfind is evaluated again, so that a slow one
+	// does not run all the time.
 	retryAfter = 30 * time.Second
-	// queryTimeout bounds the wait for members: less than the services wait.
+	// queryTimeout limits the wait for members. It is shorter than the timeout of the calling
+	// services.
 	queryTimeout = 8 * time.Second
-	// maxQueries and maxIDs bound what is remembered; the latter is 32 MiB.
+	// maxQueries and maxIDs limit the size of the cache; maxIDs amounts to 32 MiB.
 	maxQueries = 10_000
 	maxIDs     = 4 << 20
 )
 
-// FinderConfig bounds what the hyperfinds of groups may cost. They have turns of
-// their own, so that they wait for nobody's own queries.
+// FinderConfig limits the cost of hyperfinds of groups. They have separate turns, so that
+// they do not wait for the queries of users.
 func FinderConfig() query.Config {
 	return query.Config{Timeout: 5 * time.Second, Concurrent: 4}
 }
 
-// Finder returns whom a stored query finds, whatever the caller may see. See
+// Finder returns the persons of a stored query, independent of the caller's access. See
 // [hyperfind.Finder.Members].
 type Finder interface {
 	Members(ctx context.Context, tenantID int64, query *commonv1.Ref, days civil.Range) ([]int64, error)
 }
 
-// queries returns the groups that are hyperfinds. All whose group is the same
-// hyperfind share the response.
+// queries evaluates the groups that are hyperfinds. Callers with the same hyperfind as group
+// share the result.
 type queries struct {
 	finder Finder
 	found  *cache.Loader[queryDay, found]
 }
 
-// queryDay is a query on a day: what was found yesterday does not count.
+// queryDay is a query on a day, because the result can differ from day to day.
 type queryDay struct {
 	tenant int64
 	name   string
 	day    civil.Date
 }
 
-// String is the key as one text.
+// String returns the key as text.
 func (q queryDay) String() string { return fmt.Sprintf("%d/%s/%s", q.tenant, q.day, q.name) }
 
-// found is what a query found, by ascending id, or why it could not be evaluated.
+// found is the result of a query: the ids in ascending order, or the error of the evaluation.
 type found struct {
 	ids    []int64
 	failed error
@@ -78,9 +79,9 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 	})}
 }
 
-// members returns whom the public query of a name finds on a day, by ascending
-// id: nobody when there is no such query. Where it is unknown, nobody is
-// shown, and the caller learns why.
+// members returns the persons of the public query with a name on a day, by ascending id. The
+// list is empty if the query does not exist. If the evaluation fails, members returns an
+// error with the reason instead of persons.
 func (q *queries) members(ctx context.Context, tenantID int64, name string, day civil.Date) ([]int64, error) {
 	got, err := q.found.Get(ctx, queryDay{tenantID, name, day}, func(ctx context.Context) (found, error) {
 		ids, err := q.finder.Members(ctx, tenantID, &commonv1.Ref{Qualifier: &name}, civil.Through(day, day))

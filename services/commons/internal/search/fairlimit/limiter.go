@@ -1,5 +1,5 @@
-// Package fairlimit bounds how many pieces of work run at the same time, and is fair
-// to tenants and users.
+// Package fairlimit limits the number of concurrent operations, and shares it fairly among
+// tenants and users.
 package fairlimit
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// maxWaiting bounds the queries of one user that wait for a turn.
+// maxWaiting limits the waiting queries of one user.
 const maxWaiting = 32
 
-// Holder is who takes a turn. Work that no user asked for has an empty name.
+// Holder is the tenant and user of a turn. The user is empty for work without a user.
 type Holder struct {
 	Tenant int64
 	User   string
 }
 
-// Limiter bounds how many queries run at the same time, and gives turns to tenants
-// and users fairly: no user has more than half of the turns, no tenant all of
-// them, and the next turn is of the tenant, and there of the user, with the
-// fewest turns, who got the last one the longest ago. So slow queries of one
-// tenant leave a turn to all others, however many of them wait.
+// Limiter limits the number of concurrent queries, and gives turns to tenants and users
+// fairly. A user has at most half of the turns, and a tenant all but one. The next turn goes
+// to the tenant with the fewest turns, and there to the user with the fewest turns; if
+// several have equally few, the one whose last turn is longest ago comes first. So the slow
+// queries of one tenant, however many, leave a turn to the others.
 type Limiter struct {
 	max, maxOfTenant, maxOfUser int
 
@@ -33,17 +33,16 @@ type Limiter struct {
 	running int
 	tenants map[int64]*share
 	users   map[Holder]*share
-	// waiting has who waits, the longest first.
+	// waiting has the waiting holders, the oldest first.
 	waiting []*waiter
-	// given counts turns.
+	// given counts the turns given so far.
 	given int
 }
 
-// share is what a tenant or a user has of the turns. It is forgotten when it has
-// none and waits for none.
+// share counts the turns of a tenant or a user. It is removed when both counts are 0.
 type share struct {
 	running, waiting int
-	// last is when the last turn was given: the count of all turns by then.
+	// last is the value of given at the last turn.
 	last int
 }
 
@@ -52,7 +51,7 @@ type waiter struct {
 	admitted chan struct{}
 }
 
-// New makes a Limiter for at most so many at the same time.
+// New returns a Limiter for the given number of concurrent queries.
 func New(limit int) *Limiter {
 	return &Limiter{
 		max: limit, maxOfTenant: max(1, limit-1), maxOfUser: max(1, limit/2),
@@ -60,7 +59,7 @@ func New(limit int) *Limiter {
 	}
 }
 
-// Acquire waits for a turn and returns how to release it.
+// Acquire waits for a turn and returns the function that releases it.
 func (t *Limiter) Acquire(ctx context.Context, who Holder) (release func(), err error) {
 	t.mu.Lock()
 	if s := t.users[who]; who.User != "" && s != nil && s.waiting >= maxWaiting {
@@ -84,7 +83,7 @@ func (t *Limiter) Acquire(ctx context.Context, who Holder) (release func(), err 
 		t.count(who, func(s *share) { s.waiting-- })
 		return nil, ctx.Err()
 	}
-	// The turn came in the same moment.
+	// The turn arrived at the moment of the cancellation.
 	return func() { t.release(who) }, nil
 }
 
@@ -96,14 +95,14 @@ func (t *Limiter) release(who Holder) {
 	t.admit()
 }
 
-// Load returns how many turns are taken and how many wait for one.
+// Load returns the numbers of running and of waiting queries.
 func (t *Limiter) Load() (running, waiting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running, len(t.waiting)
 }
 
-// count changes the shares of a user and their tenant.
+// count applies a change to the shares of a user and of the tenant.
 func (t *Limiter) count(who Holder, change func(*share)) {
 	changed(t.tenants, who.Tenant, change)
 	changed(t.users, who, change)
@@ -120,7 +119,7 @@ func changed[K comparable](shares map[K]*share, key K, change func(*share)) {
 	}
 }
 
-// admit gives the turns that are free.
+// admit gives out the free turns.
 func (t *Limiter) admit() {
 	for t.running < t.max {
 		next := -1
@@ -142,7 +141,7 @@ func (t *Limiter) admit() {
 	}
 }
 
-// before reports whether a holder comes before another one who has waited longer.
+// before reports whether a gets the next turn before b, although b has waited longer.
 func (t *Limiter) before(a, b Holder) bool {
 	if a.Tenant != b.Tenant {
 		return t.tenants[a.Tenant].compare(t.tenants[b.Tenant]) < 0

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-// Among returns which of some persons are found by a stored query that the
-// caller may use, on the days of a range; of today when there is none.
+// Among returns those of the persons that match a stored query which the caller may use, on
+// the days of a range, or today without a range.
 func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
 	tenantID := tenant.Of(ctx)
 	if given == nil {
@@ -30,7 +30,7 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 		return nil, err
 	}
 	found := make(map[int64]bool, len(persons))
-	// Not nil: nil stands for everybody.
+	// The slice must not be nil, because nil stands for all persons.
 	among := append([]int64{}, persons...)
 	err = h.finder.executor.Run(ctx, tenantID, root, days, among, func(id int64, _, _ []byte) { found[id] = true })
 	return found, err

@@ -7,21 +7,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-// Names of visibilities and usage types, as they are returned.
+// Visibilities and usage types, in the spelling of responses.
 const (
 	visibilityPublic   = "Public"
 	visibilityPersonal = "Personal"
 	usageHome          = "Home"
 	usageRegular       = "Regular"
-	// inclusive is the filter type of queries that were sent without one.
+	// inclusive is the default filter type of queries.
 	inclusive = "INCLUSIVE"
 )
 
-// firstOwnID is the least id of a query that is a row.
+// firstOwnID is the smallest id of a stored query; smaller ids are built-in queries.
 const firstOwnID = 1000
 
-// builtIn are the queries that every tenant has. Whom they show is up to the
-// row rules of the caller, so "home" is where the caller manages.
+// builtIn returns the queries that every tenant has. The caller's row rules limit their
+// results, so "home" means the employees that the caller manages.
 func builtIn() []*storedQuery {
 	active := &commonsv1.HyperfindFilter{Key: query.KeyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
 	located := &commonsv1.HyperfindFilter{Key: query.KeyLocation, Operator: "IS_NOT_NULL"}
@@ -29,7 +29,7 @@ func builtIn() []*storedQuery {
 		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
 		standard(2, "All Home and Transferred-in", "all-home-and-transferred-in",
 			"Who is employed, whether or not they have a primary job.", active),
-		// The id by which clients of the reference product ask for everybody.
+		// Clients of the reference product use this id for all persons.
 		standard(-9, "All People", "all-people", "Everybody whose employment is not terminated."),
 	}
 }

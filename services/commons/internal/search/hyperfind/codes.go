@@ -1,51 +1,50 @@
-// Package hyperfind serves hyperfinds: stored queries over persons, profiles of them,
-// and whom they find, by a query, by locations or by a list.
+// Package hyperfind serves hyperfinds: stored queries over persons, profiles of queries, and
+// the execution of a query, a list of locations or a list of persons.
 package hyperfind
 
-// Codes of the specified API, with status 400 where nothing else is said.
+// Codes of the specified API, with the status 400 unless stated otherwise.
 const (
-	// CodeNoSelector: neither a query nor persons nor locations are given.
+	// CodeNoSelector: the request has no query, persons or locations.
 	CodeNoSelector = "WCO-112001"
-	// CodeTooMany: more persons are found than the threshold allows.
+	// CodeTooMany: the result exceeds the threshold.
 	CodeTooMany = "WCO-112003"
-	// CodeNoDays: neither days nor a symbolic period are given, or both.
+	// CodeNoDays: the request has neither days nor a symbolic period, or both.
 	CodeNoDays = "WCO-112005"
-	// CodeSelectors: several of query, persons and locations are given.
+	// CodeSelectors: the request has several of query, persons and locations.
 	CodeSelectors = "WCO-112006"
-	// CodeUnknownQuery: there is no such query.
+	// CodeUnknownQuery: the query does not exist.
 	CodeUnknownQuery = "WCO-112007"
-	// CodeUnknownPersons: there are no such persons.
+	// CodeUnknownPersons: the persons do not exist.
 	CodeUnknownPersons = "WCO-112008"
-	// CodeMost (413): the threshold, or what is found, is above the largest
-	// threshold.
+	// CodeMost (413): the threshold or the result is above the largest threshold.
 	CodeMost = "WCO-112013"
-	// CodeUnknownLocations: there are no such locations.
+	// CodeUnknownLocations: the locations do not exist.
 	CodeUnknownLocations = "WCO-112017"
-	// CodeUnknownProfile (404): there is no such profile.
+	// CodeUnknownProfile (404): the profile does not exist.
 	CodeUnknownProfile = "WCO-112018"
 	// CodeSomeProfiles (207): some profiles are unknown.
 	CodeSomeProfiles = "WCO-112020"
-	// CodeNoProfiles (404): all profiles that were asked for are unknown.
+	// CodeNoProfiles (404): all requested profiles are unknown.
 	CodeNoProfiles = "WCO-112021"
-	// CodeUsageType: the usage type is none.
+	// CodeUsageType: the usage type is invalid.
 	CodeUsageType = "WCO-112057"
-	// CodeNotFound (404): the id in the path is that of no query.
+	// CodeNotFound (404): no query has the id in the path.
 	CodeNotFound = "WCO-112088"
-	// CodeWhere: where does not say which queries.
+	// CodeWhere: where does not select queries correctly.
 	CodeWhere = "WCO-112094"
-	// CodeNone (404): all queries that were asked for are unknown.
+	// CodeNone (404): all requested queries are unknown.
 	CodeNone = "WCO-112095"
 	// CodeSome (207): some queries are unknown.
 	CodeSome = "WCO-112098"
 )
 
-// Codes of ours, for conditions for which the specified API has none. The
-// status is 400 where nothing else is said.
+// Codes for conditions without a code in the specified API. The status is 400 unless stated
+// otherwise.
 const (
-	// CodeTaken: another query or profile has the name or the persistent id.
+	// CodeTaken: another query or profile already has the name or the persistent id.
 	CodeTaken = "WRL-10303"
 	// CodeBuiltIn: a built-in query cannot be changed.
 	CodeBuiltIn = "WRL-10304"
-	// CodeFull (413): there are as many queries or profiles as may be.
+	// CodeFull (413): the maximum number of queries or profiles is reached.
 	CodeFull = "WRL-10305"
 )

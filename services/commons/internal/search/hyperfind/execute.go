@@ -20,15 +20,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// defaultThreshold is how many persons a response holds at most when the request does
-// not say.
+// defaultThreshold is the default maximum of persons in a response.
 const defaultThreshold = 3500
 
-// maxThreshold is how many persons a response holds at most.
+// maxThreshold is the largest threshold that a request can set.
 var maxThreshold = policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response")
 
-// ExecuteHyperfind finds the persons of a stored query, of locations or of a
-// list whom the caller may see. The response carries its fields as bytes.
+// ExecuteHyperfind finds the persons of a stored query, of locations or of a list. It returns
+// only persons whom the caller may see. The response carries its fields as bytes.
 func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest) (*commonsv1.HyperfindResponse, error) {
 	days, err := h.days(ctx, req.GetDateRange())
 	if err != nil {
@@ -104,7 +103,7 @@ func threshold(given *int64) (int, error) {
 	return int(*given), nil
 }
 
-// days returns the days of a request.
+// days returns the days of a request, from its dates or its symbolic period.
 func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Range, error) {
 	if given.GetSymbolicPeriod() != nil && (given.GetStartDate() != "" || given.GetEndDate() != "") {
 		return civil.Range{}, fault.Invalid(CodeNoDays, "dateRange takes either startDate and endDate, or a symbolicPeriod, and not both.")
@@ -129,7 +128,7 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 	return civil.Through(first, last), nil
 }
 
-// selected returns whom the request is about.
+// selected returns the condition for the persons of a request.
 func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
 	switch given := reflist.CountTrue(req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0); {
 	case given == 0:
@@ -154,9 +153,9 @@ func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindReq
 	return query.ParseOn(q.GetConstraints(), days)
 }
 
-// atLocations returns whose primary job is at one of the locations or below on
-// some day, but for those whose employment has ended by the last day, or, when
-// the request asks for those as well, by the first.
+// atLocations returns the condition for persons whose primary job is at one of the locations
+// or below on some day. It excludes persons whose employment is terminated on the last day
+// or, if the request includes employees terminated in the range, on all days.
 func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
 	tenantID := tenant.Of(ctx)
 	for i, ref := range req.GetLocations() {
@@ -178,8 +177,7 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 	return query.All(query.AtLocations(ids), query.Not(query.IsTerminated(ended, onAll))), nil
 }
 
-// listed returns the persons of a list. One whom the caller may not see is
-// unknown.
+// listed returns the persons of a list. A person whom the caller may not see is unknown.
 func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
 	tenantID := tenant.Of(ctx)
 	for i, ref := range refs {

@@ -18,16 +18,16 @@ type Finder struct {
 	executor *query.Executor
 }
 
-// NewFinder makes a Finder over the persons in the pool's database.
+// NewFinder returns a Finder of the persons in the pool's database.
 func NewFinder(cfg query.Config, pool *pg.Pool) *Finder {
 	return &Finder{pool: pool, executor: query.NewExecutor(cfg, pool)}
 }
 
-// Members returns the ids of the persons whom a stored query finds on the days
-// of a range, ascending. The qualifier of a query is its name; of queries of
-// which each user may have their own, only public ones are found by it. Row
-// rules do not apply. An unknown query is a fault with CodeUnknownQuery; one
-// that finds more than a million persons, or takes too long, is one as well.
+// Members returns the ids of the persons of a stored query on the days of a range, ascending.
+// The qualifier of a query is its name. It finds only public queries, because users can have
+// personal queries with the same name. Row rules do not apply. An unknown query is a fault
+// with CodeUnknownQuery. A query with more than a million persons, or one that takes too
+// long, is also a fault.
 func (f *Finder) Members(ctx context.Context, tenantID int64, ref *commonv1.Ref, days civil.Range) ([]int64, error) {
 	ctx = tenant.With(ctx, tenantID)
 	q, err := find(ctx, f.pool, tenantID, ref, "")

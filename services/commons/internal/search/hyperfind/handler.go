@@ -22,13 +22,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxDescription bounds descriptions, in characters.
+// maxDescription limits descriptions, in characters.
 const maxDescription = 1000
 
-// Periods returns which days symbolic periods stand for.
+// Periods resolves symbolic periods to days.
 type Periods interface {
-	// Days returns the days of the period that a reference names, on the
-	// caller's today.
+	// Days returns the days of a symbolic period, relative to the caller's present day.
 	Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error)
 }
 
@@ -44,12 +43,12 @@ type Handler struct {
 
 var _ commonsv1.HyperfindServiceServer = (*Handler)(nil)
 
-// New makes a Handler. The rules say whom callers may see.
+// New returns a Handler. The rules decide which persons callers may see.
 func New(pool *pg.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods) *Handler {
 	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
 }
 
-// CreateHyperfindQuery stores a new query, which is the caller's.
+// CreateHyperfindQuery stores a new query. The caller becomes its owner.
 func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.HyperfindQuery) (*commonsv1.HyperfindQuery, error) {
 	if given.Id != nil {
 		return nil, query.Invalid("id", "must not be sent with a new query")
@@ -85,9 +84,9 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	return created.HyperfindQuery, nil
 }
 
-// UpdateHyperfindQuery replaces a query, but for its owner and its persistent
-// id. Constraints that are absent stay: responses have them only when they are
-// asked for, and what such a response says must not find everybody.
+// UpdateHyperfindQuery replaces a query, except its owner and its persistent id. If the
+// request has no constraints, the stored ones stay: responses contain constraints only on
+// request, and sending a response back must not turn the query into one for all persons.
 func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.UpdateHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
 	if sent := req.GetQuery(); sent != nil && sent.Id != nil && sent.GetId() != req.GetId() {
 		return nil, query.Invalid("id", "is not the one in the path")
@@ -145,11 +144,11 @@ func lockForChange(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
 	if q.GetId() < firstOwnID {
 		return fault.Invalid(CodeBuiltIn, fmt.Sprintf("%q is built in and cannot be changed.", q.GetName()))
 	}
-	// Public queries belong to all who may write them: their creators may leave.
+	// Everyone who may write public queries may change them, because their creators may leave.
 	return writable(ctx, q)
 }
 
-// validate checks a query that was sent, and returns it as it is stored.
+// validate checks a sent query, and returns it in stored form.
 func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
 	q := &storedQuery{HyperfindQuery: proto.CloneOf(given)}
 	name := given.GetName()
@@ -199,7 +198,8 @@ func isPublic(v *commonsv1.HyperfindVisibility) (bool, error) {
 	return false, query.Invalid("visibility", "must be Public (1) or Personal (2)")
 }
 
-// usageType reads a usage type in any case; "" stands for all of them.
+// usageType parses a usage type in any case. It returns the default for an empty text, and ""
+// for All.
 func usageType(given, otherwise string) (string, error) {
 	switch strings.ToUpper(given) {
 	case "":

@@ -46,7 +46,7 @@ func toList(found []*storedQuery, usage string, details bool) *commonsv1.Hyperfi
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}
 }
 
-// message is the query as it is returned: without details, without constraints.
+// message returns the query in the form of responses. Without details, it has no constraints.
 func (q *storedQuery) message(details bool) *commonsv1.HyperfindQuery {
 	if !details {
 		q.Constraints = nil
@@ -54,8 +54,8 @@ func (q *storedQuery) message(details bool) *commonsv1.HyperfindQuery {
 	return q.HyperfindQuery
 }
 
-// isOf reports whether a query that is named is of a usage type, any for "". Built-in
-// ones are of every one.
+// isOf reports whether a query has a usage type. "" matches all types, and built-in queries
+// match every type.
 func (q *storedQuery) isOf(usage string) bool {
 	return usage == "" || q.GetUsageType() == usage || q.GetId() < firstOwnID
 }
@@ -77,8 +77,8 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	return q.message(req.GetAllDetails()), nil
 }
 
-// MultiReadHyperfindQueries returns queries in the order asked for: with 207
-// when some are unknown, or not for the caller.
+// MultiReadHyperfindQueries returns queries in the order of the request, with 207 if some are
+// unknown or not available to the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
@@ -119,9 +119,8 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: done}, Failure: failure}, err
 }
 
-// matcher recognises the query that is asked for. Of a public query and one of
-// the caller's own with the same name, that is the caller's, which list returns
-// last.
+// matcher matches the requested query. If a public query and one of the caller's own have the
+// same name, the last match is the caller's, because list returns it last.
 type matcher struct {
 	ref *commonv1.Ref
 	is  func(*storedQuery) bool

@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxProfiles bounds the profiles of a tenant, and so the list of them.
+// maxProfiles limits the profiles of a tenant, and so the list of them.
 const maxProfiles = 1000
 
 // Profiles serves HyperfindProfileService.
@@ -33,11 +33,11 @@ type Profiles struct {
 
 var _ commonsv1.HyperfindProfileServiceServer = (*Profiles)(nil)
 
-// NewProfiles makes the handler of profiles.
+// NewProfiles returns the handler of profiles.
 func NewProfiles(pool *pg.Pool) *Profiles { return &Profiles{pool: pool} }
 
-// profiles returns the profiles with the ids, or all for nil, by name. Queries
-// show under the names that they have now; one that became personal is not in any.
+// profiles returns the profiles with the ids, or all for nil, by name. Queries appear with
+// their present names. A query that became personal is left out.
 func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
 	var out []*commonsv1.HyperfindProfile
 	var id int64
@@ -101,8 +101,8 @@ func noProfile(id int64) error {
 	return fault.NotFound(CodeUnknownProfile, fmt.Sprintf("There is no hyperfind profile with the id %d.", id))
 }
 
-// MultiReadHyperfindProfiles returns profiles in the order asked for: with 207
-// when some are unknown.
+// MultiReadHyperfindProfiles returns profiles in the order of the request, with 207 if some
+// are unknown.
 func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv1.MultiReadHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
 	tenantID := tenant.Of(ctx)
 	refs, err := structure.Refs("where", req.GetWhere())
@@ -221,8 +221,8 @@ func checkProfile(given *commonsv1.HyperfindProfile) error {
 	return nil
 }
 
-// fill writes the queries of a profile that has none, each once, and returns
-// the profile. Only public queries can be in one.
+// fill stores the queries of an empty profile, each once, and returns the profile. A profile
+// can contain public queries only.
 func fill(ctx context.Context, tx pgx.Tx, tenantID, id int64, queries []*commonsv1.HyperfindProfileQuery) (*commonsv1.HyperfindProfile, error) {
 	known, err := list(ctx, tx, tenantID, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Numbers of the fields that are written as bytes.
+// Numbers of the fields that are encoded by hand.
 var (
 	fieldCount        = protofield.MustShort(&commonsv1.HyperfindResponse{}, "count")
 	fieldResult       = protofield.MustShort(&commonsv1.HyperfindResponse{}, "result")
@@ -27,15 +27,15 @@ var (
 	personDisplayName = protofield.MustShort(&commonsv1.HyperfindPerson{}, "display_name")
 )
 
-// chunkBytes is how large a piece of a list is, about: what one part of an
-// response carries.
+// chunkBytes is the approximate size of a chunk of a list. One part of a response carries a
+// chunk.
 const chunkBytes = 64 << 10
 
-// pieces are the items of a list as wire bytes, cut between items. Nothing that
-// was written is copied when there is more.
+// chunks are the items of a list in wire format, split between items. Appending does not copy
+// earlier chunks.
 type chunks [][]byte
 
-// next returns the piece that the next item of a list goes to.
+// next returns the chunk for the next item of a list.
 func (p *chunks) next() *[]byte {
 	if n := len(*p); n == 0 || len((*p)[n-1]) >= chunkBytes {
 		*p = append(*p, make([]byte, 0, chunkBytes+1024))
@@ -43,14 +43,14 @@ func (p *chunks) next() *[]byte {
 	return &(*p)[len(*p)-1]
 }
 
-// response collects persons as the wire bytes of a HyperfindResponse. Those above
-// the limit are only counted.
+// response collects persons in the wire format of a HyperfindResponse. Persons above the
+// limit are only counted.
 type response struct {
 	limit, count  int
 	refs, persons chunks
 }
 
-// add adds a person: a Ref and a HyperfindPerson. Both begin with an id and a number.
+// add adds a person as a Ref and as a HyperfindPerson. Both begin with an id and a number.
 func (a *response) add(id int64, number, name []byte) {
 	if a.count++; a.count > a.limit {
 		a.refs, a.persons = nil, nil
@@ -75,8 +75,8 @@ func appendNamed(dst []byte, idField, numberField protowire.Number, id int64, nu
 	return protowire.AppendBytes(protowire.AppendTag(dst, numberField, protowire.BytesType), number)
 }
 
-// message returns the collected persons, or the last of them when the caller
-// takes the others in parts. It carries its fields as bytes.
+// message returns the collected persons. If the caller requested parts, it sends them in
+// parts and returns the last one. The message carries its fields as bytes.
 func (a *response) message(ctx context.Context) (*commonsv1.HyperfindResponse, error) {
 	fields := protowire.AppendVarint(protowire.AppendTag(nil, fieldCount, protowire.VarintType), uint64(a.count))
 	for _, list := range []struct {
@@ -84,10 +84,10 @@ func (a *response) message(ctx context.Context) (*commonsv1.HyperfindResponse, e
 		chunks
 	}{{resultRefs, a.refs}, {resultPersons, a.persons}} {
 		if len(list.chunks) == 0 {
-			list.chunks = chunks{nil} // Empty, and there all the same.
+			list.chunks = chunks{nil} // The list is present even if it is empty.
 		}
 		for _, piece := range list.chunks {
-			// A HyperfindResult with some of a list: all of them merge.
+			// Each chunk is a separate HyperfindResult. The decoder merges them.
 			size := 1 + protowire.SizeBytes(len(piece))
 			fields = appendLength(fields, fieldResult, size)
 			fields = append(appendLength(fields, list.field, len(piece)), piece...)

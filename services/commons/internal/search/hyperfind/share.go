@@ -8,9 +8,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// writable refuses to write a public query for callers who do not see
-// everybody. A public query may be an employee group: who could change that of
-// their own group would see whom they like.
+// writable refuses to write a public query for callers who do not see all persons. A public
+// query can be an employee group: callers who could change the query of their own group could
+// give themselves access to any person.
 func writable(ctx context.Context, q *storedQuery) error {
 	p, ok := authn.From(ctx)
 	if !q.public || !ok || p.IsService() || rowvisibility.Scope(p.Rows) == rowvisibility.All {

@@ -19,17 +19,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// How many queries there may be.
+// Maximum numbers of queries.
 const (
 	maxPublic   = 1000
-	maxPersonal = 100 // of one user
+	maxPersonal = 100 // for each user
 )
 
 // storedQuery is a stored query.
 type storedQuery struct {
 	*commonsv1.HyperfindQuery
 	public bool
-	// owner is the user name of who created it; "" when it is built in.
+	// owner is the user name of the creator, or "" for a built-in query.
 	owner string
 }
 
@@ -57,17 +57,17 @@ func scan(row pgx.CollectableRow) (*storedQuery, error) {
 	return q, nil
 }
 
-// list returns the queries that a user sees, built-in ones first, then by name;
-// only public ones without a user.
+// list returns the queries that a user can use: built-in ones first, then by name. Without a
+// user, it returns only public ones.
 func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*storedQuery, error) {
 	found, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
 		ORDER BY name, public DESC LIMIT $3`, tenantID, user, maxPublic+maxPersonal)
 	return append(builtIn(), found...), err
 }
 
-// find returns the query that a reference names: a public one, or one of the
-// user's own, which comes before a public one of the same name. Personal queries
-// of others are as unknown as those that are not there.
+// find returns the query that a reference names: a public query or one of the user's own,
+// which takes precedence over a public one with the same name. Personal queries of other
+// users are unknown.
 func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*storedQuery, error) {
 	if ref.Id == nil && ref.GetQualifier() == "" {
 		return nil, fault.Invalid(CodeUnknownQuery, "hyperfind needs an id or a qualifier.")
@@ -90,7 +90,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref,
 	return q, err
 }
 
-// byID returns a query that a user sees, or 404.
+// byID returns a query that a user can use, or 404.
 func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*storedQuery, error) {
 	q, err := find(ctx, db, tenantID, &commonv1.Ref{Id: &id}, user)
 	if fault.HasCode(err, CodeUnknownQuery) {
@@ -99,15 +99,14 @@ func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (
 	return q, err
 }
 
-// lock makes changes of a tenant's queries come one after another, until the
-// transaction ends.
+// lock serializes changes to a tenant's queries until the transaction ends.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	return lockQueries.Wait(ctx, tx, tenantID)
 }
 
 const lockQueries advisory.Lock = "hyperfind queries"
 
-// insert stores a new query. The tenant's queries must be locked.
+// insert stores a new query. The caller must hold the lock of the tenant's queries.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) (id int64, err error) {
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_query WHERE tenant_id = $1 AND public = $2 AND (public OR owner = $3)`,
@@ -129,8 +128,8 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, cons
 	return id, uniqueError(err)
 }
 
-// update replaces a query. Its owner and its persistent id stay.
-// update replaces a query; constraints that are nil stay.
+// update replaces a query, except its owner and its persistent id. If constraints is nil, the
+// stored ones stay.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) error {
 	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
 		constraints = coalesce($8, constraints), updated_at = now() WHERE tenant_id = $1 AND id = $2`,

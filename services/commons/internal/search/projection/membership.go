@@ -24,7 +24,7 @@ INSERT INTO membership (tenant_id, person_id, employment_term_id, from_date, to_
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS u`
 )
 
-// deleteMemberships deletes those of persons.
+// deleteMemberships deletes the memberships of persons.
 var deleteMemberships = `DELETE FROM membership WHERE tenant_id = $1 AND ` + condition.AnyOf("person_id", "$2::bigint[]")
 
 type (
@@ -45,7 +45,7 @@ func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termCh
 	return nil
 }
 
-// applyMemberships replaces the lists of persons.
+// applyMemberships replaces the memberships of persons.
 func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []membershipChange) error {
 	var ids, persons, terms []int64
 	var from, to []civil.Date
@@ -54,7 +54,7 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []
 		for _, m := range c.State.GetMemberships() {
 			days, err := membershipDays(m)
 			if err != nil {
-				// No repetition mends it.
+				// Retries cannot repair it.
 				return bus.Permanent(fmt.Errorf("projection: memberships of person %d: %w", c.Key, err))
 			}
 			if days.Empty() {

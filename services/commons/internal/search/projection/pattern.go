@@ -19,8 +19,8 @@ INSERT INTO pattern_segment (tenant_id, pattern_id, cycle_day, ordinal, segment,
 SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint[], $6::text[], $7::int[], $8::int[]) AS u`
 )
 
-// applyPatterns stores the parts of patterns. With its first part a pattern begins
-// anew.
+// applyPatterns stores the parts of patterns. The first part of a pattern replaces the stored
+// pattern.
 func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []replica.Change[*schedulingv1.PatternStored]) error {
 	var begun, patterns []int64
 	var days []int32
@@ -32,7 +32,7 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 		}
 		again := func(later replica.Change[*schedulingv1.PatternStored]) bool { return later.Key == c.Key && later.Whole }
 		if slices.ContainsFunc(parts[i+1:], again) {
-			continue // It begins anew in the same transaction.
+			continue // A later part in the same transaction replaces it.
 		}
 		for _, shift := range c.State.GetShifts() {
 			if err := rows.add(c.State.GetJobs(), shift.GetSegments()); err != nil {
@@ -53,7 +53,7 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []repli
 	return nil
 }
 
-// add adds the segments of a shift, numbered in their order.
+// add adds the segments of a shift, numbered in order.
 func (s *segments) add(jobs []string, list []*schedulingv1.JobSegment) error {
 	for i, segment := range list {
 		if int(segment.GetJob()) >= len(jobs) || segment.GetJob() < 0 {

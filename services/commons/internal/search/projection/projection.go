@@ -1,7 +1,6 @@
-// Package projection keeps copies of what other services know, for queries:
-// employment terms and who is on them, and what schedules follow from, which is the
-// shifts of patterns, who follows which pattern from when to when, what people
-// entered, and leave.
+// Package projection keeps copies of other services' data for queries: employment terms and
+// their members, and the data from which schedules follow: the shifts of patterns, the spans
+// in which employees follow patterns, entered shifts, and leave.
 package projection
 
 import (
@@ -17,23 +16,22 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// batch is how many events are applied in one transaction: one can hold a
-// thousand persons.
+// batch is the number of events in one transaction. An event can contain a thousand persons.
 const batch = 8
 
-// What is done of spans at a time, and how long after they were published. A change of
-// a rotation publishes thousands of employees within a second, while others wait
-// to see it; what only queries need leaves the machine to them until then.
+// Batch size and delay for span events. A change of a rotation publishes thousands of
+// employees within a second, while users wait to see it. The delay leaves the machine to
+// them, because only queries need the spans.
 const (
 	spansBatch = 64
 	spansAfter = time.Second
 )
 
-// service is what the contracts call the one that keeps the copies.
+// service is the name of this service in the contracts.
 const service = "commons"
 
-// Copies are the copies that queries need. Every list of memberships that arrives
-// is shown to observe, in the same transaction.
+// Copies returns the copies that queries need. Each received list of memberships is passed to
+// observe, in the same transaction.
 func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return []*replica.Replica{
 		replica.New(pool, replica.Copy[*schedulingv1.EmploymentTermChanged]{
@@ -57,7 +55,7 @@ func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*sched
 	}
 }
 
-// segments are rows of segments, in columns as the database takes them.
+// segments are rows of segments, as database columns.
 type segments struct {
 	jobs         []string
 	numbers      []int16

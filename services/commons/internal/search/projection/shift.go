@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// A digest of what is published of a shift, the same expression as in scheduling.
-	// What is gone, and hides nothing, is no row here.
+	// A digest of the published state of a shift; scheduling uses the same expression. Deleted
+	// shifts that hide nothing have no row here.
 	shiftMarks = `
 SELECT id AS key, hashint8extended(CASE WHEN person_id IS NULL THEN -version ELSE version END, CASE WHEN hides_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_person, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hides_lane::bigint << 8 | hides_ordinal::bigint) END) AS mark
@@ -37,7 +37,7 @@ SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), u
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
 )
 
-// shifts are rows, in columns as the database takes them.
+// shifts are rows of shifts, as database columns.
 type shifts struct {
 	ids, versions, persons []int64
 	hidesPersons           []*int64
@@ -55,7 +55,7 @@ func (r *shifts) add(s *schedulingv1.EnteredShift) {
 	r.hidesOrdinals = append(r.hidesOrdinals, unless(none, int16(h.GetOrdinal())))
 }
 
-// applyShifts stores shifts, and removes those that are gone.
+// applyShifts stores shifts, and removes the deleted ones.
 func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EnteredShift]) error {
 	var all, gone, owners, workers []int64
 	var days []civil.Date
@@ -89,7 +89,7 @@ func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []repli
 	return nil
 }
 
-// unless returns a pointer to a value, nil when there is none.
+// unless returns a pointer to a value, or nil if the value is absent.
 func unless[T any](absent bool, value T) *T {
 	if absent {
 		return nil

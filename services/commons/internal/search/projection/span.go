@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// A digest of what is published of a person, the same expression as in scheduling.
+	// A digest of the published spans of a person; scheduling uses the same expression.
 	spanMarks = `
 SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
 
-	// What begins on the same day stays the same row; the range of persons keeps the
-	// search small whatever the plan is. Days are compared as sums: see decision 76.
+	// Spans that begin on the same day keep their row. The range of persons limits the search
+	// under any plan. Dates are compared as sums: see decision 76.
 	updateSpans = `
 UPDATE schedule_span s SET to_date = u.to_day, pattern_id = u.pattern_id, position = u.position, day_count = u.day_count
 FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], $7::int[], $8::int[])
@@ -28,15 +28,15 @@ FROM unnest($2::bigint[], $3::smallint[], $4::date[], $5::date[], $6::bigint[], 
 WHERE s.tenant_id = $1 AND s.person_id = u.person_id AND s.from_date = u.from_day + 0 AND s.lane = u.lane
     AND s.person_id BETWEEN $9 AND $10`
 
-	// The planner hashes a list after NOT IN, whatever it believes of its length. For the
-	// range see condition.AnyOf.
+	// The planner hashes a list after NOT IN, whatever length it expects. For the range see
+	// condition.AnyOf.
 	deleteSpans = `
 DELETE FROM schedule_span WHERE tenant_id = $1 AND person_id = ANY($5) AND person_id BETWEEN $6 AND $7
 AND (person_id, lane, from_date) NOT IN (
     SELECT u.person_id, u.lane, u.from_day FROM unnest($2::bigint[], $3::smallint[], $4::date[]) AS u (person_id, lane, from_day))`
 
-	// A search for what is there already would read the whole tenant, or compare all with all,
-	// before the table has statistics. A conflict is found in the primary key.
+	// Before the table has statistics, a search for existing rows would read the whole tenant,
+	// or compare all rows with all others. A conflict is found by the primary key.
 	insertSpans = `
 INSERT INTO schedule_span (tenant_id, person_id, lane, from_date, to_date, pattern_id, position, day_count)
 SELECT $1, u.person_id, u.lane, u.from_day, u.to_day, u.pattern_id, u.position, u.day_count

@@ -6,7 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 )
 
-// Caller is the user name of the caller; "" for a service.
+// Caller returns the user name of the caller, or "" for a service.
 func Caller(ctx context.Context) string {
 	p, ok := authn.From(ctx)
 	if !ok {

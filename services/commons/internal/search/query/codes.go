@@ -1,12 +1,11 @@
 package query
 
-// Codes of queries that cannot be asked.
+// Codes of queries that cannot be executed.
 const (
 	// CodeSlow: the query ran too long and was stopped.
 	CodeSlow = "WRL-10301"
-	// CodeQuery: a query or a profile has a property that it cannot have.
+	// CodeQuery: a query or a profile has a property with an invalid value.
 	CodeQuery = "WRL-10302"
-	// CodeCostly (413): a query has too many values, or too many conditions that
-	// cost much.
+	// CodeCostly (413): a query has too many values, or too many costly conditions.
 	CodeCostly = "WRL-10306"
 )

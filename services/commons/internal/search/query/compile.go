@@ -8,34 +8,33 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// MaxCounted bounds what a statement returns, and how exactly an error can say
-// how many were found. It is far above every threshold, so that the planner
-// plans for the whole response.
+// MaxCounted limits the rows of a statement, and so the count that an error can report. It is
+// far above every threshold, so that the planner plans for the whole result.
 const MaxCounted = 1_000_000
 
-// compiler writes the statement of a query.
+// compiler builds the statement of a query.
 type compiler struct {
 	args []any
 	with []string
-	// names counts the subqueries, each of which gets a name.
+	// names counts the subqueries, to give each a name.
 	names int
-	// from and to are the parameters of the first day and of the day after the
-	// last; last is that of the last day.
+	// from and to are the parameters of the first day and of the day after the last. last is the
+	// parameter of the last day.
 	from, to, last string
 }
 
-// tenantParameter is that of the tenant, the first in all statements.
+// tenantParameter is the parameter of the tenant, the first one in all statements.
 const tenantParameter = "$1"
 
-// Compile returns SQL for the persons of a query on some days: their ids,
-// numbers and full names, by ascending id. With visible, only of those.
+// Compile returns SQL for the persons of a query on the days: their ids, numbers and full
+// names, by ascending id. If visible is not nil, the result contains only those persons.
 func Compile(tenantID int64, root *Node, days civil.Range, visible []int64) (sql string, args []any) {
 	c := &compiler{}
 	c.arg(tenantID)
 	c.from, c.to, c.last = c.arg(days.From), c.arg(days.To), c.arg((days.To - 1))
 	where := []string{
 		"p.tenant_id = " + tenantParameter,
-		// Every parameter needs a type, whatever the conditions use of them.
+		// Each parameter needs a type, even if no condition uses it.
 		fmt.Sprintf("%s::date < %s::date AND %s::date IS NOT NULL", c.from, c.to, c.last),
 	}
 	if len(root.parts) > 0 || root.condition != nil {
@@ -62,7 +61,7 @@ func (c *compiler) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, c.names)
 }
 
-// holds returns a condition in SQL that a node holds for an id.
+// holds returns an SQL condition that is true if the node applies to an id.
 func (c *compiler) holds(n *Node, id string) string {
 	switch {
 	case n.condition == nil && !n.any:
@@ -72,7 +71,7 @@ func (c *compiler) holds(n *Node, id string) string {
 		}
 		return strings.Join(parts, " AND ")
 	case n.condition != nil && n.condition.name == KeyScheduled:
-		// Most persons are: it is asked of each, rather than listed.
+		// Most persons are scheduled, so checking each person is cheaper than listing all of them.
 		if n.negated {
 			return "NOT " + n.condition.isScheduled(c, id)
 		}
@@ -80,14 +79,14 @@ func (c *compiler) holds(n *Node, id string) string {
 	case n.bounded():
 		return fmt.Sprintf("%s IN (%s)", id, c.list(n))
 	default:
-		// What is not bounded leaves somebody out who can be listed.
+		// The complement of an unbounded node is bounded, so the excluded persons can be listed.
 		out := c.name("o")
 		return fmt.Sprintf("NOT EXISTS (SELECT FROM (%s) AS %s WHERE %[2]s.id = %s)", c.list(Not(n)), out, id)
 	}
 }
 
-// list returns a query in SQL for the ids of the persons of a bounded node,
-// perhaps several times each.
+// list returns an SQL query for the ids of the persons of a bounded node. It can return an id
+// several times.
 func (c *compiler) list(n *Node) string {
 	switch {
 	case n.condition != nil:

@@ -8,26 +8,25 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// condition is a comparison that is not negated.
+// condition is a comparison without negation.
 type condition struct {
 	key
 	operator
-	// texts, dates, or ids and names are what is compared with.
+	// The comparison values are either texts, or dates, or ids and names.
 	texts []string
 	dates []civil.Date
 	ids   []int64
 	names []string
-	// typeName is that of a custom field.
+	// typeName is the type of a custom field.
 	typeName string
-	// alone says that what lies below a location does not count.
+	// alone excludes the descendants of locations.
 	alone bool
-	// days replace those of the question; with whole, the value must hold on
-	// all of them.
+	// days replace the days of the query. With whole, the value must apply on all of them.
 	days  *civil.Range
 	whole bool
 }
 
-// sql returns a query for the ids of the persons for whom the condition holds.
+// sql returns a query for the ids of the persons who meet the condition.
 func (k *condition) sql(c *compiler) string {
 	if k.kind == reference {
 		switch k.name {
@@ -65,7 +64,8 @@ func (k *condition) sql(c *compiler) string {
 	return fmt.Sprintf("SELECT t.%s AS id FROM %s AS t WHERE %s", id, k.table, strings.Join(where, " AND "))
 }
 
-// held says that a row of what is dated concerns the days.
+// held returns SQL that is true if a dated row applies on some of the days, or on all of them
+// with whole.
 func (k *condition) held(c *compiler, row string) string {
 	from, to := c.from, c.to
 	if k.days != nil {
@@ -77,7 +77,7 @@ func (k *condition) held(c *compiler, row string) string {
 	return fmt.Sprintf("%s.from_date < %s AND %[1]s.to_date > %[3]s", row, to, from)
 }
 
-// compare compares a column with the values, "" when any value will do.
+// compare returns SQL that compares a column with the values, or "" if any value matches.
 func (k *condition) compare(c *compiler, column string) string {
 	switch {
 	case k.operator == isNotNull && k.kind == date:
@@ -89,7 +89,8 @@ func (k *condition) compare(c *compiler, column string) string {
 	case k.kind == date || k.kind == customDate:
 		return k.compareDates(c, column)
 	case k.operator == startsWith:
-		// What begins with a text is followed by it and the last character.
+		// Texts with a prefix sort between the prefix and the prefix followed by the last
+		// character.
 		first, last := c.arg(k.texts[0]), c.arg(k.texts[0]+"\U0010FFFF")
 		if k.folded {
 			first, last = "lower("+first+")", "lower("+last+")"
@@ -105,14 +106,16 @@ func (k *condition) compare(c *compiler, column string) string {
 	case k.operator == between:
 		return fmt.Sprintf("%s ~>=~ %s AND %[1]s ~<=~ %[3]s", column, c.arg(k.texts[0]), c.arg(k.texts[1]))
 	case k.folded:
-		// One text, which the planner folds, so that it knows the values.
+		// The values are one text, which the planner can fold to a constant, so that it knows the
+		// values.
 		return fmt.Sprintf(`%s = ANY(string_to_array(lower(%s), E'\x01'))`, column, c.arg(strings.Join(k.texts, "\x01")))
 	default:
 		return column + " = ANY(" + c.arg(k.texts) + ")"
 	}
 }
 
-// likePattern finds a text anywhere, in which per cent signs stand for anything.
+// likePattern returns a pattern that finds a text anywhere. Per cent signs in the text match
+// any characters.
 func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `_`, `\_`).Replace(text) + "%"
 }
@@ -129,8 +132,8 @@ func (k *condition) compareDates(c *compiler, column string) string {
 	return column + " " + sign + " " + c.arg(given[0])
 }
 
-// anyOf is what an id is compared with: the ids, and those of the names, which a
-// query for them finds. Without names the planner knows the ids.
+// anyOf returns SQL for the ids with which an id is compared: the given ids, and the ids that
+// a query finds for the names. Without names, the planner knows the ids.
 func (k *condition) anyOf(c *compiler, named func(names string) string) string {
 	ids := c.arg(k.ids)
 	if len(k.names) == 0 {
@@ -139,7 +142,7 @@ func (k *condition) anyOf(c *compiler, named func(names string) string) string {
 	return "ANY(" + ids + "::bigint[] || ARRAY(" + named(c.arg(k.names)) + "))"
 }
 
-// onTerm finds who is on one of the terms, or on any.
+// onTerm finds the persons on one of the terms, or on any term.
 func (k *condition) onTerm(c *compiler) string {
 	where := ""
 	if k.operator == in {
@@ -150,7 +153,8 @@ func (k *condition) onTerm(c *compiler) string {
 	return "SELECT m.person_id AS id FROM membership m WHERE m.tenant_id = " + tenantParameter + where + " AND " + k.held(c, "m")
 }
 
-// managed finds whose manager is one of the persons, or known at all.
+// managed finds the persons whose manager is one of the given persons, or who have any
+// manager.
 func (k *condition) managed(c *compiler) string {
 	where := ""
 	if k.operator == in {
@@ -160,27 +164,27 @@ func (k *condition) managed(c *compiler) string {
 	return "SELECT t.id FROM person t WHERE t.tenant_id = " + tenantParameter + " AND t.supervisor_person_number <> ''" + where
 }
 
-// names is SQL for a table of the paths that name a location, with the days on
-// which they do, of those that begin before a day: up to the day from which the
-// path is another one's. See package location. OFFSET makes the planner look
-// up each location, however many it takes them for.
+// names returns SQL for a table of the paths that name a location, each with its days, if
+// these begin before the given day. A path names the location up to the day on which another
+// location gets the path. See package location. OFFSET makes the planner look up each
+// location, regardless of its estimate of their number.
 func names(location, before string) string {
 	return fmt.Sprintf(`(SELECT had.path, had.from_date, (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
 			WHERE later.tenant_id = $1 AND later.path = had.path AND later.from_date > had.from_date) AS to_date
 		FROM location_path had WHERE had.tenant_id = $1 AND had.location_id = %s AND had.from_date < %s OFFSET 0)`, location, before)
 }
 
-// employed returns a query for the persons whose primary job is at a path that
-// the table names, on one of its days. The array makes the planner look the
-// paths up, however many it takes them for.
+// employed returns a query for the persons whose primary job is at a path in the table, on
+// one of the path's days. The array makes the planner look up the paths, regardless of its
+// estimate of their number.
 func employed(table string, held string) string {
 	return fmt.Sprintf(`SELECT a.person_id AS id FROM primary_labor_account a JOIN %s AS n
 		ON n.path = a.organization_path AND n.from_date < a.to_date AND n.to_date > a.from_date
 		WHERE a.tenant_id = $1 AND a.organization_path = ANY(ARRAY(SELECT path FROM %[1]s)) AND %[2]s`, table, held)
 }
 
-// atLocation finds whose primary job is one of the locations or below them, or
-// any that is known.
+// atLocation finds the persons whose primary job is at one of the locations or below, or who
+// have any primary job.
 func (k *condition) atLocation(c *compiler) string {
 	if k.operator == isNotNull {
 		return "SELECT a.person_id AS id FROM primary_labor_account a WHERE a.tenant_id = $1 AND " + k.held(c, "a")
@@ -188,8 +192,8 @@ func (k *condition) atLocation(c *compiler) string {
 	return employed(c.places(k.below(c)), k.held(c, "a"))
 }
 
-// below is SQL for the locations of the condition and what lies below them, with
-// the days on which that is so.
+// below returns SQL for the locations of the condition and their descendants, with their
+// days.
 func (k *condition) below(c *compiler) string {
 	below := "below.lineage >= top.lineage AND below.lineage < top.lineage_end"
 	if k.alone {
@@ -206,13 +210,13 @@ func (k *condition) below(c *compiler) string {
 		below, c.to, c.from, tops)
 }
 
-// inJob finds whose primary job is a location of one of the jobs, or of any.
+// inJob finds the persons whose primary job is a location with one of the jobs, or with any
+// job.
 func (k *condition) inJob(c *compiler) string {
 	return employed(c.places(k.ofJob(c)), k.held(c, "a"))
 }
 
-// ofJob is SQL for the locations of the jobs of the condition, with the days on
-// which they are.
+// ofJob returns SQL for the locations with the jobs of the condition, and their days.
 func (k *condition) ofJob(c *compiler) string {
 	jobs := "v.job_id IS NOT NULL"
 	if k.operator == in {
@@ -225,8 +229,8 @@ func (k *condition) ofJob(c *compiler) string {
 		WHERE v.tenant_id = $1 AND v.from_date < %s AND v.to_date > %s AND %s`, c.to, c.from, jobs)
 }
 
-// places names the locations of a query: the result is a table of the paths that
-// name them, and the days on which they do.
+// places adds a subquery with the paths that name the given locations, and their days. It
+// returns the name of the subquery.
 func (c *compiler) places(locations string) string {
 	table := c.name("places")
 	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (

@@ -1,9 +1,8 @@
 // Package query compiles the constraints of hyperfinds to SQL and runs them.
 //
-// A query is compiled to one statement with parameters. What changes from day
-// to day is asked for with a range of days: a condition holds when it holds on
-// some day of the range, each condition for itself, and a negated one when the
-// condition holds on none.
+// A query compiles to one statement with parameters. Dated values are compared on a range of
+// days: a condition applies if it is true on some day of the range, independent of the other
+// conditions. A negated condition applies if the condition is true on no day.
 package query
 
 import (
@@ -24,16 +23,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/fairlimit"
 )
 
-// SessionSettings are those of the transaction in which a query runs, which is a batch.
-// A plan for other values can be the wrong one by far. To compile a plan takes
-// longer than most queries run. What is asked for every day is in memory, where
-// it costs little to jump from row to row, and a large response is sorted there.
-// A turn is one process of the database: no query takes others to help it.
+// SessionSettings are the settings of the transaction in which a query runs. Queries run as a
+// batch. A plan for other values can be far too slow, hence custom plans. JIT is off, because
+// the compilation of a plan takes longer than most queries. The data for daily queries is in
+// memory, where random reads are cheap, and large results are sorted there. Parallel workers
+// are off, so that each turn uses one database process.
 const SessionSettings = `SELECT set_config('statement_timeout', $1, true), set_config('plan_cache_mode', 'force_custom_plan', true),
 	set_config('jit', 'off', true), set_config('random_page_cost', '1.1', true), set_config('work_mem', '32MB', true),
 	set_config('max_parallel_workers_per_gather', '0', true)`
 
-// Config is what can be set of hyperfinds. Every field works at its zero value.
+// Config holds the settings of hyperfinds. Every field works at its zero value.
 type Config struct {
 	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"10s" help:"Time after which a query that still runs is stopped."`
 	Concurrent int           `name:"concurrent" env:"CONCURRENT" default:"4" help:"Queries that run at the same time; others wait for their turn. A user has half of them at most, and a tenant all but one."`
@@ -43,22 +42,22 @@ type Config struct {
 type Executor struct {
 	pool    *pg.Pool
 	timeout time.Duration
-	// limiter bounds the queries that run, so that many slow ones leave connections
-	// to others, and lets no caller keep others waiting.
+	// limiter limits the concurrent queries, so that many slow ones leave connections to others
+	// and no caller blocks the others.
 	limiter *fairlimit.Limiter
 }
 
-// NewExecutor makes an Executor over the persons in the pool's database.
+// NewExecutor returns an Executor over the persons in the pool's database.
 func NewExecutor(cfg Config, pool *pg.Pool) *Executor {
 	cfg = defaults.Fill(cfg)
 	return &Executor{pool: pool, timeout: cfg.Timeout, limiter: fairlimit.New(cfg.Concurrent)}
 }
 
-// Load returns how many queries run and how many wait.
+// Load returns the numbers of running and of waiting queries.
 func (e *Executor) Load() (running, waiting int) { return e.limiter.Load() }
 
-// Run hands the persons of a query to each, by ascending id: their id, number
-// and full name, which each must not keep. With visible, only those.
+// Run passes the persons of a query to each, by ascending id: their id, number and full name.
+// each must not retain the slices. If visible is not nil, Run passes only those persons.
 func (e *Executor) Run(ctx context.Context, tenantID int64, root *Node, days civil.Range, visible []int64, each func(id int64, number, name []byte)) error {
 	release, err := e.limiter.Acquire(ctx, fairlimit.Holder{Tenant: tenantID, User: Caller(ctx)})
 	if err != nil {

@@ -2,8 +2,8 @@ package query
 
 import "slices"
 
-// operator is how a condition compares. Negated operators of requests become
-// negated nodes, and EQUAL_TO is IN with one value.
+// operator is the comparison of a condition. Negated operators in requests become negated
+// nodes, and EQUAL_TO is IN with one value.
 type operator string
 
 const (
@@ -18,8 +18,7 @@ const (
 	isNotNull  operator = "IS_NOT_NULL"
 )
 
-// operators are those of requests: which one they are of ours, and whether they
-// negate it.
+// operators maps the operators of requests to operators here, and to their negation.
 func operators() map[string]struct {
 	operator
 	negated bool
@@ -38,47 +37,47 @@ func operators() map[string]struct {
 	}
 }
 
-// kind is what a key compares.
+// kind is the kind of value that a key compares.
 type kind int
 
 const (
-	// text is a text of the person that never depends on the day.
+	// text is an undated text of the person.
 	text kind = iota
 	// date is a date of the person.
 	date
-	// datedText is a text that holds from day to day.
+	// datedText is a dated text.
 	datedText
 	// customText and customDate are the person's values of a named type.
 	customText
 	customDate
-	// reference is something with an id and a name.
+	// reference is an object with an id and a name.
 	reference
 )
 
-// key is what a condition is on, and where that is stored.
+// key is a property for conditions, and the place of its values.
 type key struct {
 	name string
 	kind kind
 	// table and column hold the value; empty for references.
 	table, column string
-	// folded says that the column holds the text in lower case.
+	// folded reports that the column holds the text in lower case.
 	folded bool
-	// pattern says that an index finds the beginning of the text: by the bytes
-	// of a column with the collation C, or by a pattern operator class.
+	// prefix is the pair of operators with which an index finds texts by their beginning: in
+	// byte order of a column with the collation C, or with a pattern operator class.
 	prefix string
-	// values are the only ones that there are; nil when all are possible.
+	// values are the possible values, or nil if all texts are possible.
 	values []string
-	// optional says that the empty text stands for no value.
+	// optional reports that an empty text stands for a missing value.
 	optional bool
 }
 
-// How the beginning of a text is found.
+// Operators that find a text by its beginning.
 const (
 	byCollation = ">= <"
 	byPattern   = "~>=~ ~<~"
 )
 
-// Keys are all that a condition can be on.
+// Keys returns all properties for conditions.
 func Keys() []key {
 	statuses := []string{"Active", "Inactive", terminated}
 	return []key{
@@ -105,8 +104,8 @@ func Keys() []key {
 	}
 }
 
-// Names of keys that are not asked for like others, first of those that hold
-// texts, then of those that refer to something.
+// Names of keys with special treatment: first the keys for texts, then the keys for
+// references.
 const (
 	keyNumber = "PERSON_NUMBER"
 	KeyStatus = "EMPLOYMENT_STATUS"
@@ -130,10 +129,10 @@ func keyNamed(name string) (key, bool) {
 	return all[i], true
 }
 
-// terminated is the employment status of who has left.
+// terminated is the employment status after the end of the employment.
 const terminated = "Terminated"
 
-// operators are those that the key has.
+// operators returns the operators of the key.
 func (k *key) operators() []operator {
 	switch {
 	case k.name == KeyScheduled:

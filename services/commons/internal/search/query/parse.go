@@ -15,27 +15,27 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// What a query may hold.
+// Limits of a query.
 const (
 	MaxFilters = 100
 	MaxDepth   = 8
 	maxValues  = 1000
-	// maxValuesInAll bounds the values and references of all filters together.
+	// maxValuesInAll limits the values and references of all filters together.
 	maxValuesInAll = 2000
-	// maxCostly bounds the filters on locations, jobs and schedules, each of
-	// which reads a part of the tree or of the schedules, however few its values.
+	// maxCostly limits the filters on locations, jobs and schedules. Each of them reads a part
+	// of the tree or of the schedules, even with few values.
 	maxCostly = 10
 	maxText   = 200
 	maxPath   = 2000
 )
 
-// reader turns constraints into nodes.
+// reader converts constraints to nodes.
 type reader struct {
 	filters, values, places int
 }
 
-// Parse checks constraints and returns what they say. Constraints without
-// filters, or none, hold for everybody.
+// Parse checks constraints and converts them to a node. Constraints without filters apply to
+// all persons, and so do nil constraints.
 func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 	if constraints == nil || len(constraints.GetFilters()) == 0 && constraints.GetComparator() == "" {
 		return All(), nil
@@ -48,8 +48,8 @@ func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
 	return r.combine("constraints", constraints, 1)
 }
 
-// ParseOn returns whom constraints find on some days. Whose employment is over on all
-// of them is left out, unless the constraints ask for the employment status.
+// ParseOn returns the node of constraints for some days. It excludes persons whose employment
+// is terminated on all days, unless the constraints contain the employment status.
 func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*Node, error) {
 	root, err := Parse(constraints)
 	if err != nil || root.hasKey(KeyStatus) {
@@ -62,13 +62,13 @@ func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*No
 	return All(root, employed), nil
 }
 
-// Invalid is the error of a property that a query cannot have.
+// Invalid returns the error for a property with an invalid value.
 func Invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-// Canonical returns constraints, which Parse has taken, as they are shown: comparators
-// in upper case, and none left out.
+// Canonical returns constraints that Parse has accepted in the form of responses: comparators
+// are in upper case and always present.
 func Canonical(given *commonsv1.HyperfindConstraints) *commonsv1.HyperfindConstraints {
 	if given == nil || len(given.GetFilters()) == 0 && given.GetComparator() == "" {
 		return given
@@ -151,7 +151,7 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 	return &Node{condition: &c, negated: op.negated}, nil
 }
 
-// count adds a filter to what the query costs, and refuses what is too much.
+// count adds a filter to the cost of the query, and refuses a query that is too costly.
 func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
 	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > maxValuesInAll {
 		return tooCostly("values and references of all filters", r.values, maxValuesInAll)
@@ -178,7 +178,7 @@ func keyNames() []string {
 	return names
 }
 
-// take takes the values of a filter; a single one where the operator says so.
+// take reads the values of a filter, or only one if the operator requires it.
 func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool) error {
 	custom := k.kind == customText || k.kind == customDate
 	switch {
@@ -212,7 +212,7 @@ func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool)
 	return k.takeValues(path, f.GetValues())
 }
 
-// describeCount says how many values, or references, a filter takes.
+// describeCount describes the allowed number of values or references of a filter.
 func describeCount(least, limit int, refs bool) string {
 	one, many := "value", "values"
 	if refs {

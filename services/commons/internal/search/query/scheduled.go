@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What the statements below have in common: s is a span of a person, f a segment
-// of a shift of its pattern, w the days that count, and o the first of them on
-// which the cycle comes to the shift.
+// The statements below share these names: s is a span of a person, f a segment of a shift in
+// its pattern, w the range of days to check, and o the first of these days on which the cycle
+// reaches the shift.
 
-// window is SQL for the days that count: those of the question that lie between
-// the days of all of the rows.
+// window returns SQL for the days to check: the days of the query on which all of the rows
+// apply.
 func (c *compiler) window(rows ...string) string {
 	first, last := c.from+"::date", c.to+"::date"
 	if len(rows) > 0 {
@@ -23,9 +23,9 @@ func (c *compiler) window(rows ...string) string {
 const onFirstDay = ` CROSS JOIN LATERAL (SELECT w.from_day
 	+ mod(mod(f.cycle_day - s.position - (w.from_day - s.from_date), s.day_count) + s.day_count, s.day_count) AS day) AS o`
 
-// generated is SQL that the shift is there on one of the days. Only of who has a
-// shift that is hidden, or leave, the days are looked at one by one. OFFSET makes
-// the planner look at the person's rows, rather than collect those of all.
+// generated returns SQL that is true if the shift takes place on one of the days. It checks
+// the days one by one only for persons with hidden shifts or leave. OFFSET makes the planner
+// look up the rows of each person, rather than collect the rows of all persons.
 func (c *compiler) generated() string {
 	return fmt.Sprintf(`o.day < w.to_day AND (
 		NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
@@ -40,11 +40,11 @@ func (c *compiler) generated() string {
 			AND %[4]s))`, c.from, c.to, maxShift, notOnLeave("s.person_id", "d.day", "f"))
 }
 
-// maxShift is how many days after its own a shift may still run.
+// maxShift is the maximum number of days after its start day on which a shift can still run.
 const maxShift = 8
 
-// notOnLeave is SQL that no leave of a person takes all of a segment of a shift
-// that belongs to a day.
+// notOnLeave returns SQL that is true if no leave of a person covers a whole segment of a
+// shift of a day.
 func notOnLeave(person, day, segment string) string {
 	return fmt.Sprintf(`NOT EXISTS (SELECT FROM leave_interval l WHERE l.tenant_id = $1 AND l.person_id = %s
 		AND l.to_day >= %[2]s AND l.from_day <= %[2]s + %[4]d
@@ -54,12 +54,12 @@ func notOnLeave(person, day, segment string) string {
 		     AND (l.from_day - %[2]s)::bigint * 86400 + l.end_second >= %[3]s.end_second END)`, person, day, segment, maxShift)
 }
 
-// scheduled finds who has a shift.
+// scheduled finds the persons who have a shift.
 func (k *condition) scheduled(c *compiler) string {
 	return k.byPattern(c) + " UNION ALL " + k.byHand(c)
 }
 
-// isScheduled is SQL that a person has a shift.
+// isScheduled returns SQL that is true if a person has a shift.
 func (k *condition) isScheduled(c *compiler, id string) string {
 	return fmt.Sprintf("(EXISTS (%s AND s.person_id = %s) OR EXISTS (%s AND i.person_id = %[2]s))", k.byPattern(c), id, k.byHand(c))
 }
@@ -76,8 +76,8 @@ func (k *condition) byHand(c *compiler) string {
 		WHERE i.tenant_id = $1 AND i.day >= %s AND i.day < %s AND %s`, c.from, c.to, notOnLeave("i.person_id", "i.day", "i"))
 }
 
-// scheduledAt finds who has a shift on one of the jobs, or at one of the
-// locations: where the segment says so, or else by the primary job of the day.
+// scheduledAt finds the persons who have a shift on one of the jobs, or at one of the
+// locations. The job of the segment decides or, if it has none, the primary job on the day.
 func (k *condition) scheduledAt(c *compiler) string {
 	locations := k.ofJob
 	if k.name == KeyScheduledLocation {
@@ -86,7 +86,7 @@ func (k *condition) scheduledAt(c *compiler) string {
 	byID := c.name("ids")
 	c.with = append(c.with, fmt.Sprintf("%s AS MATERIALIZED (%s)", byID, locations(c)))
 	named := c.places("SELECT * FROM " + byID)
-	// Of some jobs only the id is known.
+	// Some segments have only the id of the job's location.
 	places := c.name("places")
 	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (SELECT path, from_date, to_date FROM %s
 		UNION ALL SELECT E'\x01' || location_id, from_date, to_date FROM %s)`, places, named, byID))
@@ -103,7 +103,7 @@ func (k *condition) scheduledAt(c *compiler) string {
 	byPlace := fmt.Sprintf(`SELECT s.person_id AS id FROM %[1]s AS f JOIN schedule_span s ON %[2]s AND s.pattern_id = f.pattern_id%[3]s%[4]s
 		WHERE s.pattern_id = ANY(ARRAY(SELECT DISTINCT pattern_id FROM %[1]s)) AND %[5]s`,
 		shifts, spans, c.window("s", "f"), onFirstDay, c.generated())
-	// One shift of a span is enough, and the others are not looked at.
+	// EXISTS stops at the first matching shift of a span.
 	byJob := fmt.Sprintf(`SELECT s.person_id FROM %s JOIN schedule_span s ON %s AND s.person_id = a.person_id%s
 		WHERE %s AND EXISTS (SELECT FROM pattern_segment f%s
 		                     WHERE f.tenant_id = $1 AND f.pattern_id = s.pattern_id AND f.job = '' AND %s)`,

@@ -2,20 +2,20 @@ package query
 
 import "slices"
 
-// Node is a condition, or several combined. Only conditions are negated.
+// Node is a condition or a combination of nodes. Only conditions can be negated.
 type Node struct {
 	// condition is nil for a combination.
 	condition *condition
 	negated   bool
-	// any says that one of the parts is enough.
+	// any reports that one matching part is enough.
 	any   bool
 	parts []*Node
 }
 
-// leaf is the node of a condition.
+// leaf returns the node of a condition.
 func leaf(c condition) *Node { return &Node{condition: &c} }
 
-// Not is the node of those for whom n does not hold.
+// Not returns the complement of n.
 func Not(n *Node) *Node {
 	if n.condition != nil {
 		return &Node{condition: n.condition, negated: !n.negated}
@@ -27,17 +27,17 @@ func Not(n *Node) *Node {
 	return out
 }
 
-// All is the node of those for whom all parts hold.
+// All returns the node that applies if all parts apply.
 func All(parts ...*Node) *Node { return &Node{parts: parts} }
 
-// hasKey reports whether one of the conditions of a node is on a key.
+// hasKey reports whether a condition in the node uses a key.
 func (n *Node) hasKey(key string) bool {
 	return n.condition != nil && n.condition.name == key ||
 		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.hasKey(key) })
 }
 
-// bounded reports whether the persons of a node can be listed without listing
-// everybody: its conditions, unless they are negated, are looked up.
+// bounded reports whether the persons of a node can be listed without reading all persons:
+// conditions without negation use an index.
 func (n *Node) bounded() bool {
 	if n.condition != nil {
 		return !n.negated
