@@ -8,10 +8,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 )
 
-// Copies are what commons keeps of other domains.
+// Copies returns the copies of other domains' data in commons.
 func Copies(pool *pg.Pool) []*replica.Replica {
 	return search.Replicas(pool, store.DeleteTermRequests)
 }
 
-// Topics are what commons owns, and others keep copies of.
+// Topics returns the data of commons that other services copy.
 func Topics() []replica.Topic { return []replica.Topic{store.Topic(), holiday.Topic()} }

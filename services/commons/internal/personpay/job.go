@@ -13,11 +13,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// maxJobs bounds the jobs of one call.
+// maxJobs limits the jobs in one call.
 const maxJobs = 1000
 
-// A path names a job if a location has it on the day, somebody has it as a primary job, or the
-// person has a wage or a work rule for it: tenants that keep no locations have jobs as well.
+// A path names a job if a location has the path on the day, a person has it as primary job,
+// or this person has a wage or a work rule for it. The latter two cover tenants without
+// locations.
 var resolveJobs = `
 SELECT q.n, CASE WHEN q.id <> 0 THEN ` + locationpath.PathSQL("$1", "q.id", "q.day") + `
     WHEN ` + locationpath.PathSQL("$1", locationpath.AtSQL("$1", "q.path", "q.day"), "q.day") + ` IS NOT NULL
@@ -27,7 +28,7 @@ SELECT q.n, CASE WHEN q.id <> 0 THEN ` + locationpath.PathSQL("$1", "q.id", "q.d
     THEN q.path END
 FROM unnest($2::bigint[], $3::date[], $4::bigint[], $5::text[]) WITH ORDINALITY AS q (person_id, day, id, path, n)`
 
-// ResolveJobs returns what jobs are called on their days.
+// ResolveJobs returns the paths of jobs on their days.
 func (h *Handler) ResolveJobs(ctx context.Context, req *commonsv1.ResolveJobsRequest) (*commonsv1.ResolveJobsResponse, error) {
 	n := len(req.GetJobs())
 	if n > maxJobs {

@@ -16,7 +16,7 @@ const (
 SELECT person_id, from_date, to_date FROM employment_status
 WHERE tenant_id = $1 AND person_id = ANY($2) AND status = $3 ORDER BY person_id, from_date`
 
-	// Rules without a rate only name a work rule.
+	// Rules without a rate only set a work rule.
 	readWages = `
 SELECT person_id, '' AS job, from_date, to_date, hourly_rate FROM base_wage_rate WHERE tenant_id = $1 AND person_id = ANY($2)
 UNION ALL
@@ -25,7 +25,7 @@ WHERE tenant_id = $1 AND person_id = ANY($2) AND hourly_rate IS NOT NULL
 ORDER BY 1, 2, 3`
 )
 
-// persons returns what is known of a person, for what is to be added.
+// persons returns the message of a person, so that readers can add data to it.
 type persons func(id int64) *commonsv1.PersonPay
 
 func scanAccrualProfiles(rows pgx.Rows, of persons) error {

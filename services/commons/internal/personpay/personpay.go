@@ -1,5 +1,5 @@
-// Package personpay serves to timekeeping what timecards need of persons: primary jobs, pay
-// rules, wages and accrual profiles.
+// Package personpay gives timekeeping the data of persons that timecards need: primary jobs,
+// pay rules, wages and accrual profiles.
 package personpay
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// What one call may ask for.
+// Limits of one call.
 const (
 	maxPersons = 500
 	maxDays    = 400
@@ -43,7 +43,7 @@ const readPayRules = `
 SELECT person_id, from_date, to_date, pay_rule_name FROM pay_rule_assignment
 WHERE tenant_id = $1 AND person_id = ANY($2) AND from_date < $4 AND to_date > $3 ORDER BY person_id, from_date`
 
-// ReadPersonPay returns what holds of persons on some days.
+// ReadPersonPay returns the data of persons that applies on the days.
 func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPayRequest) (*commonsv1.ReadPersonPayResponse, error) {
 	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}

@@ -17,8 +17,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Since reads the time, in UTC, since which what is returned was changed; nil
-// without one.
+// Since reads the UTC time that limits a response to later changes. It returns nil if the
+// options have no time.
 func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
 	if options.GetModifiedSince() == "" {
 		return nil, nil
@@ -30,8 +30,8 @@ func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
 	return &at, nil
 }
 
-// OneOrMore returns what is named by one reference or by a list, of which
-// exactly one is given. Path is that of the reference without "Ref".
+// OneOrMore returns the references in a single reference or in a list. The request must have
+// exactly one of the two. path is the path of the single reference without "Ref".
 func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*commonv1.Ref, error) {
 	switch {
 	case one != nil && several != nil:
@@ -45,9 +45,9 @@ func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*co
 	return []*commonv1.Ref{one}, nil
 }
 
-// PersistentIDs returns the ids of rows of a table by their persistent ids, in
-// the order asked for: with 207 when some are unknown, and an error with the
-// code when all are. The table is a name of ours, never of a caller.
+// PersistentIDs returns the ids of rows of a table by their persistent ids, in the order of
+// the request: with 207 if some are unknown, and an error with the code if all are. The table
+// name must be a constant, never a value from a caller.
 func PersistentIDs(ctx context.Context, pool *pg.Pool, table string, asked []string, code string) (*commonsv1.PersistentIdMappings, error) {
 	tenantID := tenant.Of(ctx)
 	if len(asked) == 0 {

@@ -8,7 +8,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Split returns the ids of references, and the qualifiers of those without one.
+// Split returns the ids of references, and the qualifiers of references without an id.
 func Split(refs []*commonv1.Ref) (ids []int64, names []string) {
 	for _, ref := range refs {
 		if ref.Id != nil {
@@ -20,10 +20,10 @@ func Split(refs []*commonv1.Ref) (ids []int64, names []string) {
 	return ids, names
 }
 
-// Resolve returns the ids that references name, in their order. An id wins over a
-// qualifier. Find asks for rows of an id and a name: of the ids that there are,
-// without a name, and of the names, with the id of each, NULL where there is
-// none. Unknown is the error for a reference that names nothing.
+// Resolve returns the ids that references name, in order. An id takes precedence over a
+// qualifier. find must return rows with an id and a name: existing ids with a NULL name, and
+// names with their ids, or NULL if a name is unknown. unknown returns the error for an
+// unknown reference.
 func Resolve(refs []*commonv1.Ref, find func(ids []int64, names []string) (pgx.Rows, error), unknown func(*commonv1.Ref) error) ([]int64, error) {
 	rows, err := find(Split(refs))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package structure holds what jobs, locations, their types and their sets have
-// in common: error codes, days and references.
+// Package structure contains the common parts of jobs, locations, location types and location
+// sets: error codes, days and references.
 package structure
 
 import (
@@ -16,16 +16,16 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// Codes of the specified API for the business structure, all with status 400
-// where nothing else is said.
+// Codes of the specified API for the business structure, with the status 400 unless stated
+// otherwise.
 const (
-	// CodeIDGiven: an id is sent with what is to be created.
+	// CodeIDGiven: a new object is sent with an id.
 	CodeIDGiven = "WCO-103001"
-	// CodeOtherID: the id in the body is not that in the path.
+	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WCO-103005"
-	// CodeMissing: something that must be given is missing.
+	// CodeMissing: a required value is missing.
 	CodeMissing = "WCO-103006"
-	// CodeOneCriterion: there is not exactly one criterion.
+	// CodeOneCriterion: the request does not have exactly one criterion.
 	CodeOneCriterion = "WCO-103007"
 	// CodeNoRef: a reference is missing.
 	CodeNoRef = "WCO-103015"
@@ -33,64 +33,62 @@ const (
 	CodeNoDate = "WCO-103022"
 	// CodeExpiry: the expiration date is not after the effective date.
 	CodeExpiry = "WCO-103023"
-	// CodeUnknownJob (400; 404 for one in a path): there is no such job.
+	// CodeUnknownJob (400; 404 for one in a path): the job does not exist.
 	CodeUnknownJob = "WCO-103108"
-	// CodeJobNotOnDate: the job is not there on the day.
+	// CodeJobNotOnDate: the job does not exist on the day.
 	CodeJobNotOnDate = "WCO-103109"
 	// CodeNoName: a reference has neither id nor qualifier.
 	CodeNoName = "WCO-103110"
-	// CodeJobNotInSpan: the job is not there on any day of the span.
+	// CodeJobNotInSpan: the job does not exist on any day of the span.
 	CodeJobNotInSpan = "WCO-103121"
-	// CodeNoList: a list of references holds none, or several kinds of them.
+	// CodeNoList: a list of references is empty, or has several kinds of references.
 	CodeNoList = "WCO-103198"
 	// CodeRange: a span ends before it starts.
 	CodeRange = "WCO-103199"
-	// CodeTooMany (413): more items than one request or response may hold.
+	// CodeTooMany (413): the request or response exceeds the maximum number of items.
 	CodeTooMany = "WCO-103295"
 )
 
-// Codes of ours, for conditions for which the specified API has none. The
-// status is 400 where nothing else is said.
+// Codes for conditions without a code in the specified API. The status is 400 unless stated
+// otherwise.
 const (
-	// CodeUnknown (400; 404 for one in a path): there is no such location, type
-	// or set.
+	// CodeUnknown (400; 404 for one in a path): the location, type or set does not exist.
 	CodeUnknown = "WRL-10201"
-	// CodeNotOnDate: the location is not there on the day.
+	// CodeNotOnDate: the location does not exist on the day.
 	CodeNotOnDate = "WRL-10202"
-	// CodeValue: a property has a value that it cannot have.
+	// CodeValue: a property has an invalid value.
 	CodeValue = "WRL-10203"
-	// CodeTaken: another one has the name, or the id of another system.
+	// CodeTaken: another object already has the name or the external id.
 	CodeTaken = "WRL-10204"
-	// CodeInUse: it cannot be deleted, because something needs it.
+	// CodeInUse: the object cannot be deleted, because another object uses it.
 	CodeInUse = "WRL-10205"
-	// CodeCycle: a location would come to lie below itself.
+	// CodeCycle: a location would become its own descendant.
 	CodeCycle = "WRL-10206"
-	// CodeDepth: a location would lie too deep, or its path be too long.
+	// CodeDepth: a location would be too deep, or its path too long.
 	CodeDepth = "WRL-10207"
-	// CodeParentNotThen: the parent is not there on every day on which the
-	// location is.
+	// CodeParentNotThen: the parent does not exist on every day of the location.
 	CodeParentNotThen = "WRL-10208"
 )
 
-// MaxName bounds names, in characters.
+// MaxName limits names, in characters.
 const MaxName = 200
 
-// Invalid is the error for a property with a value that it cannot have.
+// Invalid returns the error for a property with an invalid value.
 func Invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeValue, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-// Missing is the error for something that must be given.
+// Missing returns the error for a missing required value.
 func Missing(path string) *fault.Error {
 	return fault.Invalid(CodeMissing, path+" is missing.")
 }
 
-// TooMany is the error for a response of more items than one may hold.
+// TooMany returns the error for a response with too many items.
 func TooMany(what string, actual, limit int) *fault.Error {
 	return fault.OverLimit(CodeTooMany, what+" in the response", actual, limit, "Ask for fewer.")
 }
 
-// CheckName checks the name of a thing whose path in the request is given.
+// CheckName checks a name. path is its path in the request.
 func CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -105,7 +103,7 @@ func CheckName(path, name string) error {
 	return nil
 }
 
-// CheckID checks that the id in a body, if there is one, is the one in the path.
+// CheckID checks that the id in a body, if present, equals the id in the path.
 func CheckID(inPath int64, inBody *int64) error {
 	if inBody == nil || *inBody == inPath {
 		return nil
@@ -114,10 +112,10 @@ func CheckID(inPath int64, inBody *int64) error {
 		fmt.Sprintf("The id %d in the body is not the id %d in the path.", *inBody, inPath))
 }
 
-// NewPersistentID makes up a persistent id.
+// NewPersistentID generates a persistent id.
 func NewPersistentID() string { return strings.ToLower(rand.Text()) }
 
-// Day reads a date that must be given.
+// Day parses a required date.
 func Day(path, text string) (civil.Date, error) {
 	if text == "" {
 		return 0, fault.Invalid(CodeNoDate, path+" is missing.")
@@ -125,7 +123,7 @@ func Day(path, text string) (civil.Date, error) {
 	return date(path, text)
 }
 
-// DayOr reads a date that may be left out.
+// DayOr parses an optional date.
 func DayOr(path, text string, otherwise civil.Date) (civil.Date, error) {
 	if text == "" {
 		return otherwise, nil
@@ -141,8 +139,8 @@ func date(path, text string) (civil.Date, error) {
 	return day.Clamp(), nil
 }
 
-// Days reads an effective date, from the beginning without one, and an
-// expiration date, which is not included; forever without one.
+// Days parses an effective date, by default the beginning of time, and an exclusive
+// expiration date, by default forever.
 func Days(effective, expiration string) (civil.Range, error) {
 	from, err := DayOr("effectiveDate", effective, civil.Beginning)
 	if err != nil {
@@ -158,7 +156,7 @@ func Days(effective, expiration string) (civil.Range, error) {
 	return civil.Range{From: from, To: to}, nil
 }
 
-// Span reads a first and a last day, both included and both needed.
+// Span parses a required first and last day, both included.
 func Span(path, start, end string) (civil.Range, error) {
 	first, err := Day(path+".startDate", start)
 	if err != nil {
@@ -174,7 +172,7 @@ func Span(path, start, end string) (civil.Range, error) {
 	return civil.Through(first, last), nil
 }
 
-// CheckRef checks that a reference names something.
+// CheckRef checks that a reference has an id or a qualifier.
 func CheckRef(path string, ref *commonv1.Ref) error {
 	if ref == nil {
 		return fault.Invalid(CodeNoRef, path+" is missing.")
@@ -185,7 +183,7 @@ func CheckRef(path string, ref *commonv1.Ref) error {
 	return nil
 }
 
-// Refs are the references of a list of which exactly one kind is used.
+// Refs returns the references of a list, which must use exactly one kind of them.
 func Refs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(CodeNoList, path+" needs exactly one of ids, qualifiers and refs.")
@@ -199,7 +197,7 @@ func Refs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	return refs, nil
 }
 
-// Text is how messages show a reference.
+// Text describes a reference in error messages.
 func Text(ref *commonv1.Ref) string {
 	if ref.Id != nil {
 		return fmt.Sprintf("the id %d", ref.GetId())

@@ -25,24 +25,24 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// Codes of ours, with status 400, but for the first, which the specified API
-// has for the same condition elsewhere.
+// Codes with the status 400. The specified API has the first one for the same condition
+// elsewhere; the others are additions.
 const (
-	// CodeUnknown: there is no such period.
+	// CodeUnknown: the period does not exist.
 	CodeUnknown = "WCO-106019"
-	// CodeWhere: where does not name exactly one subject, or no period.
+	// CodeWhere: where does not name exactly one subject, or does not name a period.
 	CodeWhere = "WRL-10311"
-	// CodeType (404 in a path): there is no such type.
+	// CodeType (404 in a path): the type does not exist.
 	CodeType = "WRL-10312"
-	// CodeSubject: the person or location of where is unknown.
+	// CodeSubject: the person or location in where is unknown.
 	CodeSubject = "WRL-10313"
 )
 
-// Config is what can be set of periods. Every field works at its zero value.
+// Config holds the settings of periods. Every field works at its zero value.
 type Config struct {
 	Anchor string `name:"anchor" env:"ANCHOR" default:"2025-02-02" help:"First day of some pay period. Weeks begin on its weekday."`
 	Days   int    `name:"days" env:"DAYS" default:"14" help:"Days in a pay period."`
-	// Zone is set by the service: the time zone of tenants. It is required.
+	// Zone is the time zone of tenants. The service sets it. It is required.
 	Zone string `kong:"-"`
 }
 
@@ -59,7 +59,8 @@ type Handler struct {
 
 var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
 
-// New makes a Handler. The rules say whose today callers may ask for.
+// New returns a Handler. The rules decide for which persons callers may request the present
+// day.
 func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	if cfg.Days < 0 || cfg.Days > 365 {
 		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", cfg.Days)
@@ -76,8 +77,7 @@ func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock)
 	return &Handler{pool: pool, rules: rules, clock: clk, calendar: NewCalendar(anchor, cfg.Days), zone: zone}, nil
 }
 
-// Days returns the days of the period that a reference names, on the caller's
-// today.
+// Days returns the days of a symbolic period, relative to the caller's present day.
 func (h *Handler) Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, error) {
 	period, known := Named(ref.GetQualifier())
 	text := fmt.Sprintf("%q", ref.GetQualifier())
@@ -119,7 +119,7 @@ func typeNamed(text string) (string, error) {
 	return "", fault.Invalid(CodeType, fmt.Sprintf("There is no type %q of periods. There are %s.", text, strings.Join(types(), ", ")))
 }
 
-// list returns the periods of a type, or all for "".
+// list returns the periods of a type, or all periods for "".
 func (h *Handler) list(ctx context.Context, of string) (*commonsv1.SymbolicPeriodList, error) {
 	today, err := h.callersToday(ctx)
 	if err != nil {
@@ -202,8 +202,8 @@ func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSym
 	return asked.response(h.calendar, today)
 }
 
-// MultiReadSymbolicPeriods returns the days of several periods, by what they
-// were asked by.
+// MultiReadSymbolicPeriods returns the days of several periods. The keys of the response are
+// the requested texts.
 func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.MultiReadSymbolicPeriodsRequest) (*structpb.Struct, error) {
 	var asked []question
 	for _, text := range req.GetSymbolicPeriodIds() {
@@ -230,7 +230,7 @@ func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.M
 	return structpb.NewStruct(out)
 }
 
-// question asks for a period, on another day than today when one is given.
+// question is a request for a period, relative to day or, if day is empty, to today.
 type question struct{ text, day string }
 
 func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPeriodSpan, error) {
@@ -245,7 +245,7 @@ func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPer
 	return span(period.Days(c, today)), nil
 }
 
-// today returns the day that it is for the subject of where.
+// today returns the present day of the subject in where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	tenantID := tenant.Of(ctx)
 	if reflist.CountTrue(where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0,
@@ -272,8 +272,8 @@ func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWher
 
 func (h *Handler) in(zone *time.Location) civil.Date { return civil.FromTime(h.clock.Now().In(zone)) }
 
-// callersToday returns the day that it is for the caller: where they are, or in
-// the tenant's time zone when they are no person.
+// callersToday returns the present day of the caller, in the caller's time zone, or in the
+// tenant's for a user without a person.
 func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.PersonID == 0 {
@@ -283,7 +283,7 @@ func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
 	return h.in(zone), err
 }
 
-// personsToday returns the day that it is for a person whom the caller may see.
+// personsToday returns the present day of a person whom the caller may see.
 func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
@@ -303,8 +303,8 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 	return h.in(zone), nil
 }
 
-// person returns the id and the time zone of a person, by id, or by number when
-// the id is 0; the id is 0 when there is none.
+// person returns the id and the time zone of a person, by id or, if the id is 0, by number.
+// It returns the id 0 if the person does not exist.
 func (h *Handler) person(ctx context.Context, id int64, number string) (int64, *time.Location, error) {
 	tenantID := tenant.Of(ctx)
 	var name string

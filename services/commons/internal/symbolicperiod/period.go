@@ -1,5 +1,5 @@
-// Package symbolicperiod knows the names of days that move with today: "the
-// current pay period", "the last thirty days".
+// Package symbolicperiod resolves names of periods relative to today, such as "the current
+// pay period" or "the last thirty days".
 package symbolicperiod
 
 import (
@@ -11,18 +11,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// Calendar says where periods begin. The zero Calendar is of no use; see
-// [NewCalendar].
+// Calendar determines when periods begin. The zero Calendar is not usable; see [NewCalendar].
 type Calendar struct {
-	// anchor is the first day of a pay period; all have the same length.
+	// anchor is the first day of a pay period. All pay periods have the same length.
 	anchor  civil.Date
 	payDays int
 	week    time.Weekday
 }
 
-// NewCalendar makes a Calendar whose pay periods have some days, at least one,
-// and begin on the anchor, before and after it. Weeks begin on the anchor's
-// weekday.
+// NewCalendar returns a Calendar with pay periods of payDays days, at least one. A pay period
+// begins on the anchor, and the others follow before and after it. Weeks begin on the
+// anchor's weekday.
 func NewCalendar(anchor civil.Date, payDays int) Calendar {
 	return Calendar{anchor: anchor, payDays: max(payDays, 1), week: anchor.Weekday()}
 }
@@ -35,22 +34,22 @@ const (
 	Custom      = "CUSTOM"
 )
 
-// types are all types, in their order.
+// types returns all types in order.
 func types() []string { return []string{Timekeeping, Scheduling, Common, Custom} }
 
 // Period is a symbolic period.
 type Period struct {
 	ID int64
-	// Qualifier names it, in any case.
+	// Qualifier names the period, in any case.
 	Qualifier, Name, Type string
 	days                  func(c Calendar, today civil.Date) civil.Range
 }
 
-// Days returns the days that the period stands for.
+// Days returns the days of the period.
 func (p Period) Days(c Calendar, today civil.Date) civil.Range { return p.days(c, today) }
 
-// All are all periods, by id. Ids up to 8 are those of the reference product,
-// whose clients send them; it names no others.
+// All returns all periods by id. Ids up to 8 are the ids of the reference product, whose
+// clients send them; it defines no others.
 func All() []Period {
 	return []Period{
 		{0, "Previous_Payperiod", "Previous Pay Period", Timekeeping, payPeriod(-1)},
@@ -76,14 +75,14 @@ func All() []Period {
 	}
 }
 
-// aliases are further names of periods, in lower case, that clients send.
+// aliases are additional names of periods that clients send, in lower case.
 var aliases = map[string]string{
 	"previous_scheduled_period": "Previous_SchedPeriod",
 	"current_scheduled_period":  "Current_SchedPeriod",
 	"next_scheduled_period":     "Next_SchedPeriod",
 }
 
-// Named returns the period whose id, as text, or qualifier is given.
+// Named returns the period with an id, as text, or a qualifier.
 func Named(text string) (Period, bool) {
 	if name, ok := aliases[strings.ToLower(text)]; ok {
 		text = name
@@ -104,14 +103,14 @@ func find(is func(Period) bool) (Period, bool) {
 	return all[i], true
 }
 
-// around is the days from today plus first to today plus last.
+// around returns the days from today plus first to today plus last.
 func around(first, last int) func(Calendar, civil.Date) civil.Range {
 	return func(_ Calendar, today civil.Date) civil.Range {
 		return civil.Through(today.AddDays(first), today.AddDays(last))
 	}
 }
 
-// payPeriod is a pay period, counted from that of today.
+// payPeriod returns the pay period at an offset from the current one.
 func payPeriod(n int) func(Calendar, civil.Date) civil.Range {
 	return func(c Calendar, today civil.Date) civil.Range {
 		length := c.payDays
@@ -121,7 +120,7 @@ func payPeriod(n int) func(Calendar, civil.Date) civil.Range {
 	}
 }
 
-// week is a week, counted from that of today.
+// week returns the week at an offset from the current one.
 func week(n int) func(Calendar, civil.Date) civil.Range {
 	return func(c Calendar, today civil.Date) civil.Range {
 		first := firstOfWeek(c, today).AddDays(7 * n)
@@ -137,7 +136,7 @@ func firstOfWeek(c Calendar, today civil.Date) civil.Date {
 	return today.AddDays(-((int(today.Weekday()) - int(c.week) + 7) % 7))
 }
 
-// month is a month, counted from that of today.
+// month returns the month at an offset from the current one.
 func month(n int) func(Calendar, civil.Date) civil.Range {
 	return func(_ Calendar, today civil.Date) civil.Range {
 		y, m, _ := today.Civil()

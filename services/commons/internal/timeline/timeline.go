@@ -1,17 +1,17 @@
-// Package timeline changes what holds from day to day.
+// Package timeline changes dated values.
 package timeline
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// Interval says what holds on some days.
+// Interval is a value with the days on which it applies.
 type Interval[V any] struct {
 	Days  civil.Range
 	Value V
 }
 
-// Change returns the intervals with change applied on the given days, and as they
-// were on all others. Days on which there is no interval stay without one. The
-// intervals given must be in order and apart; those returned are.
+// Change returns the intervals with change applied on the given days. Other days stay as they
+// were, and days without an interval stay without one. The given intervals must be in order
+// and must not overlap; so are the returned ones.
 func Change[V any](intervals []Interval[V], days civil.Range, change func(V) V) []Interval[V] {
 	out := make([]Interval[V], 0, len(intervals)+2)
 	for _, p := range intervals {
@@ -27,7 +27,7 @@ func Change[V any](intervals []Interval[V], days civil.Range, change func(V) V) 
 	return out
 }
 
-// On returns the value that holds on a day.
+// On returns the value that applies on a day.
 func On[V any](intervals []Interval[V], day civil.Date) (V, bool) {
 	for _, p := range intervals {
 		if p.Days.Contains(day) {
