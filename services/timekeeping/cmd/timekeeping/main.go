@@ -1,4 +1,4 @@
-// Command timekeeping is the timekeeping service as a program of its own.
+// Command timekeeping runs the timekeeping service as a separate program.
 package main
 
 import (

@@ -14,30 +14,30 @@ import (
 // account is the account of an employee for one accrual code.
 type account struct {
 	code *timekeepingv1.AccrualCode
-	// grant is given as often as frequency says. limit is what stays when a year ends,
-	// nil for all.
+	// grant is the amount of one grant; frequency says how often it is granted. limit is the most
+	// that carries over at the end of a year; nil means no limit.
 	grant, limit *big.Rat
 	frequency    string
 	proration    string
-	// perSecond is granted for a second of work, and yearlyLimit is the most that is granted for
-	// the work of a year; nil for no limit.
+	// perSecond is the grant for one second of work. yearlyLimit is the most that the work of one
+	// year earns; nil means no limit.
 	perSecond, yearlyLimit *big.Rat
 	month                  time.Month
 	day                    int
-	// What is carried into a year can be taken through this day, or for these months; both are
-	// zero if it does not expire.
+	// The carried-over amount expires after this day, or after carryMonths months. Both are zero if
+	// it does not expire.
 	untilMonth            time.Month
 	untilDay, carryMonths int
-	// inDays says that amounts are days of hours, rather than hours.
+	// inDays means that amounts are in days; otherwise they are in hours.
 	inDays bool
 	hours  *big.Rat
-	// first is the first day of the profile, and employed are the days that grants are for.
+	// first is the first day of the profile. employed holds the days that earn grants.
 	first    civil.Date
 	employed []civil.Range
 }
 
-// open makes the account of a policy, of which what was stored is known to be valid, for an
-// employee with the profile on some days.
+// open creates the account of a policy for an employee who has the profile on the days of the
+// tenure. Stored policies are valid, so an error means corrupt data.
 func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, of tenure) (*account, error) {
 	month, day, err := yearStart("yearStart", policy.GetYearStart())
 	if err != nil {
@@ -77,14 +77,14 @@ func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, 
 	return a, nil
 }
 
-// tenure says on which days an employee has a profile, and on which ones the employment is
+// tenure holds the days on which an employee has a profile, and the days on which the employment is
 // terminated.
 type tenure struct {
 	days       civil.Range
 	terminated []civil.Range
 }
 
-// employed returns the days that grants are for.
+// employed returns the days that earn grants.
 func (t tenure) employed(withoutLeavers bool) []civil.Range {
 	if !withoutLeavers {
 		return []civil.Range{{From: t.days.From, To: civil.Forever}}
@@ -92,7 +92,7 @@ func (t tenure) employed(withoutLeavers bool) []civil.Range {
 	return civil.AppendDifference(nil, []civil.Range{t.days}, civil.Normalise(slices.Clone(t.terminated)))
 }
 
-// year returns the year of the policy that has a day.
+// year returns the policy year that contains a day.
 func (a *account) year(day civil.Date) civil.Range {
 	y, _, _ := day.Civil()
 	from := civil.Of(y, a.month, a.day)
@@ -103,16 +103,16 @@ func (a *account) year(day civil.Date) civil.Range {
 	return civil.Range{From: from, To: civil.Of(y+1, a.month, a.day)}
 }
 
-// taking is time that is taken from an account, less what is given back: seconds, and
+// taking is a deduction from an account, less the amounts given back: in seconds, and in
 // ten-thousandths of days.
 type taking struct{ seconds, days int64 }
 
-// takes reports whether a total takes from the account.
+// takes reports whether the account deducts a total.
 func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) bool {
 	return paysetup.Contains(a.code.GetPayCodes(), t.GetPayCode())
 }
 
-// value returns a taking in the unit of the account.
+// value converts a deduction to the unit of the account.
 func (a *account) value(t taking) *big.Rat {
 	hours, days := big.NewRat(t.seconds, 3600), big.NewRat(t.days, perUnit)
 	if a.inDays {
@@ -121,14 +121,15 @@ func (a *account) value(t taking) *big.Rat {
 	return hours.Add(hours, days.Mul(days, a.hours))
 }
 
-// history is what the timecards of an employee say, by day: what may take from accounts, and
-// how many seconds were worked.
+// history holds the data of an employee's timecards by day: the totals that accounts may deduct,
+// and the seconds worked.
 type history struct {
 	totals map[civil.Date][]*timekeepingv1.WorkedTimeTotal
 	worked map[civil.Date]int64
 }
 
-// shown returns a balance as it is shown: in days, and in seconds to the nearest one.
+// shown returns a balance as responses show it: in days, and in seconds rounded to the nearest
+// second.
 func (a *account) shown(balance *big.Rat) Balance {
 	days, hours := new(big.Rat).Set(balance), new(big.Rat).Set(balance)
 	if a.inDays {
@@ -143,8 +144,8 @@ func (a *account) shown(balance *big.Rat) Balance {
 	return out
 }
 
-// changeDays returns the days from the first one of the profile to a last one on which a balance
-// can change, ascending.
+// changeDays returns the days on which a balance can change, from the first day of the profile to a
+// last day, ascending.
 func (a *account) changeDays(last civil.Date, h history) []civil.Date {
 	out := []civil.Date{a.first}
 	for day := range h.totals {

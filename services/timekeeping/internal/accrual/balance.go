@@ -17,24 +17,24 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
-// maxYears bounds what one balance counts.
+// maxYears is the maximum number of years that one balance counts.
 const maxYears = 50
 
-// Timecards returns what the timecards of an employee say, as [card.Reader] does.
+// Timecards reads the timecards of an employee; [card.Reader] implements it.
 type Timecards interface {
 	// TotalsUnder returns the totals under some pay codes.
 	TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
-	// WorkedOn returns the seconds worked on the days that are over.
+	// WorkedOn returns the seconds worked on past days.
 	WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error)
 }
 
-// Balance is what an employee has left under an accrual code.
+// Balance is the remaining balance of an employee under an accrual code.
 type Balance struct {
 	AccrualCode *commonv1.Ref
-	// PayCodes take from it.
+	// PayCodes are the pay codes whose hours the accrual code deducts.
 	PayCodes []*commonv1.Ref
-	// Days and Seconds are the same, by the hours of a day of the accrual code. They are less
-	// than 0 when more was taken than granted.
+	// Days and Seconds are the same balance, converted by the hours per day of the accrual code.
+	// They are negative if deductions exceed grants.
 	Days    float64
 	Seconds int64
 }
@@ -46,15 +46,15 @@ type Reader struct {
 	pay   commonsv1.PersonPayServiceClient
 }
 
-// NewReader returns a Reader of the setup in the database of the pool. It asks commons for
-// the profiles of persons.
+// NewReader returns a Reader of the setup in the database of the pool. It reads the accrual
+// profiles of persons from commons.
 func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceClient) *Reader {
 	return &Reader{pool: pool, cards: cards, pay: pay}
 }
 
-// Balances returns what an employee has left at the end of a day, by the name of the accrual
-// code: what was granted until then without what timecards and schedules take until then.
-// There are none without an accrual profile on the day.
+// Balances returns the balances of an employee at the end of a day, by the name of the accrual
+// code: the grants until then, less the deductions by timecards and schedules until then. It
+// returns no balances if the employee has no accrual profile on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
 	accounts, past, err := h.read(ctx, tenant.Of(ctx), employeeID, day, day)
 	if err != nil {
@@ -69,8 +69,8 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 	return out, nil
 }
 
-// read returns the accounts that the profile of an employee on a day opens, and what timecards
-// say from the first day of the profile until a last day.
+// read returns the accounts of the accrual profile that an employee has on a day, and the timecard
+// data from the first day of the profile until a last day.
 func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last civil.Date) ([]*account, history, error) {
 	profile, of, err := h.profile(ctx, employeeID, day)
 	if err != nil || profile == "" {
@@ -87,8 +87,8 @@ func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last
 	return accounts, past, err
 }
 
-// profile returns the name of the accrual profile that an employee has on a day, and the
-// days of it; "" for none.
+// profile returns the name and the days of the accrual profile that an employee has on a day; the
+// name is "" without a profile.
 func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) (string, tenure, error) {
 	response, err := h.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{
 		PersonIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
@@ -110,8 +110,8 @@ func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) 
 	return "", tenure{}, nil
 }
 
-// accounts returns the accounts that a profile opens, by the name of the accrual code;
-// none when there is no such profile.
+// accounts returns the accounts of a profile, by the name of the accrual code. It returns no
+// accounts if the profile does not exist.
 func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*account, error) {
 	var out []*account
 	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -141,7 +141,7 @@ func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*ac
 	return out, err
 }
 
-// history returns what timecards say that concerns accounts.
+// history reads the timecard data that the accounts need.
 func (h *Reader) history(ctx context.Context, tenantID, employeeID int64, days civil.Range, accounts []*account) (history, error) {
 	var codes []*commonv1.Ref
 	needsWork := false

@@ -35,7 +35,7 @@ func TakingPayCodes(ctx context.Context, tx pgx.Tx) ([]*commonv1.Ref, error) {
 	return refs, err
 }
 
-// ListAccrualCodes returns all accrual codes by name, or the one that is asked for.
+// ListAccrualCodes returns all accrual codes by name, or the requested one.
 func (h *CodeHandler) ListAccrualCodes(ctx context.Context, req *timekeepingv1.ListAccrualCodesRequest) (*timekeepingv1.AccrualCodeList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	return &timekeepingv1.AccrualCodeList{Items: list}, err

@@ -15,18 +15,19 @@ import (
 	quantity "github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// Wanted is what is to be taken on a day under a pay code; less than 0 what is given back.
+// Wanted is a requested deduction on a day under a pay code; a negative amount gives time back.
 type Wanted struct {
 	Day     civil.Date
 	PayCode *commonv1.Ref
 	quantity.Quantity
-	// Checked says that the balances that it takes from must cover all that is wanted.
+	// Checked means that the affected balances must cover the whole deduction.
 	Checked bool
 }
 
-// Cover refuses what the balances of an employee do not cover: with it, no balance may be less
-// than 0 from the first of its checked days until a day. Pay codes that no accrual code of the employee
-// takes from are covered. It calls other services, so that it has no place in a transaction.
+// Cover checks that the balances of an employee cover the requested deductions: with these, no
+// balance may be negative from its first checked day until a given day. Pay codes that no accrual
+// code of the employee deducts are always covered. Do not call Cover inside a transaction: it calls
+// other services.
 func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, until civil.Date) error {
 	first := civil.Forever
 	for _, w := range wanted {
@@ -62,7 +63,7 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 	return nil
 }
 
-// concerns reports whether something that is checked takes from the account.
+// concerns reports whether the account deducts any of the checked amounts.
 func (a *account) concerns(wanted []Wanted) bool {
 	for _, w := range wanted {
 		if w.Checked && w.Quantity != (quantity.Quantity{}) && a.takes(&timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode}) {
@@ -72,7 +73,7 @@ func (a *account) concerns(wanted []Wanted) bool {
 	return false
 }
 
-// text writes a balance in the unit of the account.
+// text formats a balance in the unit of the account.
 func (a *account) text(balance *big.Rat) string {
 	n, _ := balance.Float64()
 	unit := " h"

@@ -7,8 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// grantOn returns what is granted on a day, apart from the grant for hours worked; nil for
-// nothing. Each stretch of employment within a year or month is granted on its first day.
+// grantOn returns the amount granted on a day, or nil; grants for hours worked are not included.
+// Each stretch of employment within a year or month is granted on its first day.
 func (a *account) grantOn(day civil.Date) *big.Rat {
 	switch a.frequency {
 	case worked:
@@ -28,7 +28,7 @@ func (a *account) grantOn(day civil.Date) *big.Rat {
 		}
 		part := a.share(stretch, period)
 		if part.Cmp(left) > 0 {
-			part.Set(left) // Two stretches can share a month, which each of them has started.
+			part.Set(left) // Two stretches that both started in the same month share its grant.
 		}
 		if stretch.From == day {
 			return part.Mul(part, a.grant)
@@ -38,7 +38,8 @@ func (a *account) grantOn(day civil.Date) *big.Rat {
 	return nil
 }
 
-// grantPeriod returns the year or the month of a day that the policy grants something for.
+// grantPeriod returns the year or month for which the policy grants an amount, and which contains
+// the day.
 func (a *account) grantPeriod(day civil.Date) civil.Range {
 	if a.frequency == monthly {
 		y, m, _ := day.Civil()
@@ -69,7 +70,7 @@ func (a *account) share(stretch, period civil.Range) *big.Rat {
 	}
 }
 
-// fullMonthsIn counts the full months of a stretch, from its first day.
+// fullMonthsIn counts the full months of a stretch, starting at its first day.
 func fullMonthsIn(stretch civil.Range) int {
 	y, m, _ := stretch.From.Civil()
 	toYear, toMonth, _ := stretch.To.Civil()
@@ -80,14 +81,14 @@ func fullMonthsIn(stretch civil.Range) int {
 	return n
 }
 
-// addMonths returns the same day of a later month, or the last day of that month if it has no
-// such day.
+// addMonths returns the same day of a later month, or the last day of that month if the month is
+// shorter.
 func addMonths(day civil.Date, n int) civil.Date {
 	y, m, d := day.Civil()
 	return min(civil.Of(y, m+time.Month(n), d), civil.Of(y, m+time.Month(n)+1, 1)-1)
 }
 
-// earned returns what is granted for time worked in one year of the policy.
+// earned returns the amount granted for the time worked in one policy year.
 func (a *account) earned(seconds int64) *big.Rat {
 	if a.perSecond == nil || seconds == 0 {
 		return new(big.Rat)
@@ -99,8 +100,8 @@ func (a *account) earned(seconds int64) *big.Rat {
 	return out
 }
 
-// expiryOf returns the day from which on nothing is left of what was carried into a year, and
-// false if it does not expire.
+// expiryOf returns the day on which the amount carried into a year has expired, and false if it
+// does not expire.
 func (a *account) expiryOf(year civil.Range) (civil.Date, bool) {
 	switch {
 	case a.untilMonth != 0:

@@ -28,7 +28,7 @@ func prepareProfile(_ string, p *timekeepingv1.AccrualProfile) (*timekeepingv1.A
 	return p, nil
 }
 
-// preparePolicy checks a policy, and fills what is left out.
+// preparePolicy checks a policy, and fills in the defaults.
 func preparePolicy(path string, policy *timekeepingv1.AccrualPolicy) error {
 	if policy.GetAccrualCode() == nil {
 		return fault.Invalid(CodeMissing, path+".accrualCode is missing.")
@@ -69,7 +69,7 @@ func preparePolicy(path string, policy *timekeepingv1.AccrualPolicy) error {
 	return nil
 }
 
-// prepareGrant checks how a policy grants, and fills what is left out.
+// prepareGrant checks the grant properties of a policy, and fills in the defaults.
 func prepareGrant(path string, policy *timekeepingv1.AccrualPolicy) error {
 	var err error
 	if policy.GrantFrequency, err = oneOf(path+".grantFrequency", policy.GetGrantFrequency(), yearly, monthly, once, worked); err != nil {
@@ -103,7 +103,7 @@ func prepareGrant(path string, policy *timekeepingv1.AccrualPolicy) error {
 	return nil
 }
 
-// defaultProration returns the proration of a policy that names none.
+// defaultProration returns the proration of a policy that specifies none.
 func defaultProration(policy *timekeepingv1.AccrualPolicy) string {
 	if policy.GetGrantFrequency() == monthly {
 		return fullMonths
@@ -111,7 +111,7 @@ func defaultProration(policy *timekeepingv1.AccrualPolicy) string {
 	return prorateDays
 }
 
-// amount returns an amount of a policy as an exact number, nil for none.
+// amount converts an amount of a policy to an exact number; nil stays nil.
 func amount(path string, given *float64) (*big.Rat, error) {
 	if given == nil {
 		return nil, nil
@@ -123,8 +123,8 @@ func amount(path string, given *float64) (*big.Rat, error) {
 	return n, nil
 }
 
-// yearStart reads the month and the day on which a year of a policy begins. Each year
-// has it.
+// yearStart parses the month and the day on which a policy year begins. The day must exist in every
+// year.
 func yearStart(path, text string) (month, day int, err error) {
 	if month, day, err = monthAndDay(text); err != nil || day > 28 {
 		return 0, 0, invalid("%s must be the month and the day as MM-DD, the day from 01 to 28", path)
@@ -132,7 +132,7 @@ func yearStart(path, text string) (month, day int, err error) {
 	return month, day, nil
 }
 
-// monthAndDay reads a month and a day that each year has, as MM-DD.
+// monthAndDay parses MM-DD; the day must exist in every year.
 func monthAndDay(text string) (month, day int, err error) {
 	const commonYear = "2001-"
 	date, err := civil.ParseDate(commonYear + text)

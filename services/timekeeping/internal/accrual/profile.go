@@ -18,13 +18,12 @@ type ProfileHandler struct {
 
 var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
 
-// NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of
-// the pool.
+// NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
 	return &ProfileHandler{resource: setup.Resource[*timekeepingv1.AccrualProfile]{Kind: accrualProfiles(), Pool: pool, Prepare: prepareProfile}}
 }
 
-// ListAccrualProfiles returns all accrual profiles by name, or the one that is asked for.
+// ListAccrualProfiles returns all accrual profiles by name, or the requested one.
 func (h *ProfileHandler) ListAccrualProfiles(ctx context.Context, req *timekeepingv1.ListAccrualProfilesRequest) (*timekeepingv1.AccrualProfileList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	return &timekeepingv1.AccrualProfileList{Items: list}, err

@@ -1,6 +1,6 @@
-// Package accrual keeps what employees are entitled to, and calculates what is left of
-// it: accrual profiles grant time, and what is booked under the pay codes of an accrual code
-// takes from it. Balances are stored nowhere: they follow from timecards and schedules.
+// Package accrual keeps the entitlements of employees and calculates their balances: accrual
+// profiles grant time, and bookings under the pay codes of an accrual code deduct time. Balances
+// are not stored. They are calculated from timecards and schedules.
 package accrual
 
 import (
@@ -17,23 +17,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
-// Codes of ours for accrual codes, accrual profiles and balances.
+// Our own codes of accrual codes, accrual profiles and balances.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): a property has a value that is not allowed.
 	CodeInvalid = "WRL-21001"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-21002"
-	// CodeTaken (400): another one has the name.
+	// CodeTaken (400): another accrual code or profile has the name.
 	CodeTaken = "WRL-21003"
-	// CodeUnknown (400, 404): there is no such accrual code or profile.
+	// CodeUnknown (400, 404): the accrual code or profile does not exist.
 	CodeUnknown = "WRL-21004"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-21005"
-	// CodeInUse (400): an accrual profile refers to the accrual code. Change or delete that first.
+	// CodeInUse (400): an accrual profile refers to the accrual code. Change or delete the profile
+	// first.
 	CodeInUse = "WRL-21006"
-	// CodeTooLong (400): a balance would count more years than are allowed. Let the accrual profile of the person begin later, or ask for an earlier day.
+	// CodeTooLong (400): a balance would cover more years than are allowed. Assign a later accrual
+	// profile to the person, or request an earlier day.
 	CodeTooLong = "WRL-21007"
-	// CodeNotCovered (400): the balance does not cover the time off, or would no longer cover what is planned later. Ask for less, or let the request subtype allow debt (allowDebt).
+	// CodeNotCovered (400): the balance does not cover the time off, or would no longer cover
+	// deductions that are planned later. Request less time, or let the request subtype allow debt
+	// (allowDebt).
 	CodeNotCovered = "WRL-21008"
 )
 
@@ -70,8 +74,7 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// oneOf returns a value as it is stored: the first of those that there are, when it is
-// not given.
+// oneOf returns the stored form of a value. A missing value becomes the first known one.
 func oneOf(path, value string, known ...string) (string, error) {
 	if value == "" {
 		return known[0], nil

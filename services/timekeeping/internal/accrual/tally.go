@@ -7,14 +7,14 @@ import (
 	quantity "github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// tally is a balance on its way through the days.
+// tally is a running balance while the calculation steps through the days.
 type tally struct {
-	// sum is the balance without what was taken in this year, and without what the work of this
-	// year has earned. seconds is that work.
+	// sum is the balance without the deductions of this year and without the grant for the work of
+	// this year. seconds is the time worked this year.
 	sum     *big.Rat
 	taken   taking
 	seconds int64
-	// carried is what was carried into this year and has not expired.
+	// carried is the amount that was carried into this year and has not expired.
 	carried *big.Rat
 }
 
@@ -29,7 +29,7 @@ func (a *account) left(t *tally) *big.Rat {
 	return left.Sub(left, a.value(t.taken))
 }
 
-// step changes a tally by what happens on a day. Days on which nothing can change may be left out.
+// step applies the events of a day to a tally. The caller may skip days without changes.
 func (a *account) step(t *tally, day civil.Date, h history) {
 	if day != a.first {
 		a.turn(t, day)
@@ -46,7 +46,8 @@ func (a *account) step(t *tally, day civil.Date, h history) {
 	t.seconds += h.worked[day]
 }
 
-// turn lets expire what was carried into a year, and carries a balance into the next one.
+// turn expires the carried-over amount on its expiry day, and carries the balance over on the first
+// day of a year.
 func (a *account) turn(t *tally, day civil.Date) {
 	year := a.year(day)
 	starts := day == year.From
@@ -66,7 +67,7 @@ func (a *account) turn(t *tally, day civil.Date) {
 	t.carried.Set(t.sum)
 }
 
-// expire removes what is left of what was carried into the year: takings use it first.
+// expire removes the rest of the carried-over amount. Deductions use that amount first.
 func (a *account) expire(t *tally) {
 	left := new(big.Rat).Set(t.carried)
 	if taken := a.value(t.taken); taken.Sign() > 0 {
@@ -78,7 +79,7 @@ func (a *account) expire(t *tally) {
 	t.carried.SetInt64(0)
 }
 
-// balance returns what is left at the end of a day.
+// balance returns the balance at the end of a day.
 func (a *account) balance(last civil.Date, h history) *big.Rat {
 	t := newTally()
 	for _, day := range a.changeDays(last, h) {
@@ -87,8 +88,8 @@ func (a *account) balance(last civil.Date, h history) *big.Rat {
 	return a.left(t)
 }
 
-// lowest returns the lowest balance at the end of the days from one to a last one, and the first
-// day that has it.
+// lowest returns the lowest end-of-day balance within a range of days, and the first day that has
+// it.
 func (a *account) lowest(from, last civil.Date, h history) (civil.Date, *big.Rat) {
 	t := newTally()
 	lowest, on := new(big.Rat), from

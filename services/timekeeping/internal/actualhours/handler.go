@@ -1,5 +1,5 @@
-// Package actualhours evaluates schedule rules on what was worked: it adds worked shifts to
-// the requests of clients, which scheduling evaluates.
+// Package actualhours evaluates schedule rules on actual hours: it adds worked shifts to the
+// evaluation requests of clients, and forwards them to scheduling.
 package actualhours
 
 import (
@@ -20,20 +20,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// readTimecards is the permission that callers need who learn of actual hours, beside that
-// of the operation.
+// readTimecards is the permission that callers need to see actual hours, in addition to the
+// permission of the operation.
 const readTimecards = "timekeeping.timecard.read"
 
 const (
-	// maxEmployeeDays bounds what is read at once, and sent in one call.
+	// maxEmployeeDays is the maximum number of employee days that one read and one call cover.
 	maxEmployeeDays = 15_000
-	// maxPartBytes bounds the worked shifts of one call. It is half of the largest request.
+	// maxPartBytes is the maximum size of the worked shifts in one call: half of the largest
+	// request.
 	maxPartBytes = 4 << 20
-	// attempts bounds how often an evaluation begins again because rule sets changed.
+	// attempts is the maximum number of times that an evaluation restarts because rule sets
+	// changed.
 	attempts = 3
 )
 
-// Source reads what employees worked, as [card.Reader] does.
+// Source reads the shifts that employees worked; [card.Reader] implements it.
 type Source interface {
 	WorkedShifts(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error)
 }
@@ -49,12 +51,12 @@ type Handler struct {
 
 var _ timekeepingv1.ScheduleRuleEvaluationServiceServer = (*Handler)(nil)
 
-// New returns a Handler that lets scheduling evaluate the rules.
+// New returns a Handler that forwards evaluations to scheduling.
 func New(rules schedulingv1.ScheduleRuleEvaluationServiceClient, worked Source) *Handler {
 	return &Handler{rules: rules, worked: worked}
 }
 
-// EvaluateScheduleRules says where the schedules of employees break rules.
+// EvaluateScheduleRules returns the rule violations in the schedules of employees.
 func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
 	tenantID := tenant.Of(ctx)
 	for range attempts {
@@ -73,7 +75,7 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 	return nil, fault.Unavailable("Rule sets changed while they were evaluated. Send the request again.", time.Second)
 }
 
-// checkPermission refuses callers who may not read timecards.
+// checkPermission returns an error if the caller may not read timecards.
 func checkPermission(ctx context.Context, ruleSet string) error {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.IsService() || caller.Has(readTimecards) {
@@ -83,8 +85,8 @@ func checkPermission(ctx context.Context, ruleSet string) error {
 		"Ask an administrator for it, or name other rule sets.", ruleSet, readTimecards))
 }
 
-// evaluateWorked evaluates a request with worked shifts, a part of the employees at a time.
-// It returns nil when rule sets need more days than they did.
+// evaluateWorked evaluates a request with worked shifts, for a part of the employees at a time. It
+// returns nil if rule sets have changed and need more days than before.
 func (h *Handler) evaluateWorked(ctx context.Context, tenantID int64, req *schedulingv1.EvaluateScheduleRulesRequest, need *schedulingv1.WorkedShiftsNeeded) (*schedulingv1.ScheduleRuleViolations, error) {
 	days := civil.Range{From: civil.Date(need.GetFrom()), To: civil.Date(need.GetTo())}
 	out := &schedulingv1.ScheduleRuleViolations{}
@@ -112,12 +114,12 @@ func (h *Handler) evaluateWorked(ctx context.Context, tenantID int64, req *sched
 	return out, nil
 }
 
-// employeesAtOnce returns of how many employees days are read at once.
+// employeesAtOnce returns the number of employees to read at once for a range of days.
 func employeesAtOnce(days civil.Range) int {
 	return min(card.MaxEmployees, max(1, maxEmployeeDays/max(1, days.Days())))
 }
 
-// read returns what employees worked on days, by employee.
+// read returns the worked shifts on a range of days, by employee.
 func (h *Handler) read(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeWorkedShifts, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[int64]*schedulingv1.EmployeeWorkedShifts, len(ids))
@@ -137,13 +139,14 @@ func (h *Handler) read(ctx context.Context, tenantID int64, ids []int64, days ci
 	return out, nil
 }
 
-// part is what one call evaluates.
+// part is the input of one call.
 type part struct {
 	ids    []int64
 	worked []*schedulingv1.EmployeeWorkedShifts
 }
 
-// divide divides employees, in their order, into parts whose worked shifts fit into a call.
+// divide splits employees, in their order, into parts. The worked shifts of each part fit into one
+// call.
 func divide(ids []int64, worked map[int64]*schedulingv1.EmployeeWorkedShifts) ([]part, error) {
 	var out []part
 	size := maxPartBytes + 1
@@ -165,7 +168,7 @@ func divide(ids []int64, worked map[int64]*schedulingv1.EmployeeWorkedShifts) ([
 	return out, nil
 }
 
-// ofEmployees returns a request for some of its employees.
+// ofEmployees returns a copy of a request that covers only some of its employees.
 func ofEmployees(req *schedulingv1.EvaluateScheduleRulesRequest, ids []int64) *schedulingv1.EvaluateScheduleRulesRequest {
 	where := req.GetWhere()
 	return &schedulingv1.EvaluateScheduleRulesRequest{Where: &schedulingv1.ScheduleRuleEvaluationWhere{

@@ -1,7 +1,7 @@
-// Package afd reads and checks the files in which Brazilian time clocks (REP) hand
-// over their records: the AFD of Portaria 671 of 2021. A file has lines of fixed
-// length in ISO 8859-1 that end with CR LF: a header, records with ascending numbers
-// (NSR), a trailer that counts them, and a line for the signature.
+// Package afd parses and validates the export files of Brazilian time clocks (REP): the AFD of
+// Portaria 671 of 2021. A file has lines of fixed length in ISO 8859-1 that end with CR LF: a
+// header, records with ascending numbers (NSR), a trailer that counts them, and a line for the
+// signature.
 package afd
 
 import (
@@ -15,90 +15,90 @@ import (
 // Kind is a kind of time clock.
 type Kind string
 
-// The kinds that there are: conventional, alternative, and a program.
+// The kinds of time clocks: conventional, alternative, and software.
 const (
 	Conventional Kind = "REP-C"
 	Alternative  Kind = "REP-A"
 	Program      Kind = "REP-P"
 )
 
-// Code says what is wrong with a line.
+// Code identifies the defect of a line.
 type Code string
 
-// What can be wrong.
+// The codes of defects.
 const (
 	// CodeEnding: the line does not end with CR LF.
 	CodeEnding Code = "WRL-20621"
-	// CodeEncoding: a byte is no printable character of ISO 8859-1.
+	// CodeEncoding: a byte is not a printable character of ISO 8859-1.
 	CodeEncoding Code = "WRL-20622"
 	// CodeLength: the line does not have the length of its type.
 	CodeLength Code = "WRL-20623"
-	// CodeType: there is no such type, or not for this kind of time clock.
+	// CodeType: the record type does not exist, or this kind of time clock does not have it.
 	CodeType Code = "WRL-20624"
-	// CodeOrder: the line stands where no line of its type may stand.
+	// CodeOrder: lines of this type may not be at this position.
 	CodeOrder Code = "WRL-20625"
-	// CodeNumber: the number of the record does not follow the one before.
+	// CodeNumber: the record number does not follow the previous one.
 	CodeNumber Code = "WRL-20626"
-	// CodeField: a field does not have the form that it must have.
+	// CodeField: a field does not have the required form.
 	CodeField Code = "WRL-20627"
-	// CodeChecksum: the CRC-16 does not fit the line.
+	// CodeChecksum: the CRC-16 does not match the line.
 	CodeChecksum Code = "WRL-20628"
-	// CodeCount: the trailer counts other records than there are.
+	// CodeCount: the counts of the trailer differ from the records of the file.
 	CodeCount Code = "WRL-20629"
 	// CodeDevice: the header names another time clock.
 	CodeDevice Code = "WRL-20630"
 )
 
-// maxErrors bounds what is said of a file.
+// maxErrors is the maximum number of errors that are reported for a file.
 const maxErrors = 1000
 
-// Error is what is wrong with a line. Lines count from 1.
+// Error is a defect of a line. Line numbers start at 1.
 type Error struct {
 	Line    int
 	Code    Code
 	Message string
 }
 
-// Punch is a mark that an employee made.
+// Punch is the punch of an employee.
 type Punch struct {
-	// Record is its number (NSR).
+	// Record is the record number (NSR).
 	Record int64
 	// CPF has 11 digits.
 	CPF string
-	// At has the offset from UTC that the time clock wrote.
+	// At has the UTC offset that the time clock wrote.
 	At time.Time
 }
 
-// File is what a file holds.
+// File is the parsed content of a file.
 type File struct {
 	Lines int
-	// First and Last are the numbers of its records; 0 when there are none.
+	// First and Last are the lowest and the highest record number; 0 without records.
 	First, Last int64
 	Punches     []Punch
-	// Errors come by line. There are at most 1,000.
+	// Errors are sorted by line. There are at most 1,000.
 	Errors []Error
 }
 
-// Device is the time clock that a file must be of.
+// Device is the time clock that the file must come from.
 type Device struct {
 	Kind Kind
 	// Serial has 17 characters.
 	Serial string
 }
 
-// reader is the work of reading one file.
+// reader is the state of parsing one file.
 type reader struct {
 	*File
 	device Device
 	line   int
-	// crc is the variant of the file, which its first line with a checksum shows.
+	// crc is the CRC variant of the file; the first line with a checksum determines it.
 	crc     *variant
 	counts  [8]int // records of the types 2 to 7
 	trailed bool
 	signed  bool
 }
 
-// Read reads a file of a device, and says everything that is wrong with it.
+// Read parses a file of a device, and reports all its defects.
 func Read(content []byte, device Device) *File {
 	r := &reader{File: &File{}, device: device}
 	for len(content) > 0 && len(r.Errors) < maxErrors {
@@ -124,12 +124,12 @@ func (r *reader) fail(code Code, format string, args ...any) {
 	}
 }
 
-// next takes a line off the content.
+// next splits the first line off the content.
 func (r *reader) next(content []byte) (line, rest []byte) {
 	end := bytes.IndexAny(content, "\r\n")
 	switch {
 	case end < 0 && r.trailed && r.device.Kind == Conventional:
-		return content, nil // Some clocks do not end the line of their signature.
+		return content, nil // Some clocks do not terminate the line of their signature.
 	case end < 0:
 		r.fail(CodeEnding, "The line must end with CR LF.")
 		return content, nil
@@ -140,7 +140,7 @@ func (r *reader) next(content []byte) (line, rest []byte) {
 	return content[:end], content[end+1:]
 }
 
-// Lengths of the types of records, by type; the checksum is included.
+// Lengths of the record types, including the checksum.
 var lengths = map[byte]int{'1': 302, '2': 331, '3': 50, '4': 73, '5': 118, '6': 36, '7': 137, '9': 64}
 
 const (
@@ -173,7 +173,7 @@ func (r *reader) read(line []byte) {
 	}
 }
 
-// sized checks the length of a line of a type.
+// sized checks that a line has the length of its type.
 func (r *reader) sized(line []byte, kind byte) bool {
 	if want := lengths[kind]; len(line) != want {
 		r.fail(CodeLength, "The line has %d characters, and one of type %c must have %d.", len(line), kind, want)
@@ -182,7 +182,7 @@ func (r *reader) sized(line []byte, kind byte) bool {
 	return true
 }
 
-// record reads the header, or a record of the types 2 to 7.
+// record parses the header, or a record of the types 2 to 7.
 func (r *reader) record(line []byte) {
 	kind := line[9]
 	if r.line == 1 {
@@ -210,8 +210,8 @@ func (r *reader) record(line []byte) {
 	r.fields(line, kind)
 }
 
-// checksum compares the checksum of a line. A conventional clock writes one of two variants,
-// and the same one in all lines. The others write KERMIT.
+// checksum verifies the checksum of a line. A conventional clock writes one of two variants, and
+// uses the same one in all lines. Other clocks write KERMIT.
 func (r *reader) checksum(body []byte, sum string) {
 	if r.crc == nil {
 		r.crc = &kermit
@@ -224,8 +224,9 @@ func (r *reader) checksum(body []byte, sum string) {
 	}
 }
 
-// signatureLine reads the line behind the trailer. A conventional clock signs the file in this
-// line, in a form of its maker. The others have a fixed text, and are signed in another file.
+// signatureLine parses the line after the trailer. A conventional clock signs the file in this
+// line, in a format of its manufacturer. Other clocks write a fixed text, and sign in a separate
+// file.
 func (r *reader) signatureLine(line []byte) {
 	own := r.device.Kind == Conventional && !isRecord(line)
 	switch {
@@ -238,12 +239,12 @@ func (r *reader) signatureLine(line []byte) {
 	r.signed = true
 }
 
-// isRecord reports whether a line begins with a number and a type, and has the length of it.
+// isRecord reports whether a line begins with a number and a type, and has the length of that type.
 func isRecord(line []byte) bool {
 	return len(line) >= 10 && digits(string(line[:10])) && len(line) == lengths[line[9]]
 }
 
-// number checks that the number of a record follows the one before.
+// number checks that the record number follows the previous one.
 func (r *reader) number(line []byte) {
 	text := string(line[:9])
 	number, err := strconv.ParseInt(text, 10, 64)

@@ -8,7 +8,7 @@ type variant struct {
 	initial, polynomial uint16
 }
 
-// The variants that clocks write. The layout asks for KERMIT. Conventional clocks in the field
+// The CRC variants that clocks write. The layout requires KERMIT. Conventional clocks in the field
 // write MODBUS.
 var (
 	kermit = variant{"CRC-16/KERMIT", 0, 0x8408}
@@ -31,5 +31,5 @@ func (v variant) sum(data []byte) uint16 {
 	return sum
 }
 
-// text returns the checksum of bytes as files have it.
+// text returns the checksum of bytes in the form of the files.
 func (v variant) text(data []byte) string { return fmt.Sprintf("%04X", v.sum(data)) }

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// Forms of dates and times.
+// Formats of dates and times.
 const (
 	day     = "2006-01-02"
 	instant = "2006-01-02T15:04:05-0700"
 )
 
-// field is a part of a line. It begins at a position, which counts from 1, as the
-// layout of the law does.
+// field is a part of a line. Positions start at 1, as in the layout of the law.
 type field struct {
 	name    string
 	at, len int
@@ -24,7 +23,7 @@ func digits(text string) bool {
 	return strings.Trim(text, "0123456789") == ""
 }
 
-// digitsOrNothing is for fields that may be empty.
+// digitsOrNothing accepts digits or an empty field.
 func digitsOrNothing(text string) bool { return digits(strings.TrimRight(text, " ")) }
 
 func parses(layout string) func(string) bool {
@@ -45,8 +44,8 @@ func oneOf(known ...string) func(string) bool {
 	}
 }
 
-// document is a CNPJ or a CPF: since July 2026 a CNPJ may have letters. A CPF may have zeros or
-// spaces around it.
+// document accepts a CNPJ or a CPF. Since July 2026 a CNPJ may contain letters. A CPF may be padded
+// with zeros or spaces.
 func document(text string) bool {
 	return cpfOf(text) != "" || strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && digits(text[len(text)-2:])
 }
@@ -54,8 +53,8 @@ func document(text string) bool {
 // lenCPF is the length of a CPF.
 const lenCPF = 11
 
-// cpfOf returns the CPF of a longer field: 11 digits with zeros or spaces in front, or with
-// spaces behind. It returns "" if the field has another form.
+// cpfOf extracts the CPF from a longer field: 11 digits with leading zeros or spaces, or with
+// trailing spaces. It returns "" if the field has another form.
 func cpfOf(text string) string {
 	cpf := strings.TrimRight(text, " ")
 	if len(cpf) > lenCPF {
@@ -75,7 +74,7 @@ func cpf(name string, at, length int) field {
 	return field{name, at, length, func(text string) bool { return cpfOf(text) != "" }, "a CPF, with zeros or spaces in front or spaces behind"}
 }
 
-// identifies reports whether an identifier is of a type: 1 for a CNPJ, 2 for a CPF.
+// identifies reports whether an identifier matches its type: 1 for a CNPJ, 2 for a CPF.
 func identifies(kind byte, text string) bool { return (kind == '2') == (cpfOf(text) != "") }
 
 func hexadecimal(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
@@ -92,7 +91,7 @@ func on(name string, position int) field {
 	return field{name, position, 10, parses(day), "as 2026-12-31"}
 }
 
-// layout is the fields of a line that have a form, by type.
+// layout lists the fields with a required form, by record type.
 var layout = map[byte][]field{
 	'1': {
 		{"the type of the employer's identifier", 11, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
@@ -125,11 +124,12 @@ var layout = map[byte][]field{
 	},
 }
 
-// identifiers are the positions of the employer's identifier. Its type stands in front of it.
+// identifiers are the positions of the employer's identifier, by record type. Its own type is in
+// the byte before it.
 var identifiers = map[byte]int{'1': 12, '2': 50}
 
-// fields checks the fields of a line that has the length of its type, and keeps
-// the punch that it may be.
+// fields checks the fields of a line that has the length of its type, and stores the punch if the
+// line is one.
 func (r *reader) fields(line []byte, kind byte) {
 	good := true
 	for _, f := range layout[kind] {
@@ -147,7 +147,7 @@ func (r *reader) fields(line []byte, kind byte) {
 	case kind == '1':
 		r.header(line)
 	case kind == '3' || kind == '7':
-		// It was parsed before, so that the error is nil.
+		// The field was validated before, so the error is nil.
 		made, _ := time.Parse(instant, string(line[10:34]))
 		r.Punches = append(r.Punches, Punch{Record: r.Last, CPF: cpfOf(string(line[34:46])), At: made})
 	}

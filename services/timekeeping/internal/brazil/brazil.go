@@ -1,5 +1,5 @@
-// Package brazil keeps what the Brazilian law on time records asks for: the time
-// clocks (REP), the groups that they are in, and the companies that have the groups.
+// Package brazil keeps the setup that the Brazilian law on time records requires: time clocks
+// (REP), device groups, and companies with their groups.
 package brazil
 
 import (
@@ -17,23 +17,24 @@ import (
 
 // Codes of the reference product, with status 400.
 const (
-	// CodeInvalid: a value is not one that its property may have, or is missing.
+	// CodeInvalid: a value is missing or not allowed.
 	CodeInvalid = "WTK-181604"
 	// CodeTooLong: a text has too many characters.
 	CodeTooLong = "WTK-181605"
-	// CodeTaken: another one has the name, the identifier or the serial number.
+	// CodeTaken: another device, group or company has the name, the identifier or the serial
+	// number.
 	CodeTaken = "WTK-181606"
-	// CodeOtherGroup: a device is in another group.
+	// CodeOtherGroup: a device belongs to another group.
 	CodeOtherGroup = "WTK-181613"
 )
 
-// Codes of ours.
+// Our own codes.
 const (
-	// CodeUnknown (400, 404): there is no such device, group, company or file.
+	// CodeUnknown (400, 404): the device, group, company or file does not exist.
 	CodeUnknown = "WRL-20601"
-	// CodeInUse (400): something refers to what is to be deleted.
+	// CodeInUse (400): the item to delete is in use. Remove the references to it first.
 	CodeInUse = "WRL-20602"
-	// CodeOtherCompany (400): a group belongs to another company.
+	// CodeOtherCompany (400): the group belongs to another company.
 	CodeOtherCompany = "WRL-20603"
 )
 
@@ -49,8 +50,7 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// identifier returns an identifier of digits, padded to its length, or "" when it
-// is not given.
+// identifier returns an identifier of digits, padded to its length, or "" if none is given.
 func identifier(property, given string, length int) (string, error) {
 	text := bare(given)
 	if text == "" {
@@ -65,8 +65,8 @@ func identifier(property, given string, length int) (string, error) {
 	return padded(text, length), nil
 }
 
-// refsOf reads a statement that returns an id of ours with the id and the name of
-// what it refers to.
+// refsOf returns refs by id. Its SQL statement returns rows of an id of ours, and the id and the
+// name of a referenced object.
 func refsOf(ctx context.Context, db pg.Querier, sql string, args ...any) (map[int64][]*commonv1.Ref, error) {
 	out := map[int64][]*commonv1.Ref{}
 	var from, to int64
@@ -81,8 +81,8 @@ func refsOf(ctx context.Context, db pg.Querier, sql string, args ...any) (map[in
 	return out, nil
 }
 
-// showRefs reads what things refer to by a statement as that of refsOf, and has set write
-// the references of each thing that has some.
+// showRefs reads references with a statement as in refsOf, and calls set for each object that has
+// references.
 func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, sql string, list []T, set func(thing T, refs []*commonv1.Ref)) error {
 	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(list))
@@ -101,8 +101,7 @@ func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, 
 	return nil
 }
 
-// filterUnassigned returns the things that have no reference, when they are asked
-// for.
+// filterUnassigned keeps only the objects without a reference, if the request selects them.
 func filterUnassigned[T any](list []T, selected *string, has func(T) bool) []T {
 	if selected == nil || *selected != unassigned {
 		return list

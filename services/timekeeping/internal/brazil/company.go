@@ -82,11 +82,11 @@ JOIN brazil_device_group g ON g.tenant_id = o.tenant_id AND g.id = o.group_id
 WHERE o.tenant_id = $1 AND o.company_id = ANY($2)`
 )
 
-// storeIdentity stores the identifier in a column, where it is unique, and the group of a company.
+// storeIdentity stores the identifier of a company in a unique column, and its group.
 func (h *Companies) storeIdentity(ctx context.Context, tx pgx.Tx, given, stored *timekeepingv1.BrazilCompany) error {
 	tenantID := tenant.Of(ctx)
-	// An establishment is a company under its own CNPJ; a person may have several
-	// establishments, which CAEPF and CNO distinguish.
+	// An establishment is a company under its own CNPJ. One person may have several establishments,
+	// which CAEPF and CNO distinguish.
 	key := strings.Join([]string{stored.GetIdentifier(), stored.GetCaepf(), stored.GetCno()}, " ")
 	_, err := tx.Exec(ctx, setIdentifier, tenantID, stored.GetId(), key)
 	if pgerr.IsUnique(err, "brazil_company_identifier") {
@@ -119,14 +119,14 @@ func (h *Companies) storeIdentity(ctx context.Context, tx pgx.Tx, given, stored 
 	return nil
 }
 
-// show writes the groups of companies.
+// show fills in the groups of companies.
 func (h *Companies) show(ctx context.Context, list ...*timekeepingv1.BrazilCompany) error {
 	return showRefs(ctx, h.resource.Pool, companyGroups, list, func(c *timekeepingv1.BrazilCompany, groups []*commonv1.Ref) {
 		c.DeviceGroup = groups[0]
 	})
 }
 
-// ListBrazilCompanies returns the companies by name, or the one that is asked for.
+// ListBrazilCompanies returns the companies by name, or the requested one.
 func (h *Companies) ListBrazilCompanies(ctx context.Context, req *timekeepingv1.ListBrazilCompaniesRequest) (*timekeepingv1.BrazilCompanyList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Name)
 	return &timekeepingv1.BrazilCompanyList{Items: list}, err
@@ -142,7 +142,7 @@ func (h *Companies) CreateBrazilCompany(ctx context.Context, req *timekeepingv1.
 	return h.resource.Create(ctx, req)
 }
 
-// UpdateBrazilCompany replaces a company. Without a group, it has none any more.
+// UpdateBrazilCompany replaces a company. A request without a group removes the group.
 func (h *Companies) UpdateBrazilCompany(ctx context.Context, req *timekeepingv1.UpdateBrazilCompanyRequest) (*timekeepingv1.BrazilCompany, error) {
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }

@@ -38,7 +38,8 @@ type Devices struct {
 
 var _ timekeepingv1.BrazilDeviceServiceServer = (*Devices)(nil)
 
-// NewDevices returns Devices in the database of the pool. The rules say who sees everybody.
+// NewDevices returns Devices in the database of the pool. The rules determine which callers see all
+// persons.
 func NewDevices(pool *pg.Pool, rows *rowvisibility.Rules) *Devices {
 	h := &Devices{rows: rows}
 	h.resource = setup.Resource[*timekeepingv1.BrazilDevice]{
@@ -67,7 +68,7 @@ func prepareDevice(_ string, d *timekeepingv1.BrazilDevice) (*timekeepingv1.Braz
 
 const setSerial = `UPDATE brazil_device SET serial_number = $3 WHERE tenant_id = $1 AND id = $2`
 
-// storeSerial stores the serial number in a column, where it is unique.
+// storeSerial stores the serial number in a unique column.
 func storeSerial(ctx context.Context, tx pgx.Tx, _, d *timekeepingv1.BrazilDevice) error {
 	_, err := tx.Exec(ctx, setSerial, tenant.Of(ctx), d.GetId(), d.GetSerialNumber())
 	if pgerr.IsUnique(err, "brazil_device_serial_number") {
@@ -81,7 +82,8 @@ SELECT m.device_id, g.id, g.name FROM brazil_device_member m
 JOIN brazil_device_group g ON g.tenant_id = m.tenant_id AND g.id = m.group_id
 WHERE m.tenant_id = $1 AND m.device_id = ANY($2)`
 
-// checkDeviceUnused refuses to delete a device that is in a group or has files.
+// checkDeviceUnused returns an error if a device is in a group or has files, so that it cannot be
+// deleted.
 func checkDeviceUnused(ctx context.Context, tx pgx.Tx, d *timekeepingv1.BrazilDevice) error {
 	tenantID := tenant.Of(ctx)
 	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, []int64{d.GetId()})
@@ -101,14 +103,14 @@ func checkDeviceUnused(ctx context.Context, tx pgx.Tx, d *timekeepingv1.BrazilDe
 	return nil
 }
 
-// show writes the groups that devices are in.
+// show fills in the groups of devices.
 func (h *Devices) show(ctx context.Context, list ...*timekeepingv1.BrazilDevice) error {
 	return showRefs(ctx, h.resource.Pool, deviceGroups, list, func(d *timekeepingv1.BrazilDevice, groups []*commonv1.Ref) {
 		d.DeviceGroup = groups[0]
 	})
 }
 
-// ListBrazilDevices returns the devices by name, or the one that is asked for.
+// ListBrazilDevices returns the devices by name, or the requested one.
 func (h *Devices) ListBrazilDevices(ctx context.Context, req *timekeepingv1.ListBrazilDevicesRequest) (*timekeepingv1.BrazilDeviceList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Name)
 	if err != nil {
@@ -137,7 +139,7 @@ func (h *Devices) UpdateBrazilDevice(ctx context.Context, req *timekeepingv1.Upd
 	return d, h.show(ctx, d)
 }
 
-// DeleteBrazilDevice deletes a device that is in no group.
+// DeleteBrazilDevice deletes a device that belongs to no group and has no files.
 func (h *Devices) DeleteBrazilDevice(ctx context.Context, req *timekeepingv1.DeleteBrazilDeviceRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

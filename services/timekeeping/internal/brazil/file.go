@@ -22,7 +22,7 @@ import (
 
 const (
 	lockDevice = `SELECT FROM brazil_device WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE`
-	// The same content is the same file, however often it is sent.
+	// Uploading the same content again returns the same file.
 	insertFile = `
 INSERT INTO brazil_afd_file (tenant_id, device_id, digest, content, body) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (tenant_id, device_id, digest) DO UPDATE SET digest = excluded.digest
@@ -30,8 +30,7 @@ RETURNING id, body`
 	readFile = `SELECT id, body FROM brazil_afd_file WHERE tenant_id = $1 AND device_id = $2 AND id = $3`
 )
 
-// UploadBrazilAfdFile checks a file of a device, and keeps it when nothing is
-// wrong with it.
+// UploadBrazilAfdFile validates a file of a device, and stores it if it has no errors.
 func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.UploadBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
 	name, content := req.GetBody().GetName(), req.GetBody().GetContent()
 	if len(content) == 0 {
@@ -70,7 +69,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	return file, err
 }
 
-// checked reads a file, and says what it holds and what is wrong with it.
+// checked parses a file, and returns its content and its errors.
 func checked(device *timekeepingv1.BrazilDevice, name string, content []byte) *timekeepingv1.BrazilAfdFile {
 	read := afd.Read(content, afd.Device{Kind: afd.Kind(device.GetType()), Serial: device.GetSerialNumber()})
 	out := &timekeepingv1.BrazilAfdFile{
@@ -101,8 +100,8 @@ func fileOf(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
 	return file, nil
 }
 
-// GetBrazilAfdFile returns what a file that is kept holds, or 404: also for callers who do
-// not see everybody, since nobody knows whose punches a file has.
+// GetBrazilAfdFile returns the content of a stored file. It returns 404 if the file does not exist,
+// and also to callers who do not see all persons, because the file may contain punches of anyone.
 func (h *Devices) GetBrazilAfdFile(ctx context.Context, req *timekeepingv1.GetBrazilAfdFileRequest) (*timekeepingv1.BrazilAfdFile, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := h.rows.Visible(ctx)

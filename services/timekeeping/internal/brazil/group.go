@@ -59,7 +59,7 @@ JOIN brazil_company c ON c.tenant_id = o.tenant_id AND c.id = o.company_id
 WHERE o.tenant_id = $1 AND o.group_id = ANY($2)`
 )
 
-// fill puts the devices that are named into a group, and takes the others out.
+// fill puts the devices of the request into a group, and removes all others from it.
 func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeepingv1.BrazilDeviceGroup) error {
 	tenantID := tenant.Of(ctx)
 	var ids []int64
@@ -98,7 +98,7 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeeping
 	return err
 }
 
-// otherGroup is the error for devices of which one is in another group.
+// otherGroup returns the error for devices if at least one of them is in another group.
 func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int64) error {
 	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, ids)
 	if err != nil {
@@ -114,7 +114,7 @@ func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int
 	return fault.Invalid(CodeOtherGroup, "One of the devices is in another group already.")
 }
 
-// checkGroupUnused refuses to delete a group of a company.
+// checkGroupUnused returns an error if a company has the group, so that it cannot be deleted.
 func checkGroupUnused(ctx context.Context, tx pgx.Tx, g *timekeepingv1.BrazilDeviceGroup) error {
 	owners, err := refsOf(ctx, tx, groupCompanies, tenant.Of(ctx), []int64{g.GetId()})
 	if err == nil && len(owners[g.GetId()]) > 0 {
@@ -123,7 +123,7 @@ func checkGroupUnused(ctx context.Context, tx pgx.Tx, g *timekeepingv1.BrazilDev
 	return err
 }
 
-// ListBrazilDeviceGroups returns the groups by name, or the one that is asked for.
+// ListBrazilDeviceGroups returns the groups by name, or the requested one.
 func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.ListBrazilDeviceGroupsRequest) (*timekeepingv1.BrazilDeviceGroupList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *Groups) ListBrazilDeviceGroups(ctx context.Context, req *timekeepingv1.
 	return &timekeepingv1.BrazilDeviceGroupList{Items: list}, nil
 }
 
-// show writes the devices of groups.
+// show fills in the devices of groups.
 func (h *Groups) show(ctx context.Context, list ...*timekeepingv1.BrazilDeviceGroup) error {
 	return showRefs(ctx, h.resource.Pool, groupDevices, list, func(g *timekeepingv1.BrazilDeviceGroup, devices []*commonv1.Ref) {
 		g.Devices = devices
@@ -157,7 +157,7 @@ func (h *Groups) CreateBrazilDeviceGroup(ctx context.Context, req *timekeepingv1
 	return h.resource.Create(ctx, req)
 }
 
-// UpdateBrazilDeviceGroup replaces a group. Devices that are not named leave it.
+// UpdateBrazilDeviceGroup replaces a group. Devices that the request does not name leave the group.
 func (h *Groups) UpdateBrazilDeviceGroup(ctx context.Context, req *timekeepingv1.UpdateBrazilDeviceGroupRequest) (*timekeepingv1.BrazilDeviceGroup, error) {
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }

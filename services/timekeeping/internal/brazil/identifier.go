@@ -2,7 +2,7 @@ package brazil
 
 import "strings"
 
-// Lengths of identifiers, with their check digits.
+// Lengths of identifiers, including their check digits.
 const (
 	lenCNPJ   = 14
 	lenCPF    = 11
@@ -12,12 +12,12 @@ const (
 	lenSerial = 17
 )
 
-// bare leaves the punctuation out of an identifier, and writes its letters large.
+// bare removes the punctuation of an identifier, and converts its letters to upper case.
 func bare(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(text))
 }
 
-// padded puts zeros in front of an identifier, up to its length.
+// padded pads an identifier with leading zeros to its length.
 func padded(text string, length int) string {
 	if len(text) >= length {
 		return text
@@ -32,9 +32,9 @@ const (
 	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// isCNPJ reports whether a text of 14 characters is the identifier of a company.
-// Since July 2026 the first twelve may have letters, which count as their ASCII
-// code less 48; the check digits are digits.
+// isCNPJ reports whether a text of 14 characters is the valid identifier of a company. Since July
+// 2026 the first twelve characters may be letters, which count as their ASCII code less 48. The
+// check digits are always digits.
 func isCNPJ(text string) bool {
 	if len(text) != lenCNPJ || !only(text[:12], digits+letters) || !only(text[12:], digits) || only(text, text[:1]) {
 		return false
@@ -42,8 +42,8 @@ func isCNPJ(text string) bool {
 	return checkDigit(text[:12], 9) == text[12] && checkDigit(text[:13], 9) == text[13]
 }
 
-// isCPF reports whether a text of 11 digits is the identifier of a person. One
-// that repeats one digit has good check digits, and is nobody's.
+// isCPF reports whether a text of 11 digits is the valid identifier of a person. A CPF that repeats
+// one digit has correct check digits, but is not issued to persons.
 func isCPF(text string) bool {
 	if len(text) != lenCPF || !only(text, digits) || only(text, text[:1]) {
 		return false
@@ -51,8 +51,8 @@ func isCPF(text string) bool {
 	return checkDigit(text[:9], 11) == text[9] && checkDigit(text[:10], 11) == text[10]
 }
 
-// checkDigit is the check digit modulo 11 of a text. The weights grow from 2 on
-// from the right, and begin anew after the largest.
+// checkDigit calculates the check digit modulo 11 of a text. The weights grow from 2 on from the
+// right, and restart after the largest.
 func checkDigit(text string, largest int) byte {
 	sum, weight := 0, 2
 	for i := len(text) - 1; i >= 0; i-- {
