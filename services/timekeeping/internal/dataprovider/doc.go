@@ -1,5 +1,5 @@
-// Package dataprovider serves the data elements of leave, of timecards and of scheduled pay
-// codes to information access: the providers LEAVE and TIMECARD, and a part of SCH.
+// Package dataprovider serves the data elements of leave, timecards and scheduled pay codes to
+// information access: the providers LEAVE and TIMECARD, and a part of SCH.
 package dataprovider
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// maxEmployeeDays is the service limit of all providers, that of reading leave.
+// maxEmployeeDays is the service limit of all providers. It equals the limit of reading leave.
 var maxEmployeeDays = int64(leavecase.MaxRead)
 
 type (
@@ -18,7 +18,7 @@ type (
 	value = dataelement.Value
 )
 
-// NewServer makes the service of the providers.
+// NewServer returns the service of the providers.
 func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods, source Schedules) *dataelement.Server {
 	return dataelement.NewServer(newLeave(pool), newTimecards(cards, periods),
 		newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_EMPLOYEE), newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_LOCATION))

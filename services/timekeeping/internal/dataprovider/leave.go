@@ -18,14 +18,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 )
 
-// What elements of LEAVE may need.
+// The data that elements of LEAVE may need.
 const (
 	needCases uint64 = 1 << iota
 	needEdits
 )
 
-// leave is what is loaded of an employee: the cases that touch the days, and the
-// edits that belong to them, each by day.
+// leave is the loaded data of an employee: the cases that overlap the days, and their edits, both
+// sorted by day.
 type leave struct {
 	cases []leaveCase
 	edits []leaveEdit
@@ -73,7 +73,7 @@ func loadLeave(ctx context.Context, pool *pg.Pool, ids []int64, days civil.Range
 		}
 		out[i] = found[id]
 	}
-	ids = slices.Sorted(maps.Keys(found)) // Each once.
+	ids = slices.Sorted(maps.Keys(found)) // Remove duplicates.
 	var snapshot pg.Snapshot
 	if needs&needCases != 0 {
 		snapshot.Queue(func(rows pgx.Rows) error { return scanCases(rows, found) }, readCases, tenantID, ids, days.From, days.To)
@@ -204,8 +204,8 @@ func leaveElements() []dataelement.Entry[leave] {
 	}
 }
 
-// of returns the edits that belong to the days: a part of the list, which is by
-// day.
+// of returns the edits that belong to the days. The list is sorted by day, so the result is a part
+// of it.
 func (l *leave) of(days civil.Range) []leaveEdit {
 	first := 0
 	for first < len(l.edits) && l.edits[first].day < days.From {

@@ -19,27 +19,28 @@ import (
 )
 
 const (
-	// schedules is the provider of schedules, which scheduling serves. Elements of
-	// scheduled pay codes belong to it too.
+	// schedules is the provider of schedules, which scheduling serves. It also contains the
+	// elements of scheduled pay codes.
 	schedules = "SCH"
-	// scheduledPayCode is its element for the pay code of the first pay code edit.
+	// scheduledPayCode is the element of scheduling that shows the pay code of the first pay code
+	// edit.
 	scheduledPayCode = "CORE_PAYCODE"
 )
 
-// Schedules reads data elements of schedules, as scheduling does.
+// Schedules reads data elements of schedules from scheduling.
 type Schedules interface {
 	ReadDataElements(context.Context, *datav1.ReadDataElementsRequest, ...grpc.CallOption) (*datav1.ReadDataElementsResponse, error)
 }
 
-// scheduledPayCodes are the pay codes of the first pay code edits that the schedule of a row
-// has in periods; only those that are set up.
+// scheduledPayCodes holds, by period, the pay code of the first pay code edit in the schedule of a
+// row. It contains only pay codes that are set up.
 type scheduledPayCodes map[civil.Range]*timekeepingv1.PayCode
 
-// newScheduledPayCodes returns the part of the provider SCH that shows what pay codes are.
+// newScheduledPayCodes returns the part of the provider SCH that shows the properties of pay codes.
 func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) *dataelement.Table[scheduledPayCodes] {
 	return &dataelement.Table[scheduledPayCodes]{
 		Name: schedules, Permission: "scheduling.schedule.read", Kind: kind,
-		MaxRowDays: math.MaxInt64, // scheduling bounds what it is asked for.
+		MaxRowDays: math.MaxInt64, // Scheduling limits its own requests.
 		Entries:    scheduledPayCodeElements(),
 		LoadPeriods: func(ctx context.Context, ids []int64, periods []civil.Range, _ uint64) ([]*scheduledPayCodes, error) {
 			names, err := readScheduledNames(ctx, source, kind, ids, periods)
@@ -61,8 +62,8 @@ func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) 
 	}
 }
 
-// readScheduledNames returns the pay codes of the first pay code edits, row by row and period
-// by period in it; "" where there is no edit.
+// readScheduledNames returns the pay code names of the first pay code edits, row by row and then
+// period by period; "" without an edit.
 func readScheduledNames(ctx context.Context, source Schedules, kind datav1.RowKind, ids []int64, periods []civil.Range) ([]string, error) {
 	bounds := []int32{int32(periods[0].From)}
 	for _, p := range periods {
@@ -87,7 +88,7 @@ func readScheduledNames(ctx context.Context, source Schedules, kind datav1.RowKi
 	return out, nil
 }
 
-// spreadPayCodes returns of each row the pay codes that names name, without case.
+// spreadPayCodes assigns the found pay codes to the rows by name, without regard to case.
 func spreadPayCodes(names []string, found []*timekeepingv1.PayCode, rows int, periods []civil.Range) []*scheduledPayCodes {
 	known := make(map[string]*timekeepingv1.PayCode, len(found))
 	for _, code := range found {

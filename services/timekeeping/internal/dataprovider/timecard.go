@@ -15,14 +15,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// What elements of TIMECARD may need.
+// The data that elements of TIMECARD may need.
 const (
 	needSheets uint64 = 1 << iota
 	needWages
 	needPayPeriods
 )
 
-// sheet is what is loaded of an employee.
+// sheet is the loaded timecard data of an employee.
 type sheet struct {
 	card.Sheet
 	// payPeriods are the previous, the current and the next pay period.
@@ -39,7 +39,8 @@ func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet
 	}
 }
 
-// loadTimecards reads what elements need, each timecard once, in the order of the ids.
+// loadTimecards reads the data that the elements need, in the order of the ids. It reads each
+// timecard once.
 func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
 	tenantID := tenant.Of(ctx)
 	var payPeriods []civil.Range
@@ -72,7 +73,7 @@ func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, id
 	return out, nil
 }
 
-// each calls fn with the days of a sheet that lie in a period.
+// each calls fn with the days of a sheet that are in a period.
 func each(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
 	for i, d := range s.Days {
 		if days.Contains(s.Dates[i]) {

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// Periods resolve symbolic periods, as commons does.
+// Periods resolve symbolic periods; commons implements it.
 type Periods interface {
 	ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 }
@@ -68,7 +68,7 @@ func payPeriodElements() []dataelement.Entry[sheet] {
 	return out
 }
 
-// payElements show what totals are paid, and for which jobs and days.
+// payElements return the elements that show the pay of totals, and their jobs and days.
 func payElements() []dataelement.Entry[sheet] {
 	const worked = timekeepingv1.TotalKind_TOTAL_KIND_WORKED
 	any := func(timekeepingv1.TotalKind) bool { return true }

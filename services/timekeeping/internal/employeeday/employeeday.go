@@ -1,5 +1,5 @@
-// Package employeeday reads from other services what timecards follow from: from scheduling
-// what stands on the days of employees, and from commons jobs, pay rules and wages.
+// Package employeeday reads the inputs of timecards from other services: the schedules of employees
+// from scheduling, and jobs, pay rules and wages from commons.
 package employeeday
 
 import (
@@ -14,17 +14,17 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Days are what others know of an employee on some days. The zero value is of an employee of
-// whom nothing is known.
+// Days holds the data of other services about an employee on some days. The zero value means that
+// they have no data of the employee.
 type Days struct {
 	Pay      *commonsv1.PersonPay
 	Schedule *schedulingv1.EmployeeDays
-	// Holidays are the days that selected holidays touch, ascending.
+	// Holidays are the days that selected holidays overlap, ascending.
 	Holidays []civil.Date
 }
 
-// PayRule returns the pay rule of the employee on a day: that of the employment term, or else
-// the one of the job assignment; nil for none.
+// PayRule returns the pay rule of the employee on a day: the rule of the employment term, or else
+// the rule of the job assignment; nil without either.
 func (d Days) PayRule(day civil.Date) *commonv1.Ref {
 	for _, rule := range d.Schedule.GetPayRules() {
 		if civil.Date(rule.GetFrom()) <= day && day < civil.Date(rule.GetTo()) {
@@ -41,15 +41,15 @@ func (d Days) PayRule(day civil.Date) *commonv1.Ref {
 
 // Source reads the days of employees.
 type Source interface {
-	// Read returns the days of employees, by employee; wages says whether they come with the
-	// wages. It has no place in a transaction.
+	// Read returns the days by employee; wages requests the wages too. Do not call it inside a
+	// transaction.
 	Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]Days, error)
-	// ReadEdited returns, of up to 20,000 days of an employee, the shifts and the pay code edits
-	// of those that have a pay code edit. It has no place in a transaction.
+	// ReadEdited returns, for up to 20,000 days of an employee, the shifts and the pay code edits
+	// of the days that have a pay code edit. Do not call it inside a transaction.
 	ReadEdited(ctx context.Context, id int64, days civil.Range) (Days, error)
 }
 
-// Reader reads the days of employees from the services that own them.
+// Reader reads the days of employees from the services that own the data.
 type Reader struct {
 	pay      commonsv1.PersonPayServiceClient
 	schedule schedulingv1.EmployeeDayServiceClient
@@ -57,12 +57,12 @@ type Reader struct {
 
 var _ Source = (*Reader)(nil)
 
-// NewReader returns a Reader that asks these services.
+// NewReader returns a Reader that calls these services.
 func NewReader(pay commonsv1.PersonPayServiceClient, schedule schedulingv1.EmployeeDayServiceClient) *Reader {
 	return &Reader{pay: pay, schedule: schedule}
 }
 
-// Read asks both services at once.
+// Read calls both services at the same time.
 func (r *Reader) Read(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]Days, error) {
 	from, to := int32(days.From), int32(days.To)
 	var pay *commonsv1.ReadPersonPayResponse
@@ -102,7 +102,7 @@ func (r *Reader) Read(ctx context.Context, ids []int64, days civil.Range, wages 
 	return out, nil
 }
 
-// ReadEdited asks scheduling.
+// ReadEdited calls scheduling.
 func (r *Reader) ReadEdited(ctx context.Context, id int64, days civil.Range) (Days, error) {
 	response, err := r.schedule.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{id}, From: int32(days.From), To: int32(days.To), OnlyEditedDays: true,
