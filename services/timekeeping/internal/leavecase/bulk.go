@@ -19,11 +19,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// MaxRead bounds the cases or edits of one response. As many employee days may be
-// asked for.
+// MaxRead is the maximum number of cases or edits in one response, and of employee days in one
+// request.
 var MaxRead = policy.Max[*timekeepingv1.MultiReadLeaveCasesRequest]("Leave Cases, employees * days")
 
-// MultiCreateLeaveCases stores new cases: all or none, or those that are good.
+// MultiCreateLeaveCases stores new cases: either all or none, or every valid one.
 func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
 	tenantID := tenant.Of(ctx)
 	inputs := req.GetBody().GetLeaveCases()
@@ -45,7 +45,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 				return nil, err
 			}
 			var id int64
-			// A savepoint: a code that is taken must not end the transaction.
+			// The savepoint keeps the transaction usable if a code is not unique.
 			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
 				id, err = insert(ctx, tx, tenantID, who.ID, d)
 				return err
@@ -64,7 +64,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 	return &timekeepingv1.LeaveCaseList{LeaveCases: done, Failure: failure}, err
 }
 
-// employeesOf finds the employees of new cases at once.
+// employeesOf finds the employees of new cases with one query.
 func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, in := range inputs {
@@ -75,8 +75,8 @@ func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*tim
 	return h.persons.Find(ctx, tenantID, keys)
 }
 
-// MultiReadLeaveCases returns the cases that refs name, in their order, or
-// those of employees that touch a range of days.
+// MultiReadLeaveCases returns the cases that refs name, in their order, or the cases of employees
+// that overlap a range of days.
 func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
 	tenantID := tenant.Of(ctx)
 	status, err := statusFilter(req.GetCaseStatus())
@@ -97,7 +97,7 @@ func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.Mu
 	return &timekeepingv1.LeaveCaseList{LeaveCases: list, Failure: failure}, err
 }
 
-// criteria returns the cases that a request asks for, and the employees that are unknown.
+// criteria returns the cases that match a request, and the unknown employees.
 func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, []rpc.UnknownEmployee, error) {
 	if len(req.GetLeaveCases()) > 0 {
 		if req.GetEmployees() != nil || req.GetDateRange() != nil {
@@ -139,8 +139,8 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 	return &found, nil
 }
 
-// Employees returns the ids of the employees that a list names, each once, and those that are
-// unknown. It refuses a list of which no employee is known.
+// Employees returns the ids of the employees that a list names, without duplicates, and the unknown
+// refs. It returns an error if all employees of the list are unknown.
 func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, []rpc.UnknownEmployee, error) {
 	if reflist.CountKinds(list) > 1 {
 		return nil, nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
@@ -159,7 +159,7 @@ func Employees(ctx context.Context, persons *person.Directory, tenantID int64, l
 	return persons.IDs(ctx, tenantID, keys, unknownEmployee)
 }
 
-// employeeRef names the employee of a case; it names nobody when there is none.
+// employeeRef returns the ref of the employee of a case; an empty ref if the case has no employee.
 func employeeRef(in *timekeepingv1.LeaveCase) *commonv1.Ref {
 	if in.GetEmployee() == nil {
 		return &commonv1.Ref{}
@@ -181,7 +181,7 @@ func unknownEmployee(key person.Key) *fault.Error {
 	return fault.Invalid(CodeEmployeeUnknown, key.Unknown().Message)
 }
 
-// Unknown is the error for a ref that names no case.
+// Unknown returns the error for a ref of an unknown case.
 func Unknown(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(CodeCaseUnknown, "There is no leave case with "+describeCase(ref)+".")
 }

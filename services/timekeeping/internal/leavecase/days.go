@@ -15,18 +15,17 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// Periods knows which days symbolic periods stand for today. commons does.
+// Periods resolves symbolic periods to days as of today; commons implements it.
 type Periods interface {
 	ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSymbolicPeriodRequest, opts ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 }
 
-// Ranges reads the ranges of days of requests.
+// Ranges resolves the date ranges of requests.
 type Ranges struct{ Periods Periods }
 
-// Days returns the days of a range, of which both dates are included. It may call
-// commons, so it has no place in a transaction. The days of a symbolic period,
-// which the contract cannot count, count with a number of employees here, of an
-// operation on what is named.
+// Days returns the days of a range, including both dates. It may call commons, so do not call it
+// inside a transaction. The contract cannot count the days of a symbolic period, so Days counts
+// them here, times the number of employees, against the limit of the operation.
 func (r Ranges) Days(ctx context.Context, what string, employees int, asked *commonv1.DateRange) (civil.Range, error) {
 	period := asked.GetSymbolicPeriod()
 	if period == nil {
@@ -58,7 +57,7 @@ func (r Ranges) Days(ctx context.Context, what string, employees int, asked *com
 	return days, err
 }
 
-// parseDays returns the days of a range, of which both dates are included.
+// parseDays returns the days of a range, including both dates.
 func parseDays(r *commonv1.DateRange) (civil.Range, error) {
 	switch {
 	case r == nil:

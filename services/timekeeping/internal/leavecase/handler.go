@@ -19,19 +19,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// Edits are the leave edits of cases. The methods that change them work in the
-// transaction that has locked the cases.
+// Edits are the leave edits of cases. The methods that change them run in the transaction that has
+// locked the cases.
 type Edits interface {
-	// Days returns those that the edits of a case touch, empty without edits.
+	// Days returns the span of days that the edits of a case overlap; empty without edits.
 	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
-	// Touch stores the edits of a case anew: schedules show some of what the case says.
+	// Touch stores the edits of a case again, because schedules show some properties of the case.
 	Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
 	// DeleteAll deletes the edits of cases.
 	DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*Case) error
 }
 
-// Handler serves LeaveCaseService. The interceptors in front of it see to it
-// that the context has a tenant.
+// Handler serves LeaveCaseService. The interceptors before it ensure that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveCaseServiceServer
 	pool    *pg.Pool
@@ -41,10 +40,10 @@ type Handler struct {
 	report  Report
 }
 
-// Report hands the leave of employees, whose changes are committed, over to scheduling.
+// Report sends the leave of employees to scheduling, after the changes are committed.
 type Report func(ctx context.Context, employees ...int64) error
 
-// New makes a Handler; report is called after a commit that may have changed leave edits.
+// New returns a Handler. It calls report after each commit that may have changed leave edits.
 func New(pool *pg.Pool, persons *person.Directory, edits Edits, periods Ranges, report Report) *Handler {
 	return &Handler{pool: pool, persons: persons, edits: edits, periods: periods, report: report}
 }
@@ -103,8 +102,8 @@ func made(id int64, who person.Person, d *draft) *Case {
 	}
 }
 
-// draft checks a case that is to be created. The persons of several cases may
-// have been found before.
+// draft validates a new case. For bulk requests, the caller passes the persons that it has already
+// found.
 func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.LeaveCase, known map[person.Key]person.Person) (*draft, person.Person, error) {
 	if proto.Equal(in, &timekeepingv1.LeaveCase{}) {
 		return nil, person.Person{}, fault.Invalid(CodeEmptyBody, "The body is empty.")
@@ -135,8 +134,8 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 	return d, who, err
 }
 
-// UpdateLeaveCase changes the case with the id in the body. What is left out
-// stays, and so does the employee.
+// UpdateLeaveCase changes the case with the id in the body. Omitted properties and the employee do
+// not change.
 func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
 	tenantID := tenant.Of(ctx)
 	if proto.Equal(req, &timekeepingv1.LeaveCase{}) {
@@ -205,7 +204,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	return after, h.edits.Touch(ctx, tx, tenantID, after)
 }
 
-// Open opens a submitted case, which is locked, and returns it as it is now.
+// Open opens a submitted case, which the caller has locked, and returns its new state.
 func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) (*Case, error) {
 	if c.StatusID() != leavesetup.StatusSubmitted {
 		return c, c.CheckOpen()
@@ -220,8 +219,8 @@ func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) 
 	return &now, edits.Touch(ctx, tx, tenantID, &now)
 }
 
-// sameEmployee returns the employee of a case, who must be the one that the
-// request names, if it names one.
+// sameEmployee returns the employee of a case. If the request names an employee, it must be the
+// same one.
 func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req *timekeepingv1.LeaveCase) (person.Person, error) {
 	key := person.Key{ID: c.EmployeeID}
 	keys := []person.Key{key}
@@ -256,7 +255,7 @@ func (h *Handler) DeleteLeaveCase(ctx context.Context, req *timekeepingv1.Delete
 	return h.delete(ctx, []*commonv1.Ref{req.GetLeaveCase()}, req.GetDeleteEdits())
 }
 
-// MultiDeleteLeaveCases deletes cases, all or none.
+// MultiDeleteLeaveCases deletes either all cases or none.
 func (h *Handler) MultiDeleteLeaveCases(ctx context.Context, req *timekeepingv1.MultiDeleteLeaveCasesRequest) (*emptypb.Empty, error) {
 	if len(req.GetLeaveCases()) == 0 {
 		return nil, fault.Invalid(CodeCaseMissing, "leaveCases is empty.")
@@ -307,7 +306,7 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 	return &emptypb.Empty{}, nil
 }
 
-// tooMany is the error for a response that would be too long.
+// tooMany returns the error for a response that would be too long.
 func tooMany(what string, allowed int) *fault.Error {
 	return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
 		fmt.Sprintf("There are more than %d %s. Ask for fewer employees or days.", allowed, what))

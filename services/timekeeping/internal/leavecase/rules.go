@@ -1,5 +1,4 @@
-// Package leavecase keeps leave cases: periods for which an employee is granted
-// leave.
+// Package leavecase keeps leave cases: periods for which an employee is granted leave.
 package leavecase
 
 import (
@@ -19,15 +18,15 @@ import (
 )
 
 const (
-	// maxCaseCode and maxCode bound the codes of a case, in characters.
+	// maxCaseCode and maxCode are the maximum lengths of the codes of a case, in characters.
 	maxCaseCode = 50
 	maxCode     = 100
-	// reserved may not stand in codes: they have a meaning in searches and
-	// in the texts that name cases.
+	// reserved characters are not allowed in codes: they have a meaning in searches and in the
+	// texts that name cases.
 	reserved = `"'<>&;%\|*?`
 )
 
-// choice is a property that holds an entry of a list.
+// choice is a property whose value is an entry of a list.
 type choice struct {
 	name             string
 	list             leavesetup.List
@@ -45,14 +44,14 @@ func choices() []choice {
 	}
 }
 
-// draft is a case that was checked without looking at others. Its body is
-// stored as it is.
+// draft is a case that has been validated without regard to other cases. Its body is stored
+// unchanged.
 type draft struct {
 	body *timekeepingv1.LeaveCase
 	days civil.Range
 }
 
-// newDraft checks a case that is to be created for an employee.
+// newDraft validates a new case of an employee.
 func newDraft(in *timekeepingv1.LeaveCase, who person.Person) (*draft, error) {
 	d, err := check(proto.CloneOf(in))
 	if err != nil {
@@ -61,7 +60,7 @@ func newDraft(in *timekeepingv1.LeaveCase, who person.Person) (*draft, error) {
 	return d, checkHired(d, who)
 }
 
-// changedDraft checks the new state of a case. What was left out stays.
+// changedDraft validates the new state of a case. Omitted properties do not change.
 func changedDraft(in *timekeepingv1.LeaveCase, old *Case, who person.Person) (*draft, error) {
 	body := proto.CloneOf(old.body)
 	proto.Merge(body, &timekeepingv1.LeaveCase{
@@ -87,7 +86,7 @@ func changedDraft(in *timekeepingv1.LeaveCase, old *Case, who person.Person) (*d
 	return d, checkHired(d, who)
 }
 
-// check brings a case into the form in which it is stored.
+// check converts a case to its stored form.
 func check(body *timekeepingv1.LeaveCase) (*draft, error) {
 	for _, c := range choices() {
 		ref := c.of(body)
@@ -171,10 +170,10 @@ func missing(code, name string) *fault.Error {
 	return fault.Invalid(code, name+" is missing.")
 }
 
-// names reports whether a ref names anything.
+// names reports whether a ref has an id or a qualifier.
 func names(ref *commonv1.Ref) bool { return ref != nil && (ref.Id != nil || ref.GetQualifier() != "") }
 
-// Describe names a ref for people.
+// Describe formats a ref for messages.
 func Describe(ref *commonv1.Ref) string {
 	if ref.Id != nil {
 		return fmt.Sprintf("id %d", ref.GetId())

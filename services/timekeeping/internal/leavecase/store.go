@@ -24,7 +24,7 @@ import (
 type Case struct {
 	ID         int64
 	EmployeeID int64
-	// Days are those from startDate up to and including endDate.
+	// Days are the days from startDate to endDate, inclusive.
 	Days civil.Range
 
 	number, fullName, timeZone string
@@ -37,31 +37,31 @@ func (c *Case) TimeZone() string { return c.timeZone }
 // Code is the case code.
 func (c *Case) Code() string { return c.body.GetCaseCode() }
 
-// StatusID and FrequencyID are those of the lists in leavesetup.
+// StatusID and FrequencyID are ids of the lists in leavesetup.
 func (c *Case) StatusID() int64 { return c.body.GetStatus().GetId() }
 
-// FrequencyID says how the leave is taken.
+// FrequencyID returns the id of the leave frequency.
 func (c *Case) FrequencyID() int64 { return c.body.GetFrequency().GetId() }
 
-// Body holds what the case says of itself; it must not be changed.
+// Body returns the properties of the case. Callers must not change it.
 func (c *Case) Body() *timekeepingv1.LeaveCase { return c.body }
 
-// Ref names the case in responses.
+// Ref returns the ref of the case for responses.
 func (c *Case) Ref() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(c.ID), Qualifier: proto.String(c.Code()), Name: proto.String(c.Code())}
 }
 
-// Employee names the case's employee in responses.
+// Employee returns the employee of the case for responses.
 func (c *Case) Employee() *timekeepingv1.LeaveEmployee {
 	return &timekeepingv1.LeaveEmployee{Id: &c.EmployeeID, Qualifier: &c.number, Name: &c.number, FullName: &c.fullName}
 }
 
-// Closed is the error for a change of a case that is closed.
+// Closed returns the error for a change of a closed case.
 func (c *Case) Closed() *fault.Error {
 	return fault.Invalid(CodeClosed, fmt.Sprintf("Leave case %s is closed. Open it first.", c.Code()))
 }
 
-// CheckOpen refuses a case that takes no leave edits.
+// CheckOpen returns an error if the case does not accept leave edits.
 func (c *Case) CheckOpen() error {
 	switch c.StatusID() {
 	case leavesetup.StatusClosed:
@@ -72,7 +72,7 @@ func (c *Case) CheckOpen() error {
 	return nil
 }
 
-// toProto is the case as responses show it.
+// toProto returns the case in the form of responses.
 func (c *Case) toProto() *timekeepingv1.LeaveCase {
 	out := proto.CloneOf(c.body)
 	out.Id, out.Employee, out.EmployeeFullName = proto.Int64(c.ID), c.Employee(), c.fullName
@@ -112,7 +112,7 @@ func collect(ctx context.Context, db pg.Querier, where string, args ...any) ([]*
 	return cases, nil
 }
 
-// ByIDs returns the cases with the ids; unknown ones are missing.
+// ByIDs returns the cases with the ids; unknown ids are missing in the result.
 func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Case, error) {
 	found, err := collect(ctx, db, `c.id = ANY($2)`, tenantID, ids)
 	if err != nil {
@@ -125,11 +125,11 @@ func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// OfEmployees returns the cases of employees that touch the days, by employee
-// and start; at most limit.
+// OfEmployees returns the cases of employees that overlap the days, by employee and start, up to a
+// limit.
 func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]*Case, error) {
-	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
-	// before there are statistics.
+	// Each employee is a separate index search. OFFSET 0 keeps it so even before PostgreSQL has
+	// statistics.
 	return collect(ctx, db, `c.id = ANY(ARRAY(
     SELECT x.id FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
         SELECT id FROM leave_case
@@ -137,9 +137,8 @@ func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
     ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From, days.To, limit)
 }
 
-// Find returns the cases that refs name, in their order. Those of employees who
-// are not visible are unknown. Inside a transaction, lock keeps others from
-// changing them until it ends.
+// Find returns the cases that refs name, in their order. Cases of invisible employees count as
+// unknown. Inside a transaction, lock prevents other transactions from changing them until it ends.
 func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
 	var ids []int64
 	var codes []string
@@ -153,7 +152,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 			return nil, fault.Invalid(CodeCaseIDMissing, "A leave case is named by neither id nor qualifier.")
 		}
 	}
-	// The array is made first, so that both kinds of name are searches in an index.
+	// PostgreSQL builds the array first, so that both kinds of names become index searches.
 	where := `c.id = ANY(ARRAY(
     SELECT unnest($2::bigint[]) UNION ALL
     SELECT x.id FROM unnest($3::text[]) AS q (code) JOIN leave_case x ON x.tenant_id = $1 AND lower(x.case_code) = lower(q.code)
@@ -234,9 +233,8 @@ func taken(err error, body *timekeepingv1.LeaveCase) error {
 	return fmt.Errorf("store leave case: %w", err)
 }
 
-// OneBy returns the case that the parameters of a query name, for somebody who
-// sees the visible employees: by its id, or by its external code, or else by its
-// case code.
+// OneBy returns the case that query parameters name, if the caller sees its employee: by its id, or
+// by its external code, or else by its case code.
 func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, id *int64, code string) (*Case, error) {
 	switch {
 	case id != nil:
@@ -254,8 +252,7 @@ func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibi
 	return One(ctx, db, tenantID, visible, &commonv1.Ref{Qualifier: &code})
 }
 
-// One returns the case that a ref names, for somebody who sees the visible
-// employees.
+// One returns the case that a ref names, if its employee is visible.
 func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ref *commonv1.Ref) (*Case, error) {
 	if ref == nil {
 		return nil, fault.Invalid(CodeCaseMissing, "The leave case is missing: name it by its id or its code.")
@@ -267,7 +264,7 @@ func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibili
 	return found[0], nil
 }
 
-// OfCaller returns the case that a ref names, for the caller. It has no place in a
+// OfCaller returns the case that a ref names, if the caller sees it. Do not call it inside a
 // transaction.
 func OfCaller(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref) (*Case, error) {
 	tenantID := tenant.Of(ctx)

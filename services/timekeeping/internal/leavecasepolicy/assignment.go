@@ -23,13 +23,13 @@ type Assignments struct {
 	persons *person.Directory
 }
 
-// NewAssignments returns the leave profiles of the employees in the database of the
-// pool.
+// NewAssignments returns the leave profiles of employees in the database of the pool.
 func NewAssignments(pool *pg.Pool, persons *person.Directory) *Assignments {
 	return &Assignments{pool: pool, persons: persons}
 }
 
-// who finds a person, with the status that unknown ones have.
+// who finds a person. The caller supplies the error for unknown persons, which determines the
+// status.
 func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (int64, person.Person, error) {
 	tenantID := tenant.Of(ctx)
 	if key == (person.Key{}) {
@@ -68,19 +68,19 @@ func assigned(who person.Person, profile *timekeepingv1.LeaveProfile) *timekeepi
 	}
 }
 
-// FindLeaveProfileAssignment returns the leave profile of the person with a number.
+// FindLeaveProfileAssignment returns the leave profile of the person with a person number.
 func (h *Assignments) FindLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.FindLeaveProfileAssignmentRequest) (*timekeepingv1.LeaveProfileAssignment, error) {
 	return h.read(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
 }
 
-// GetLeaveProfileAssignment returns the leave profile of a person; 404 when there is no
-// such person.
+// GetLeaveProfileAssignment returns the leave profile of a person, or 404 if the person does not
+// exist.
 func (h *Assignments) GetLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.GetLeaveProfileAssignmentRequest) (*timekeepingv1.LeaveProfileAssignment, error) {
 	return h.read(ctx, person.Key{ID: req.GetPersonId()}, fault.NotFound)
 }
 
-// named returns the key of the person whom an identity names in one of the ways that
-// commons knows.
+// named returns the key of the person that an identity names, in one of the ways that commons
+// supports.
 func (h *Assignments) named(ctx context.Context, id *commonsv1.PersonIdentity) (person.Key, error) {
 	if id == nil {
 		id = &commonsv1.PersonIdentity{}
@@ -129,7 +129,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 	return assigned(who, profile), nil
 }
 
-// DeleteLeaveProfileAssignment takes the leave profile off a person.
+// DeleteLeaveProfileAssignment removes the leave profile from a person.
 func (h *Assignments) DeleteLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.DeleteLeaveProfileAssignmentRequest) (*emptypb.Empty, error) {
 	tenantID, who, err := h.who(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
 	if err != nil {

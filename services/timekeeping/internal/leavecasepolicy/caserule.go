@@ -1,5 +1,5 @@
-// Package leavecasepolicy keeps what is said of leave cases and employees by what the
-// tenant has set up for leave: rules, custom fields, grants and profiles.
+// Package leavecasepolicy applies the leave setup of the tenant to leave cases and employees:
+// rules, custom fields, grants and profiles.
 package leavecasepolicy
 
 import (
@@ -25,21 +25,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// Codes of ours for what cases have of the setup of leave.
+// Our own codes of the leave setup on cases.
 const (
-	// CodeNotInProfile (400): the rule, leave type or custom field is not one of the
-	// category of the case in the leave profile of the employee, or is not active.
+	// CodeNotInProfile (400): the rule, leave type or custom field is inactive, or does not belong
+	// to the category of the case in the leave profile of the employee.
 	CodeNotInProfile = "WRL-20811"
-	// CodeRuleDay (400): the case has another rule from that day on, or the day is
-	// outside of the case.
+	// CodeRuleDay (400): the case already has another rule that starts on that day, or the day is
+	// outside the case.
 	CodeRuleDay = "WRL-20812"
-	// CodeCaseRuleUnknown (404): there is no such rule of a case, or the caller does not see it.
+	// CodeCaseRuleUnknown (404): the rule of the case does not exist, or the caller cannot see it.
 	CodeCaseRuleUnknown = "WRL-20813"
 	// CodeRequired (400): a case must keep its value of a required custom field.
 	CodeRequired = "WRL-20814"
 )
 
-// maxRules bounds the rules of a case.
+// maxRules is the maximum number of rules of a case.
 const maxRules = 200
 
 // CaseRules serves LeaveCaseRuleService.
@@ -51,8 +51,8 @@ type CaseRules struct {
 	report  leavecase.Report
 }
 
-// NewCaseRules returns the rules of the cases in the database of the pool; report is called
-// after a commit that may have changed leave edits.
+// NewCaseRules returns the rules of cases in the database of the pool. It calls report after each
+// commit that may have changed leave edits.
 func NewCaseRules(pool *pg.Pool, persons *person.Directory, edits leavecase.Edits, report leavecase.Report) *CaseRules {
 	return &CaseRules{pool: pool, persons: persons, edits: edits, report: report}
 }
@@ -95,7 +95,7 @@ func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.L
 	return out, err
 }
 
-// inCase reads of a case that a query names, in one snapshot.
+// inCase calls read with the case that a query names, in one snapshot.
 func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *int64, code string, read func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
 	visible, err := persons.Visible(ctx)
 	if err != nil {
@@ -111,7 +111,7 @@ func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *i
 	})
 }
 
-// changeCase changes what is said of a case, which is locked.
+// changeCase calls change with a case, which it locks.
 func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref, change func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
 	if ref == nil {
 		return fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
@@ -130,7 +130,7 @@ func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, r
 	})
 }
 
-// CreateLeaveCaseRule gives a case a rule, and opens it.
+// CreateLeaveCaseRule adds a rule to a case, and opens the case.
 func (h *CaseRules) CreateLeaveCaseRule(ctx context.Context, req *timekeepingv1.LeaveCaseRule) (*timekeepingv1.LeaveCaseRule, error) {
 	if req.Id != nil {
 		return nil, fault.Invalid(fault.CodeInput, "A new rule of a leave case must not have an id.")
@@ -165,7 +165,7 @@ func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(cont
 	return out, nil
 }
 
-// write stores what is sent of a rule of a case.
+// write stores the given properties of a rule of a case.
 func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r caseRule, sent *timekeepingv1.LeaveCaseRule) (caseRule, *timekeepingv1.LeaveRule, error) {
 	if text := sent.GetEffectiveDate(); text != "" {
 		day, err := civil.ParseDate(text)
@@ -215,8 +215,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r 
 	return r, rule, nil
 }
 
-// one finds the rule of a case with the id in a path, for somebody who sees the
-// employee.
+// one finds the rule of a case by the id in the path, if the employee is visible.
 func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
 	none := fault.NotFound(CodeCaseRuleUnknown, fmt.Sprintf("There is no rule of a leave case with the id %d.", id))
 	rows, err := db.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, id)
@@ -248,7 +247,7 @@ func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, 
 	return r, c, nil
 }
 
-// find is one, outside of a transaction.
+// find calls one outside a transaction.
 func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
@@ -277,7 +276,7 @@ func (h *CaseRules) GetLeaveCaseRule(ctx context.Context, req *timekeepingv1.Get
 	return r.toProto(c, rule), nil
 }
 
-// UpdateLeaveCaseRule changes what is sent of a rule of a case.
+// UpdateLeaveCaseRule changes the given properties of a rule of a case.
 func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.UpdateLeaveCaseRuleRequest) (*timekeepingv1.LeaveCaseRule, error) {
 	sent := req.GetBody()
 	if sent.GetId() != 0 && sent.GetId() != req.GetId() {
@@ -295,7 +294,7 @@ func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 	})
 }
 
-// DeleteLeaveCaseRule takes a rule off a case.
+// DeleteLeaveCaseRule removes a rule from a case.
 func (h *CaseRules) DeleteLeaveCaseRule(ctx context.Context, req *timekeepingv1.DeleteLeaveCaseRuleRequest) (*emptypb.Empty, error) {
 	_, r, c, err := h.find(ctx, req.GetId())
 	if err != nil {

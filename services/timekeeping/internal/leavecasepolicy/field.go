@@ -41,7 +41,7 @@ func (h *CaseFields) ListLeaveCaseCustomFields(ctx context.Context, req *timekee
 	return out, err
 }
 
-// fieldsOf returns the custom fields that a case has by its profile, and those with a
+// fieldsOf returns the custom fields that the profile gives to a case, and the fields that have a
 // value.
 func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) ([]*timekeepingv1.LeaveCaseCustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT leave_custom_field_id, value FROM leave_case_custom_field WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID)
@@ -84,8 +84,8 @@ func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case)
 	return out, nil
 }
 
-// requiredOf says of the custom fields that the category of a case has in the
-// employee's profile whether a value, once given, must stay.
+// requiredOf returns, for each custom field of the case's category in the employee's profile,
+// whether a value must stay once it is set.
 func requiredOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]bool, error) {
 	_, category, err := leavepolicy.Of(ctx, db, tenantID, c.EmployeeID, c.Body().GetCategory().GetId())
 	if err != nil {
@@ -98,7 +98,7 @@ func requiredOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase
 	return required, nil
 }
 
-// UpdateLeaveCaseCustomFields gives a case values, all or none.
+// UpdateLeaveCaseCustomFields sets either all values of a case or none.
 func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timekeepingv1.LeaveCaseCustomFields) (*timekeepingv1.LeaveCaseCustomFieldList, error) {
 	if len(req.GetCustomFields()) == 0 {
 		return nil, fault.Invalid(leavepolicy.CodeMissing, "customFields is empty.")
@@ -127,8 +127,7 @@ func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timek
 	return out, err
 }
 
-// setField gives a case a value for one field, or takes it away, and returns the id of
-// the field.
+// setField sets or clears the value of one field of a case, and returns the id of the field.
 func setField(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, path string, item *timekeepingv1.LeaveCaseCustomField, required map[int64]bool) (int64, error) {
 	if item.GetCustomField() == nil {
 		return 0, fault.Invalid(leavepolicy.CodeMissing, path+".customField is missing.")

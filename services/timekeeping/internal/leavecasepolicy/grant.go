@@ -31,7 +31,7 @@ type Grants struct {
 	persons *person.Directory
 }
 
-// NewGrants returns the grants of the cases in the database of the pool.
+// NewGrants returns the grants of cases in the database of the pool.
 func NewGrants(pool *pg.Pool, persons *person.Directory) *Grants {
 	return &Grants{pool: pool, persons: persons}
 }
@@ -74,7 +74,7 @@ func (h *Grants) GrantLeave(ctx context.Context, req *timekeepingv1.LeaveGrant) 
 	return &emptypb.Empty{}, nil
 }
 
-// GetLeaveGrantData returns what a case may be granted, and was.
+// GetLeaveGrantData returns the leave types that a case may be granted, and its grants.
 func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLeaveGrantDataRequest) (*timekeepingv1.LeaveGrantData, error) {
 	out := &timekeepingv1.LeaveGrantData{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
@@ -123,8 +123,8 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 	return out, err
 }
 
-// isOpen reports whether a case of a category of a profile, or of none, may be granted a
-// leave type.
+// isOpen reports whether a case may be granted a leave type; category is the category of the case
+// in the leave profile, or nil.
 func isOpen(t *timekeepingv1.LeaveType, category *timekeepingv1.LeaveProfileCategory) bool {
 	types := category.GetLeaveProfileCategoryType()
 	return t.GetEnabled() && (len(types) == 0 || slices.ContainsFunc(types, func(ref *commonv1.Ref) bool { return ref.GetId() == t.GetId() }))
@@ -150,7 +150,7 @@ func grantsOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.C
 	return out, nil
 }
 
-// GetLeaveTotalTaking returns what a case has taken in all.
+// GetLeaveTotalTaking returns the total deductions of a case.
 func (h *Grants) GetLeaveTotalTaking(ctx context.Context, req *timekeepingv1.GetLeaveTotalTakingRequest) (*timekeepingv1.LeaveTotalTaking, error) {
 	out := &timekeepingv1.LeaveTotalTaking{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {

@@ -1,4 +1,4 @@
-// Package leavecertification keeps what others confirm about leave cases.
+// Package leavecertification keeps certifications of leave cases: confirmations by third parties.
 package leavecertification
 
 import (
@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// maxNote bounds a note, in characters, and maxOfCase the certifications of
-	// a case.
+	// maxNote is the maximum length of a note, in characters, and maxOfCase the maximum number of
+	// certifications of a case.
 	maxNote   = 4000
 	maxOfCase = 200
 )
 
-// Handler serves LeaveCertificationService. The interceptors in front of it see
-// to it that the context has a tenant.
+// Handler serves LeaveCertificationService. The interceptors before it ensure that the context has
+// a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveCertificationServiceServer
 	pool    *pg.Pool
 	persons *person.Directory
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(pool *pg.Pool, persons *person.Directory) *Handler {
 	return &Handler{pool: pool, persons: persons}
 }
@@ -63,8 +63,8 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 	return out, err
 }
 
-// SaveLeaveCertification adds a certification to a case, or replaces the one of
-// the case whose id is sent.
+// SaveLeaveCertification adds a certification to a case. If the request has an id, it replaces that
+// certification of the case.
 func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1.LeaveCertification) (*timekeepingv1.LeaveCertification, error) {
 	c, err := leavecase.OfCaller(ctx, h.pool, h.persons, req.GetLeaveCase())
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 	return saved, err
 }
 
-// check returns the first day of a certification that may be stored.
+// check validates a certification, and returns its first day.
 func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	if c.GetStartDate() == "" {
 		return 0, fault.Invalid(leavecase.CodeRangeStartMissing, "startDate is missing.")
@@ -127,8 +127,8 @@ func check(c *timekeepingv1.LeaveCertification) (civil.Date, error) {
 	return first, nil
 }
 
-// dates returns the first of two dates, of which the second is not before it.
-// Either may be missing.
+// dates returns the first of two dates, and an error if the second is before it. Either date may be
+// missing.
 func dates(fromName, from, toName, to string) (civil.Date, error) {
 	first, last := civil.Beginning, civil.Forever
 	var err error

@@ -46,8 +46,7 @@ func list(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case)
 	return found, nil
 }
 
-// user is who entered a certification: their user name, and the id of their person,
-// or 0.
+// user is the user who entered a certification: the user name, and the id of the person or 0.
 type user struct {
 	name   string
 	person int64
@@ -64,14 +63,14 @@ func (u user) ref() *commonv1.Ref {
 	return out
 }
 
-// fill fills in what the body does not hold.
+// fill sets the properties that the stored body does not contain.
 func fill(out *timekeepingv1.LeaveCertification, c *leavecase.Case, id int64, by user, updated bool, entered time.Time) {
 	out.Id, out.LeaveCase, out.EnteredBy = &id, c.Ref(), by.ref()
 	out.EnteredOn, out.Updated = entered.UTC().Format("2006-01-02T15:04:05.000"), &updated
 }
 
-// save stores a new certification, or, with an id, replaces one of the case. Who
-// adds many at once may pass the bound by a few.
+// save stores a new certification or, with an id, replaces one of the case. Concurrent requests can
+// exceed the maximum number by a few.
 func save(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, id int64, first civil.Date, body *timekeepingv1.LeaveCertification, by user) (*timekeepingv1.LeaveCertification, error) {
 	bytes, err := proto.Marshal(body)
 	if err != nil {

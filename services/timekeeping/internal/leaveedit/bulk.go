@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 )
 
-// Ways to search.
+// Ways to select edits.
 const (
 	byCaseDates      = "BY_START_AND_END_DATES"
 	byRetrievalDates = "BY_RETRIEVAL_DATES"
@@ -28,8 +28,7 @@ const (
 	byAllOfCase      = "BY_LEAVE_CASE_DATES"
 )
 
-// MultiDeleteLeaveEdits deletes edits of one case: by ids, on dates, or from a
-// date on.
+// MultiDeleteLeaveEdits deletes edits of one case: by ids, on given dates, or from a date on.
 func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.MultiDeleteLeaveEditsRequest) (*emptypb.Empty, error) {
 	if req.GetLeaveCase() == nil {
 		return nil, fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
@@ -56,8 +55,7 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	})
 }
 
-// chosen returns the edits of a case on the dates of a request, or from its date
-// on.
+// chosen returns the edits of a case on the dates of a request, or from its date on.
 func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
 	var dates []civil.Date
 	for _, text := range req.GetDates() {
@@ -87,7 +85,7 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 	return ids, nil
 }
 
-// MultiReadLeaveEdits returns the edits of employees, with totals.
+// MultiReadLeaveEdits returns the edits of employees with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
 	tenantID := tenant.Of(ctx)
 	if err := oneOf("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
@@ -137,8 +135,8 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	return list[0], nil
 }
 
-// search returns the edits that are asked for. Every edit lies inside its case,
-// so that an edit in the range is always one of a case that touches it.
+// search returns the edits that match a request. Every edit lies within its case, so an edit in the
+// range always belongs to a case that overlaps the range.
 func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
 	all := req.GetLeaveEditSearchTypeEnum() == byAllOfCase
 	var rows []row
@@ -192,7 +190,7 @@ func casesOf(rows []row) []int64 {
 	return slices.Compact(ids)
 }
 
-// read puts a response together. Totals of cases come in the order of the edits.
+// read builds a response. The totals of cases are in the order of the edits.
 func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Taking) *timekeepingv1.LeaveEditsRead {
 	out := &timekeepingv1.LeaveEditsRead{
 		Totals:          noTotals(),

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
 
-// MaxOfCase bounds the edits of one case.
+// MaxOfCase is the maximum number of edits of one case.
 const MaxOfCase = 10_000
 
 const (
@@ -23,9 +23,9 @@ INSERT INTO leave_report (tenant_id, employee_id, version) VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, changed_at = clock_timestamp()`
 )
 
-// begin locks an employee whose leave is about to change, gives it a new version, and notes
-// that scheduling gets it. Versions come from a sequence, which a restore of the database
-// raises, so that no version is ever given twice.
+// begin locks an employee before a change of their leave, assigns a new version, and records that
+// scheduling must receive it. Versions come from a sequence. A restore of the database raises the
+// sequence, so versions are never reused.
 func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version int64, err error) {
 	if _, err := lockHeads(ctx, tx, tenantID, []int64{employeeID}); err != nil {
 		return 0, err
@@ -39,7 +39,7 @@ func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version 
 	return version, nil
 }
 
-// put stores rows of a case, which is locked.
+// put stores rows of a case, which the caller has locked.
 func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows
 	return write(ctx, tx, tenantID, rows)
 }
 
-// remove deletes edits of a case, which is locked.
+// remove deletes edits of a case, which the caller has locked.
 func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -75,12 +75,12 @@ func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, i
 	return nil
 }
 
-// OfCases are the edits as their cases see them; see [leavecase.Edits].
+// OfCases implements [leavecase.Edits].
 type OfCases struct{}
 
 var _ leavecase.Edits = OfCases{}
 
-// Days returns those that the edits of a case touch, empty without edits.
+// Days returns the span of days that the edits of a case overlap; empty without edits.
 func (OfCases) Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error) {
 	var first, last *civil.Date
 	err := db.QueryRow(ctx, `
@@ -94,7 +94,7 @@ SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave
 	return civil.Range{From: *first, To: *last + 1}, nil
 }
 
-// Touch stores the edits of a case anew: scheduling shows some of what the case says.
+// Touch stores the edits of a case again, because scheduling shows some properties of the case.
 func (OfCases) Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
 	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
 	if err != nil {
@@ -117,7 +117,7 @@ func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases
 			changes = append(changes, leaveday.Change{EmployeeID: c.EmployeeID, First: days.From})
 		}
 	}
-	// All at once and in order, so that nobody waits for each other in a circle.
+	// Each call locks all employees at once and in order, to prevent deadlocks.
 	if err := leaveday.RefuseSigned(ctx, tx, tenantID, changes...); err != nil {
 		return err
 	}

@@ -22,8 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// Handler serves LeaveEditService. The interceptors in front of it see to it
-// that the context has a tenant.
+// Handler serves LeaveEditService. The interceptors before it ensure that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveEditServiceServer
 	pool    *pg.Pool
@@ -35,13 +34,13 @@ type Handler struct {
 	report  *Reporter
 }
 
-// New makes a Handler; days knows the shifts of employees, room knows how much leave their days
-// can have, and the reporter hands leave over to scheduling.
+// New returns a Handler. days reads the shifts of employees, room calculates how much leave their
+// days can have, and the reporter sends leave to scheduling.
 func New(pool *pg.Pool, persons *person.Directory, days schedulingv1.EmployeeDayServiceClient, room *leaveday.Reader, periods leavecase.Ranges, report *Reporter) *Handler {
 	return &Handler{pool: pool, persons: persons, days: days, room: room, periods: periods, report: report}
 }
 
-// CreateLeaveEdits stores edits of one case, all or none.
+// CreateLeaveEdits stores either all edits of a case or none.
 func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.CreateLeaveEditsRequest) (*timekeepingv1.LeaveEditList, error) {
 	if req.GetLeaveCase() == nil {
 		return nil, fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
@@ -60,7 +59,7 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 	return h.store(ctx, req.GetLeaveCase(), req.GetLeaveEdits(), clock)
 }
 
-// store writes edits of a case, new ones and changed ones.
+// store writes new and changed edits of a case.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
 	tenantID := tenant.Of(ctx)
 	plan, err := h.planEdits(ctx, tenantID, ref, edits)
@@ -103,7 +102,7 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 	return out, nil
 }
 
-// inCase runs a change of the edits of a case, which must be open.
+// inCase runs a change of the edits of a case. The case must be open.
 func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref, change func(context.Context, pgx.Tx, *leavecase.Case) error) error {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
@@ -127,7 +126,7 @@ func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref,
 	return h.report.Report(ctx, employeeID)
 }
 
-// rows checks edits of a case, which is locked, and makes rows of them.
+// rows validates edits of a case, which the caller has locked, and converts them to rows.
 func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) ([]row, error) {
 	zone, err := h.zones.Get(c.TimeZone())
 	if err != nil {
@@ -162,7 +161,7 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 	return rows, nil
 }
 
-// own returns the edits with the ids, which must be the case's, each once.
+// own returns the edits with the ids. They must belong to the case, without duplicates.
 func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -177,7 +176,7 @@ func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *lea
 		switch {
 		case !ok:
 			return nil, unknown(id)
-		case r.employeeID != c.EmployeeID: // Whom the caller may not see.
+		case r.employeeID != c.EmployeeID: // The caller may not see this employee.
 			return nil, unknown(id)
 		case r.caseID != c.ID:
 			return nil, fault.Invalid(CodeOtherCase, fmt.Sprintf("Leave edit %d does not belong to leave case %s.", id, c.Code()))
@@ -189,7 +188,7 @@ func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *lea
 	return found, nil
 }
 
-// checkMaxEdits refuses more edits than a case may have.
+// checkMaxEdits returns an error if a case would have too many edits.
 func checkMaxEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fresh int) error {
 	if fresh == 0 {
 		return nil
@@ -209,7 +208,7 @@ func unknown(id int64) *fault.Error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no leave edit with the id %d.", id))
 }
 
-// find returns the edit with the id in a path, and its case.
+// find returns the edit with the id in the path, and its case.
 func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {

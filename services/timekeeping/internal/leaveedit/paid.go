@@ -14,12 +14,12 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// maxPaid bounds the edits of the cases that one reading of timecards pays: 500 employees have
-// as many in twenty years of leave.
+// maxPaid is the maximum number of edits that one read of timecards pays, counted over their cases:
+// 500 employees have this many in twenty years of leave.
 const maxPaid = 1_000_000
 
-// Paid is time of a leave edit that says what it is paid as, or is taken as a leave type that
-// does.
+// Paid is the part of a leave edit that is paid under a pay code: an override segment, or time that
+// is deducted from a leave type with a pay code.
 type Paid struct {
 	EmployeeID int64
 	Day        civil.Date
@@ -34,7 +34,7 @@ type PaidEdit struct {
 	overrides              []*timekeepingv1.LeaveOverrideSegment
 }
 
-// ReadPaid is SQL for the leave edits of employees ($2) of a tenant ($1) that belong to
+// ReadPaid is the SQL query for the leave edits of employees ($2) of a tenant ($1) that belong to
 // days from one ($3) to before another ($4); see [ScanPaid].
 const ReadPaid = `
 SELECT l.id, l.leave_case_id, l.employee_id, l.from_day, l.body
@@ -43,7 +43,7 @@ FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     WHERE tenant_id = $1 AND employee_id = e.id AND from_day >= $3 AND from_day < $4 OFFSET 0
 ) AS l ORDER BY l.employee_id, l.from_day, l.id`
 
-// ScanPaid hands what ReadPaid reads to a function.
+// ScanPaid calls add for each edit that ReadPaid returns.
 func ScanPaid(rows pgx.Rows, add func(PaidEdit)) error {
 	for rows.Next() {
 		var e PaidEdit
@@ -61,8 +61,8 @@ func ScanPaid(rows pgx.Rows, add func(PaidEdit)) error {
 	return rows.Err()
 }
 
-// PaidTime returns what edits are paid as, in their order: what their override segments say, and
-// then what the rules of their cases take as leave types that are paid under a pay code.
+// PaidTime returns the paid time of edits, in their order: first the override segments, then the
+// deductions under the rules of their cases from leave types that are paid under a pay code.
 func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEdit) ([]Paid, error) {
 	if len(edits) == 0 {
 		return nil, nil

@@ -17,24 +17,24 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-// shown are the stored edits without a start that a request names together with times,
-// and what else takes time of their days.
+// shown holds the stored edits without a start for which a request specifies times, and the other
+// edits that use time of the same days.
 type shown struct {
 	of     *leavecase.Case
 	rows   []row
 	beside map[employeeDay][]row
 }
 
-// plan is what is known of edits before they are stored.
+// plan is the data about edits before they are stored.
 type plan struct {
 	of    *leavecase.Case
 	edits []*timekeepingv1.LeaveEdit
 	work  map[employeeDay][]*schedulingv1.EmployeeShiftSegment
 }
 
-// planEdits prepares edits of a case that are to be stored. The edits that it returns say
-// no times which only repeat what a response shows of an edit that has none of its own:
-// it stays so. The work is that of the days that they may need.
+// planEdits prepares edits of a case for storing. It removes times that only repeat the times that
+// responses show for an edit without a start, so that such an edit stays without one. The plan
+// contains the scheduled work of the days that the edits may need.
 func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
 	before, err := h.shown(ctx, tenantID, ref, sent)
 	if err != nil {
@@ -101,8 +101,8 @@ func (h *Handler) shown(ctx context.Context, tenantID int64, ref *commonv1.Ref, 
 	})
 }
 
-// daysIn returns the days that an edit as it was sent may belong to. What is wrong with
-// a date is found when the edit is checked.
+// daysIn returns the days that an edit of a request may belong to. It ignores malformed dates,
+// which the later validation of the edit reports.
 func daysIn(sent *timekeepingv1.LeaveEdit) []civil.Date {
 	var days []civil.Date
 	if day, err := civil.ParseDate(sent.GetDate()); err == nil {
@@ -114,7 +114,7 @@ func daysIn(sent *timekeepingv1.LeaveEdit) []civil.Date {
 	return days
 }
 
-// withTimes returns the ids of the edits that say when they begin and end.
+// withTimes returns the ids of the edits that specify their start and end.
 func withTimes(sent []*timekeepingv1.LeaveEdit) []int64 {
 	var ids []int64
 	for _, edit := range sent {

@@ -19,16 +19,17 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// CodeNotScheduled (503): the leave is stored, and does not stand on the schedule yet. Read the leave edits before you send the request again: the schedule follows by itself.
+// CodeNotScheduled (503): the leave is stored, but the schedule does not show it yet. Read the
+// leave edits before you repeat the request: the schedule follows without a new request.
 const CodeNotScheduled = "WRL-20950"
 
 const (
-	// employeesPerCall bounds the employees in one call.
+	// employeesPerCall is the maximum number of employees in one call.
 	employeesPerCall = 100
-	// putTimeout bounds one call.
+	// putTimeout is the timeout of one call.
 	putTimeout = 5 * time.Second
-	// The sweep runs every sweepEvery and takes changes that are older than sweepAfter: the
-	// request that made a change hands it over first.
+	// The sweep runs every sweepEvery and sends changes that are older than sweepAfter. Newer
+	// changes are left to the requests that made them.
 	sweepEvery = 2 * time.Second
 	sweepAfter = 5 * time.Second
 	sweepLimit = 1000
@@ -41,7 +42,7 @@ WHERE h.tenant_id = $1 AND h.employee_id = ANY($2) AND EXISTS (
     SELECT FROM leave_report r WHERE r.tenant_id = $1 AND r.employee_id = h.employee_id)
 ORDER BY h.employee_id`
 
-	// A later change is handed over by its own request.
+	// A later change is sent by its own request.
 	deleteReported = `
 DELETE FROM leave_report r USING unnest($2::bigint[], $3::bigint[]) AS u (employee_id, version)
 WHERE r.tenant_id = $1 AND r.employee_id = u.employee_id AND r.version <= u.version`
@@ -52,10 +53,10 @@ SELECT tenant_id, employee_id FROM leave_report WHERE changed_at < clock_timesta
 
 const confirmed pg.Unaudited = "scheduling has what was changed and audited before"
 
-// Reporter hands the leave of employees over to scheduling. A call has all leave of an
-// employee and a version that grows, so repeated and late calls do no harm. A change writes
-// a row of leave_report in its transaction. The Reporter deletes the row when scheduling has
-// confirmed the version, so a process that dies in between loses nothing.
+// Reporter sends the leave of employees to scheduling. A call contains all leave of an employee and
+// an increasing version, so repeated and late calls do no harm. A change inserts a row into
+// leave_report in its transaction. The Reporter deletes the row when scheduling has confirmed the
+// version, so a crash before that loses nothing.
 type Reporter struct {
 	pool     *pg.Pool
 	schedule schedulingv1.LeaveServiceClient
@@ -63,14 +64,14 @@ type Reporter struct {
 	waiting  prometheus.Gauge
 }
 
-// NewReporter returns a Reporter of the database of the pool. Its sweep counts the employees
-// whose leave it cannot hand over.
+// NewReporter returns a Reporter of the database of the pool. Its sweep sets the metric waiting to
+// the number of employees whose leave it could not send.
 func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *slog.Logger, waiting prometheus.Gauge) *Reporter {
 	return &Reporter{pool: pool, schedule: schedule, log: log, waiting: waiting}
 }
 
-// Report hands over the leave of employees after their changes are committed and before the
-// response. Do not call it in a transaction.
+// Report sends the leave of employees. Call it after the commit and before the response, not inside
+// a transaction.
 func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
 	tenantID := tenant.Of(ctx)
 	if err := r.report(ctx, tenantID, employees); err != nil {
@@ -101,8 +102,8 @@ func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64
 	return nil
 }
 
-// sendStates waits for a scheduling service that restarts: the leave is stored, so a late success
-// is better than an error.
+// sendStates retries while scheduling restarts. The leave is already stored, so a late success is
+// better than an error.
 func (r *Reporter) sendStates(ctx context.Context, states []*schedulingv1.EmployeeLeaveState) error {
 	ctx, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
@@ -112,7 +113,7 @@ func (r *Reporter) sendStates(ctx context.Context, states []*schedulingv1.Employ
 	return nil
 }
 
-// Run hands over the leave that requests could not hand over, until ctx ends.
+// Run sends the leave that requests could not send, until ctx ends.
 func (r *Reporter) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -128,7 +129,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	}
 }
 
-// sweep hands over the waiting leave of all tenants.
+// sweep sends the waiting leave of all tenants.
 func (r *Reporter) sweep(ctx context.Context) error {
 	rows, err := r.pool.Query(tenant.All(ctx), readUnreported, sweepAfter.Seconds(), sweepLimit)
 	if err != nil {

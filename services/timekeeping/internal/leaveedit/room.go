@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
 
-// readRoom reads what the days of planned edits have. It has no place in a transaction. What is
-// wrong with an edit is found when it is stored.
+// readRoom reads the data of the days of planned edits. Do not call it inside a transaction. It
+// ignores malformed edits, which the later validation reports.
 func (h *Handler) readRoom(ctx context.Context, tenantID int64, p *plan, clock *civil.TimeOfDay) (*leaveday.Days, error) {
 	zone, err := h.zones.Get(p.of.TimeZone())
 	if err != nil {
@@ -30,8 +30,8 @@ func (h *Handler) readRoom(ctx context.Context, tenantID int64, p *plan, clock *
 	return h.room.Read(ctx, tenantID, p.of.EmployeeID, days)
 }
 
-// refuseSigned refuses rows of an employee that begin, or began before, on days whose timecard is
-// signed off.
+// refuseSigned returns an error for rows of an employee if their old or new first day has a
+// signed-off timecard.
 func refuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
 	first, ids := rows[0].first, make([]int64, len(rows))
 	for i, r := range rows {
@@ -47,7 +47,7 @@ func refuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) er
 	return leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: rows[0].employeeID, First: first})
 }
 
-// firstDay returns the first day that stored edits touch, nil without any.
+// firstDay returns the first day that stored edits overlap; nil without edits.
 func firstDay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (first *civil.Date, err error) {
 	if err := tx.QueryRow(ctx, `SELECT min(from_day) FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids).Scan(&first); err != nil {
 		return nil, fmt.Errorf("read the first day of leave edits: %w", err)
@@ -55,8 +55,8 @@ func firstDay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (firs
 	return first, nil
 }
 
-// checkRoom refuses rows of an employee whose days have no room for them, and keeps others from
-// entering leave until the transaction ends.
+// checkRoom returns an error if the days of an employee have no room for the rows. It prevents
+// other transactions from adding leave of the employee until this transaction ends.
 func checkRoom(ctx context.Context, tx pgx.Tx, tenantID int64, days *leaveday.Days, rows []row) error {
 	if len(rows) == 0 {
 		return nil

@@ -1,5 +1,4 @@
-// Package leaveedit keeps leave edits: the time that employees take of their
-// leave cases.
+// Package leaveedit keeps leave edits: the time that employees use of their leave cases.
 package leaveedit
 
 import (
@@ -19,34 +18,33 @@ const (
 	fullDay = "FULL_DAY"
 	halfDay = "HALF_DAY"
 
-	// maxDays is how many days an edit may touch.
+	// maxDays is the maximum number of days that an edit may overlap.
 	maxDays = 366
-	// maxOverrides bounds the override segments of an edit, maxPayCode the names
-	// of a pay code in bytes. Events carry them.
+	// maxOverrides is the maximum number of override segments of an edit, and maxPayCode the
+	// maximum length of a pay code name in bytes. Events contain them.
 	maxOverrides = 10
 	maxPayCode   = 250
 )
 
-// Positions of the segments of an edit, which are their ids.
+// Positions of the segments of an edit. They are also the ids of the segments.
 const (
 	paidSegment = iota + 1
 	trackingSegment
 	firstOverride
 )
 
-// draft is an edit that was checked against its case. Its body is stored as it
-// is.
+// draft is an edit that has been validated against its case. Its body is stored unchanged.
 type draft struct {
-	id          int64 // of the edit that it changes; 0 for a new one
+	id          int64 // id of the edit to change; 0 for a new edit
 	first, last civil.Date
-	// overnight says that the edit ends on the day after it began, at the same
-	// time at the latest.
+	// overnight means that the edit ends on the day after its start, at the same time of day at the
+	// latest.
 	overnight bool
 	body      *timekeepingv1.LeaveEdit
 }
 
-// newDraft checks an edit as it was sent. Edits without a start of their own
-// begin at clock, unless that is nil.
+// newDraft validates an edit of a request. Edits without a start begin at clock, unless clock is
+// nil.
 func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecase.Case, zone *civil.Zone) (*draft, error) {
 	if err := checkOwner(sent, c); err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 		return nil, err
 	}
 	if d.overnight && d.last == c.Days.To {
-		d.last = d.first // The night that begins on the case's last day is the case's.
+		d.last = d.first // The night that begins on the last day of the case belongs to the case.
 	}
 	if days := civil.Through(d.first, d.last); !c.Days.Covers(days) {
 		return nil, fault.Invalid(CodeOutsideCase, fmt.Sprintf("The leave edit from %s to %s lies outside of leave case %s, from %s to %s.",
@@ -76,9 +74,9 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 	return d, nil
 }
 
-// checkOwner refuses an edit that says that it is of another case or employee:
-// it would be taken from somebody else than the caller means. What a response
-// says of an edit can be sent back.
+// checkOwner returns an error if an edit names another case or employee than its own. Such a
+// request would change leave of a person that the caller does not mean. Edits of a response can be
+// sent back unchanged.
 func checkOwner(sent *timekeepingv1.LeaveEdit, c *leavecase.Case) error {
 	of, who := c.Ref(), c.Employee()
 	if ref := sent.GetLeaveCase(); differs(ref.GetId(), of.GetId(), ref.GetQualifier(), of.GetQualifier()) {
@@ -90,8 +88,8 @@ func checkOwner(sent *timekeepingv1.LeaveEdit, c *leavecase.Case) error {
 	return nil
 }
 
-// differs compares a ref with another one. The id counts; without one, the
-// qualifier, in any case, as codes are compared; without both, nothing does.
+// differs compares two refs by id; without an id, by qualifier, without regard to case, as for all
+// codes. A ref with neither never differs.
 func differs(id, otherID int64, qualifier, other string) bool {
 	if id != 0 {
 		return id != otherID
@@ -125,7 +123,7 @@ func dayOf(body *timekeepingv1.LeaveEdit) (civil.Date, error) {
 	return day, nil
 }
 
-// times settles when the edit begins and ends, and the days that it touches.
+// times calculates the start and the end of the edit, and the days that it overlaps.
 func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) error {
 	body := d.body
 	symbolic := body.GetPaidSegment().GetSymbolicValue() != "" || body.GetTrackingSegment().GetSymbolicValue() != ""
@@ -155,7 +153,7 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 			return fault.Invalid(fault.CodeDate, "endDateTime: "+err.Error()+".")
 		}
 		if end = zone.Adjust(at); at.Compare(sent) >= 0 && end.Compare(start) < 0 {
-			end = start // It began in an hour that clocks skip.
+			end = start // The edit began in an hour that clocks skip.
 		}
 	case symbolic:
 		return fault.Invalid(fault.CodeInput, "A symbolicValue with a startDateTime needs an endDateTime.")
@@ -173,8 +171,7 @@ func (d *draft) times(day civil.Date, clock *civil.TimeOfDay, zone *civil.Zone) 
 	return nil
 }
 
-// withMilliseconds is the form in which responses show times. Schedules are exact
-// to the second.
+// withMilliseconds formats times for responses. Schedules are precise to the second.
 func withMilliseconds(t civil.DateTime) string { return t.String() + ".000" }
 
 func checkSegments(body *timekeepingv1.LeaveEdit) error {

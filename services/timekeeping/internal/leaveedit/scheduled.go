@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-// scheduled returns the edit in the form in which schedules show it, without its employee.
+// scheduled converts the edit to the form that schedules show, without its employee.
 func (r row) scheduled(c *leavecase.Case) (*schedulingv1.LeaveEdit, error) {
 	no, code := proto.Bool(false), c.Code()
 	edit := &schedulingv1.LeaveEdit{

@@ -24,16 +24,15 @@ INSERT INTO leave_report (tenant_id, employee_id, version) SELECT tenant_id, emp
 ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, changed_at = clock_timestamp()`
 )
 
-// States returns the leave of up to limit employees of a tenant whose ids are above after, by
-// id, in the form in which scheduling gets it.
+// States returns the leave of up to limit employees of a tenant, for ids above after, sorted by id,
+// in the form that scheduling receives.
 func States(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
 	return statesOf(ctx, pool, tenantID, readAfter, tenantID, after, limit)
 }
 
-// HandOverAgain has the sweep hand over the leave of all employees of a tenant again, with
-// versions above every earlier one. Call it after a restore, in tx. Scheduled are the
-// employees who have leave on their schedules: leave that timekeeping has lost is removed
-// from the schedule.
+// HandOverAgain makes the sweep send the leave of all employees of a tenant again, with versions
+// above all earlier ones. Call it after a restore, in tx. Scheduled lists the employees who have
+// leave on their schedules. Leave that timekeeping has lost is removed from the schedule.
 func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []int64) error {
 	if _, err := tx.Exec(ctx, addHeads, tenantID, scheduled); err != nil {
 		return fmt.Errorf("note employees whose leave was lost: %w", err)
@@ -44,7 +43,7 @@ func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []i
 	return nil
 }
 
-// statesOf returns the leave of the employees whose ids and versions a statement returns.
+// statesOf returns the leave of the employees whose ids and versions an SQL statement returns.
 func statesOf(ctx context.Context, pool *pg.Pool, tenantID int64, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
 	var states []*schedulingv1.EmployeeLeaveState
 	err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {

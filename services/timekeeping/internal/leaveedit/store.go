@@ -62,16 +62,16 @@ func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 	return out, nil
 }
 
-// ofCases returns the edits of cases, by employee, day and id; at most limit.
+// ofCases returns the edits of cases, by employee, day and id, up to a limit.
 func ofCases(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, limit int) ([]row, error) {
 	return collect(ctx, db, `e.leave_case_id = ANY($2) ORDER BY e.employee_id, e.from_day, e.id LIMIT $3`, tenantID, cases, limit)
 }
 
-// ofEmployees returns the edits of employees that touch the days, as ofCases.
+// ofEmployees returns the edits of employees that overlap the days, sorted and limited as in
+// ofCases.
 func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]row, error) {
-	// Each employee is a search of its own in the index: OFFSET 0 keeps it so
-	// before there are statistics. The lower bound of from_day keeps it short: no
-	// edit is longer.
+	// Each employee is a separate index search. OFFSET 0 keeps it so even before PostgreSQL has
+	// statistics. The lower bound of from_day keeps the search short: edits are never longer.
 	return collect(ctx, db, `e.id = ANY(ARRAY(
     SELECT x.id FROM unnest($2::bigint[]) AS q (employee) CROSS JOIN LATERAL (
         SELECT id FROM leave_edit
@@ -81,7 +81,7 @@ func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
 		tenantID, employees, days.From, days.To, limit, maxDays)
 }
 
-// number gives ids to the drafts that have none.
+// number assigns ids to the drafts that have none.
 func number(ctx context.Context, tx pgx.Tx, drafts []*draft) error {
 	var fresh []*draft
 	for _, d := range drafts {
@@ -103,7 +103,7 @@ func number(ctx context.Context, tx pgx.Tx, drafts []*draft) error {
 	return nil
 }
 
-// write stores rows, new ones and changed ones.
+// write stores new and changed rows.
 func write(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
 	var ids, cases, employees, versions []int64
 	var first, last []civil.Date
@@ -129,8 +129,8 @@ SET from_day = excluded.from_day, to_day = excluded.to_day, version = excluded.v
 	return nil
 }
 
-// lockHeads keeps others from changing the leave edits of employees until the
-// transaction ends, and returns the employees' versions.
+// lockHeads prevents other transactions from changing the leave edits of employees until this one
+// ends, and returns the versions of the employees.
 func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id)
@@ -153,7 +153,7 @@ func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64
 	return versions, nil
 }
 
-// toProto is the edit as responses show it.
+// toProto returns the edit in the form of responses.
 func (r row) toProto(c *leavecase.Case) *timekeepingv1.LeaveEdit {
 	out := r.body
 	out.Id, out.LeaveCase, out.LeaveCaseShortName, out.Employee = proto.Int64(r.id), c.Ref(), c.Code(), c.Employee()

@@ -5,9 +5,9 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// resolve gives the segments of rows that take a whole day, or half of one, the seconds of it
-// that are scheduled now. Where nothing is scheduled, they keep what they say: nothing, unless
-// the caller gave an amount.
+// resolve sets the segments of rows that use a whole day or half a day to the seconds that are
+// scheduled now. If nothing is scheduled, segments keep their stored amount: zero, unless the
+// caller specified one.
 func resolve(rows []row, work map[employeeDay][]*schedulingv1.EmployeeShiftSegment) {
 	for _, r := range rows {
 		var worked int64

@@ -19,26 +19,26 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavepolicy"
 )
 
-// GrantDay is how many seconds a granted day has.
+// GrantDay is the number of seconds of a granted day.
 const GrantDay = 8 * 3600
 
-// Taking is time that an edit takes of a leave type.
+// Taking is a deduction of an edit from a leave type.
 type Taking struct {
 	Type    *timekeepingv1.LeaveType
 	Seconds int64
-	// Overridden says that an override segment names the pay code.
+	// Overridden means that the pay code comes from an override segment.
 	Overridden bool
 }
 
-// policy is what is said of one case: its rules, by the day from which they hold, and
-// what is left of its grants, by leave type.
+// policy holds the leave setup of one case: its rules by the day from which they apply, and the
+// remaining grants by leave type.
 type policy struct {
 	from  []civil.Date
 	rules []*timekeepingv1.LeaveRule
 	left  map[int64]int64
 }
 
-// on returns the rule that holds on a day, or nil.
+// on returns the rule that applies on a day, or nil.
 func (p *policy) on(day civil.Date) *timekeepingv1.LeaveRule {
 	i, found := slices.BinarySearch(p.from, day)
 	if found {
@@ -50,9 +50,8 @@ func (p *policy) on(day civil.Date) *timekeepingv1.LeaveRule {
 	return p.rules[i-1]
 }
 
-// take takes seconds of leave types, one after the other, of each as much as is left
-// of its grant. Of one without a grant there is always enough; what no type has is
-// not taken.
+// take deducts seconds from leave types in their order, from each as much as remains of its grant.
+// A leave type without a grant has no limit. Time that exceeds all leave types is not deducted.
 func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking {
 	var out []Taking
 	for _, t := range types {
@@ -71,8 +70,8 @@ func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking 
 	return out
 }
 
-// of returns what an edit takes. Its override segments say what its paid time is
-// taken as.
+// of returns the deductions of an edit. Override segments determine the leave types of its paid
+// time.
 func (p *policy) of(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
 	rule := p.on(r.first)
 	if rule == nil {
@@ -121,13 +120,13 @@ func listed(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*t
 	return out
 }
 
-// Takings returns what the edits of cases are taken as, by the id of the edit. Only
-// cases with rules take anything.
+// Takings returns the deductions of the edits of cases, by the id of the edit. Only cases with
+// rules have deductions.
 func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Taking, error) {
 	return takingsOf(ctx, db, tenantID, cases, leavecase.MaxRead)
 }
 
-// takingsOf is Takings with a bound of the edits.
+// takingsOf implements Takings with a maximum number of edits.
 func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Taking, error) {
 	policies, err := policiesOf(ctx, db, tenantID, cases)
 	if err != nil || len(policies) == 0 {
@@ -155,7 +154,7 @@ func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64
 	return out, nil
 }
 
-// policiesOf reads the rules and the grants of cases that have rules.
+// policiesOf reads the rules and the remaining grants of the cases that have rules.
 func policiesOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64]*policy, error) {
 	rows, err := db.Query(ctx, `SELECT leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
 		WHERE tenant_id = $1 AND leave_case_id = ANY($2) ORDER BY leave_case_id, effective_date`, tenantID, cases)
@@ -206,8 +205,8 @@ func policiesOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int6
 	return out, err
 }
 
-// Sum adds takings up: in all, paid and tracked, and by leave type, whose names are
-// in order.
+// Sum adds up deductions: the paid and tracked totals, and the totals by leave type, sorted by
+// name.
 func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal) {
 	byType := map[int64]*timekeepingv1.LeaveTypeTotal{}
 	for _, t := range takings {
@@ -234,7 +233,7 @@ func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveT
 	return paid, tracking, totals
 }
 
-// takingsToProto is how responses show takings.
+// takingsToProto converts deductions to the form of responses.
 func takingsToProto(takings []Taking) []*timekeepingv1.LeaveTaking {
 	var out []*timekeepingv1.LeaveTaking
 	for _, t := range takings {

@@ -13,10 +13,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-// An edit without a start takes its time from the shifts of its day. Its times are not
-// stored: they follow from the schedule when the edit is shown.
+// An edit without a start gets its times from the shifts of its day. These times are not stored:
+// they are calculated from the schedule for each response.
 
-// What one question to scheduling may ask for, and how many employee days it should.
+// The maximum number of employees and employee days in one call to scheduling.
 const (
 	maxRequestEmployees = 500
 	maxRequestDays      = 400
@@ -33,10 +33,10 @@ func compareDays(a, b employeeDay) int {
 	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.employeeID, b.employeeID))
 }
 
-// untimed says that the edit has no start of its own.
+// untimed reports whether the edit has no start of its own.
 func (r row) untimed() bool { return r.body.GetStartDateTime() == "" }
 
-// untimedDays returns the days of rows without a start, each once.
+// untimedDays returns the days of rows without a start, without duplicates.
 func untimedDays(rows []row) []employeeDay {
 	var days []employeeDay
 	for _, r := range rows {
@@ -48,8 +48,8 @@ func untimedDays(rows []row) []employeeDay {
 	return slices.Compact(days)
 }
 
-// untimedOn returns the edits without a start that belong to days, of all cases: they
-// take their time one after the other, by their ids.
+// untimedOn returns the edits of all cases that belong to the days and have no start. They use the
+// time of a day one after the other, in the order of their ids.
 func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDay) (map[employeeDay][]row, error) {
 	if len(days) == 0 {
 		return nil, nil
@@ -78,7 +78,7 @@ func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employ
 	return found, nil
 }
 
-// workOn asks scheduling for the scheduled work of days. It has no place in a transaction.
+// workOn reads the scheduled work of days from scheduling. Do not call it inside a transaction.
 func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeDay][]*schedulingv1.EmployeeShiftSegment, error) {
 	slices.SortFunc(days, compareDays)
 	days = slices.Compact(days)
@@ -118,12 +118,12 @@ func (h *Handler) workOn(ctx context.Context, days []employeeDay) (map[employeeD
 	return work, nil
 }
 
-// times are when an edit begins and ends, as clocks show it.
+// times are the start and the end of an edit in wall-clock time.
 type times struct{ start, end civil.DateTime }
 
-// timesOn returns the times of the edits without a start of a day, by their ids. They
-// take the work of the day one after the other, and what exceeds it follows behind the
-// last shift, or behind midnight when there is none.
+// timesOn returns the times of a day's edits without a start, by id. They use the work of the day
+// one after the other. Time that exceeds the work follows the last shift, or starts at midnight
+// without shifts.
 func timesOn(day civil.Date, edits []row, work []*schedulingv1.EmployeeShiftSegment, zone *civil.Zone) map[int64]times {
 	var worked int64
 	for _, segment := range work {
@@ -146,7 +146,7 @@ func timesOn(day civil.Date, edits []row, work []*schedulingv1.EmployeeShiftSegm
 		taken = max(taken, to)
 		start, end := zone.Adjust(day.At(int32(startOf(work, from)))), zone.Adjust(day.At(int32(endOf(work, from, to))))
 		if end.Compare(start) < 0 {
-			end = start // It began in an hour that clocks skip.
+			end = start // The edit began in an hour that clocks skip.
 		}
 		out[r.id] = times{start, end}
 	}
@@ -157,8 +157,8 @@ func length(s *schedulingv1.EmployeeShiftSegment) int64 {
 	return int64(s.GetEndSecond()) - int64(s.GetStartSecond())
 }
 
-// startOf returns when work goes on of which some seconds are taken, in seconds
-// after the midnight that begins the day.
+// startOf returns when the work continues after some of its seconds are used, in seconds after the
+// midnight that begins the day.
 func startOf(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
 	var last int64
 	for _, s := range work {
@@ -171,7 +171,7 @@ func startOf(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
 	return last + taken
 }
 
-// endOf returns when the work ends that lies between two amounts of it.
+// endOf returns the end of the part of the work that lies between two amounts of it.
 func endOf(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
 	end := startOf(work, from)
 	if from == to {
@@ -190,8 +190,8 @@ func endOf(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
 	return end
 }
 
-// timed gives the rows without a start the times that follow from the work of their
-// days. They are not to be stored then.
+// timed sets the times of rows without a start, calculated from the work of their days. Do not
+// store such rows.
 func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[employeeDay][]*schedulingv1.EmployeeShiftSegment, zoneOf func(row) string) error {
 	known := map[employeeDay]map[int64]times{}
 	for i := range rows {
@@ -207,7 +207,7 @@ func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[emplo
 			}
 			known[on] = timesOn(on.day, beside[on], work[on], zone)
 		}
-		// An edit that went away between two reads has no times.
+		// An edit that was deleted between two reads has no times.
 		if t, ok := known[on][r.id]; ok {
 			r.body.StartDateTime, r.body.EndDateTime = withMilliseconds(t.start), withMilliseconds(t.end)
 		}
@@ -215,12 +215,12 @@ func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[emplo
 	return nil
 }
 
-// zoneOfCase returns the time zone of an edit as its case says it.
+// zoneOfCase returns a function that returns the time zone of an edit from its case.
 func zoneOfCase(cases map[int64]*leavecase.Case) func(row) string {
 	return func(r row) string { return cases[r.caseID].TimeZone() }
 }
 
-// says reports whether an edit says these times, perhaps with fewer digits.
+// says reports whether an edit specifies these times, possibly with fewer digits.
 func (t times) says(sent *timekeepingv1.LeaveEdit) bool {
 	start, err := civil.ParseDateTime(sent.GetStartDateTime())
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package leavenote keeps what people write down about leave cases.
+// Package leavenote keeps notes on leave cases.
 package leavenote
 
 import (
@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	// maxText bounds a note, in characters, and maxNotes those of a case.
+	// maxText is the maximum length of a note, in characters, and maxNotes the maximum number of
+	// notes of a case.
 	maxText  = 4000
 	maxNotes = 1000
 )
 
-// Handler serves LeaveNoteService. The interceptors in front of it see to it
-// that the context has a tenant.
+// Handler serves LeaveNoteService. The interceptors before it ensure that the context has a tenant.
 type Handler struct {
 	timekeepingv1.UnsafeLeaveNoteServiceServer
 	pool    *pg.Pool
@@ -39,7 +39,7 @@ type Handler struct {
 	now     func() time.Time
 }
 
-// New makes a Handler; now returns the time at which notes are written.
+// New returns a Handler; now returns the time stamp of new notes.
 func New(pool *pg.Pool, persons *person.Directory, now func() time.Time) *Handler {
 	return &Handler{pool: pool, persons: persons, now: now}
 }
@@ -97,7 +97,7 @@ func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveN
 	return n.toProto(c), nil
 }
 
-// UpdateLeaveNote changes what is sent of the note with the id in the path.
+// UpdateLeaveNote changes the given properties of the note with the id in the path.
 func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.UpdateLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
 	n, c, err := h.one(ctx, req.GetId())
 	if err != nil {
@@ -138,8 +138,7 @@ func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.Delete
 	return &emptypb.Empty{}, h.write(ctx, n, remove)
 }
 
-// write does something with a note in a transaction, with which the audit trail
-// is kept.
+// write runs a change of a note in a transaction, which also writes the audit log.
 func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, int64, *note) error) error {
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		tenantID := tenant.Of(ctx)
@@ -147,7 +146,7 @@ func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, p
 	})
 }
 
-// one returns a note and its case; 404 when the caller sees no such note.
+// one returns a note and its case, or 404 if the note does not exist or the caller cannot see it.
 func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
@@ -168,7 +167,7 @@ func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, er
 	return n, c, err
 }
 
-// set takes over what a caller says of a note.
+// set copies the properties of a request to a note.
 func (n *note) set(ctx context.Context, sent *timekeepingv1.LeaveNote) error {
 	if sent.GetNoteText() != "" {
 		n.text = sent.GetNoteText()

@@ -66,8 +66,8 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64) (*note, error) 
 	return n, nil
 }
 
-// insert stores a new note. Who writes many at once may pass the bound by a
-// few, which is there against endless lists only.
+// insert stores a new note. Concurrent requests can exceed the maximum number by a few. The limit
+// only prevents endless lists.
 func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	err := db.QueryRow(ctx, `INSERT INTO leave_note (tenant_id, leave_case_id, note_date, note_text, updated_by)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM leave_note WHERE tenant_id = $1 AND leave_case_id = $2) < $6
@@ -83,8 +83,8 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	return nil
 }
 
-// update stores a changed note, which has its new version, unless somebody
-// changed it since it was read.
+// update stores a changed note, which has its new version. It returns an error if another request
+// has changed the note since it was read.
 func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	done, err := db.Exec(ctx, `UPDATE leave_note SET note_date = $4, note_text = $5, updated_by = $6, version = $3
 		WHERE tenant_id = $1 AND id = $2 AND version = $3 - 1`,
@@ -98,7 +98,7 @@ func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	return nil
 }
 
-// remove deletes a note. Where the request has an If-Match, the note must still have the
+// remove deletes a note. If the request has an If-Match header, the note must still have the
 // version that was compared with it.
 func remove(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 	done, err := db.Exec(ctx, `DELETE FROM leave_note WHERE tenant_id = $1 AND id = $2 AND ($3::bigint[] IS NULL OR version = ANY ($3))`,

@@ -27,7 +27,7 @@ const (
 	fieldBoolean = "BOOLEAN"
 	fieldList    = "LIST"
 
-	// maxValue bounds a value of a custom field, in characters.
+	// maxValue is the maximum length of a value of a custom field, in characters.
 	maxValue = 1000
 )
 
@@ -43,8 +43,7 @@ type FieldHandler struct {
 
 var _ timekeepingv1.LeaveCustomFieldServiceServer = (*FieldHandler)(nil)
 
-// NewFields returns a FieldHandler that keeps custom fields in the database of the
-// pool.
+// NewFields returns a FieldHandler that keeps custom fields in the database of the pool.
 func NewFields(pool *pg.Pool) *FieldHandler {
 	return &FieldHandler{resource: setup.Resource[*timekeepingv1.LeaveCustomField]{
 		Kind: Fields(), Pool: pool, Prepare: prepareField, Check: checkFieldType, CheckUnused: checkFieldUnused,
@@ -87,7 +86,8 @@ func fieldType(text string) (string, error) {
 	return text, nil
 }
 
-// checkFieldType refuses to change the type of a field of which leave cases have values.
+// checkFieldType returns an error if the type of a field changes while leave cases have values of
+// the field.
 func checkFieldType(ctx context.Context, tx pgx.Tx, id int64, f *timekeepingv1.LeaveCustomField) error {
 	if id == 0 {
 		return nil
@@ -123,7 +123,7 @@ func checkFieldUnused(ctx context.Context, tx pgx.Tx, f *timekeepingv1.LeaveCust
 	return err
 }
 
-// CheckValue returns a value of a custom field in the form in which it is stored.
+// CheckValue validates a value of a custom field, and returns its stored form.
 func CheckValue(path string, f *timekeepingv1.LeaveCustomField, value string) (string, error) {
 	if err := checkText(path, value, maxValue); err != nil {
 		return "", err
@@ -149,7 +149,7 @@ func CheckValue(path string, f *timekeepingv1.LeaveCustomField, value string) (s
 	return value, nil
 }
 
-// ListLeaveCustomFields returns all custom fields by name, or those of a type.
+// ListLeaveCustomFields returns all custom fields by name, or those of one type.
 func (h *FieldHandler) ListLeaveCustomFields(ctx context.Context, req *timekeepingv1.ListLeaveCustomFieldsRequest) (*timekeepingv1.LeaveCustomFieldList, error) {
 	kind, err := fieldType(req.GetType())
 	if err != nil {

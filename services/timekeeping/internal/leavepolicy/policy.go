@@ -1,6 +1,6 @@
-// Package leavepolicy keeps what a tenant says of leave: the types that it is taken
-// as, the rules by which they are used up, custom fields, and the profiles that
-// say which of it employees may take.
+// Package leavepolicy keeps the leave setup of a tenant: leave types, the rules that determine the
+// order in which they are used, custom fields, and the profiles that determine which of these
+// employees may use.
 package leavepolicy
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 )
 
-// Codes of the setup of leave. Those of ours begin with WRL.
+// Codes of the leave setup. Our own codes begin with WRL.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): a property has a value that is not allowed.
 	CodeInvalid = "WRL-20801"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-20802"
-	// CodeTaken (400): another one has the name.
+	// CodeTaken (400): another item has the name.
 	CodeTaken = "WRL-20803"
-	// CodeUnknown (400, 404): there is no such leave type, rule or custom field.
+	// CodeUnknown (400, 404): the leave type, rule or custom field does not exist.
 	CodeUnknown = "WRL-20804"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-20805"
-	// CodeInUse (400): something refers to it. Change or delete that first.
+	// CodeInUse (400): the item is in use. Change or delete the items that refer to it first.
 	CodeInUse = "WRL-20806"
-	// CodeProfileUnknown (400, 404): there is no such leave profile.
+	// CodeProfileUnknown (400, 404): the leave profile does not exist.
 	CodeProfileUnknown = "WFL-100318"
 )
 
@@ -57,7 +57,7 @@ func Rules() *setup.Kind[*timekeepingv1.LeaveRule] {
 	})
 }
 
-// enabledTypes restricts references to leave types of a group that are enabled.
+// enabledTypes restricts references to enabled leave types of a group.
 func enabledTypes(group string) setup.Target {
 	return Types().Only(func(path string, t *timekeepingv1.LeaveType) error {
 		switch {
@@ -102,7 +102,8 @@ func checkText(path, text string, limit int) error {
 	return checkControl(path, text)
 }
 
-// checkControl refuses control characters other than those between words and lines.
+// checkControl returns an error if a text has control characters other than white space between
+// words and lines.
 func checkControl(path, text string) error {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }) {
 		return invalid("%s must not have control characters", path)
@@ -110,7 +111,7 @@ func checkControl(path, text string) error {
 	return nil
 }
 
-// points reports whether one of the refs points to an id.
+// points reports whether one of the refs has the id.
 func points(refs []*commonv1.Ref, id int64) bool {
 	for _, ref := range refs {
 		if ref.GetId() == id {

@@ -26,8 +26,7 @@ type ProfileHandler struct {
 
 var _ timekeepingv1.LeaveProfileServiceServer = (*ProfileHandler)(nil)
 
-// NewProfiles returns a ProfileHandler that keeps leave profiles in the database of
-// the pool.
+// NewProfiles returns a ProfileHandler that keeps leave profiles in the database of the pool.
 func NewProfiles(pool *pg.Pool) *ProfileHandler {
 	return &ProfileHandler{resource: setup.Resource[*timekeepingv1.LeaveProfile]{
 		Kind: Profiles(), Pool: pool, Prepare: prepareProfile, CheckUnused: checkProfileUnused,
@@ -61,7 +60,8 @@ func prepareProfile(_ string, p *timekeepingv1.LeaveProfile) (*timekeepingv1.Lea
 	return p, nil
 }
 
-// checkProfileUnused refuses to delete a leave profile that employees have.
+// checkProfileUnused returns an error if employees have a leave profile, so that it cannot be
+// deleted.
 func checkProfileUnused(ctx context.Context, tx pgx.Tx, p *timekeepingv1.LeaveProfile) error {
 	var assigned bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_profile_assignment WHERE tenant_id = $1 AND leave_profile_id = $2)`, tenant.Of(ctx), p.GetId()).Scan(&assigned); err != nil {
@@ -73,9 +73,9 @@ func checkProfileUnused(ctx context.Context, tx pgx.Tx, p *timekeepingv1.LeavePr
 	return nil
 }
 
-// Of returns the leave profile of an employee, whose category is that of a case: nil,
-// and nothing is closed to the employee, without a profile or an inactive one. The
-// second result is nil when the profile does not have the category.
+// Of returns the leave profile of an employee, and its entry for the category of a case. The
+// profile is nil, and all categories are open, if the employee has no profile or an inactive one.
+// The entry is nil if the profile does not have the category.
 func Of(ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64) (*timekeepingv1.LeaveProfile, *timekeepingv1.LeaveProfileCategory, error) {
 	p, err := AssignedTo(ctx, db, tenantID, employeeID)
 	if err != nil || p == nil || !p.GetIsActive() {
@@ -89,7 +89,7 @@ func Of(ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int
 	return p, nil, nil
 }
 
-// AssignedTo returns the leave profile that an employee was given, or nil.
+// AssignedTo returns the leave profile that is assigned to an employee, or nil.
 func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (*timekeepingv1.LeaveProfile, error) {
 	var id int64
 	err := db.QueryRow(ctx, `SELECT leave_profile_id FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID).Scan(&id)
@@ -106,8 +106,7 @@ func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) 
 	return found[0], nil
 }
 
-// ListLeaveProfiles returns all leave profiles by name, or the one that is asked
-// for.
+// ListLeaveProfiles returns all leave profiles by name, or the requested one.
 func (h *ProfileHandler) ListLeaveProfiles(ctx context.Context, req *timekeepingv1.ListLeaveProfilesRequest) (*timekeepingv1.LeaveProfileList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
 	return &timekeepingv1.LeaveProfileList{Items: list}, err
@@ -133,12 +132,12 @@ func (h *ProfileHandler) DeleteLeaveProfile(ctx context.Context, req *timekeepin
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }
 
-// ErrClosed says that something is not open to a leave case: it is not active, or the
-// leave profile of the employee has others for the category.
+// ErrClosed means that an item is not open to a leave case: it is inactive, or the category in the
+// employee's leave profile does not contain it.
 var ErrClosed = errors.New("not open to the leave case")
 
-// RuleOfCase returns the rule that a ref names, for a case of an employee in a
-// category, and keeps it from being deleted: ErrClosed when it is not open to it.
+// RuleOfCase returns the rule that a ref names, for a case of an employee in a category, and locks
+// it against deletion. It returns ErrClosed if the rule is not open to the case.
 func RuleOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveRule, error) {
 	found, err := Rules().Resolve(ctx, tx, "rule", ref)
 	if err != nil {
@@ -147,7 +146,7 @@ func RuleOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID
 	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetIsActive(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryRule)
 }
 
-// TypeOfCase is as RuleOfCase, for leave types.
+// TypeOfCase does the same as RuleOfCase for leave types.
 func TypeOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveType, error) {
 	found, err := Types().Resolve(ctx, tx, "leaveType", ref)
 	if err != nil {
@@ -156,7 +155,7 @@ func TypeOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID
 	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetEnabled(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryType)
 }
 
-// FieldOfCase is as RuleOfCase, for custom fields.
+// FieldOfCase does the same as RuleOfCase for custom fields.
 func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveCustomField, error) {
 	found, err := Fields().Resolve(ctx, tx, "customField", ref)
 	if err != nil {
@@ -179,8 +178,7 @@ func openTo[T setup.Message](ctx context.Context, db pg.Querier, tenantID, emplo
 	return thing, err
 }
 
-// ProfileNamed returns the active leave profile with a name, and keeps it from being
-// deleted.
+// ProfileNamed returns the active leave profile with a name, and locks it against deletion.
 func ProfileNamed(ctx context.Context, tx pgx.Tx, name string) (*timekeepingv1.LeaveProfile, error) {
 	found, err := Profiles().Resolve(ctx, tx, "assignmentProfile", &commonv1.Ref{Qualifier: &name})
 	if err != nil {

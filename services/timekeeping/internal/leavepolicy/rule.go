@@ -34,7 +34,7 @@ func prepareRule(_ string, r *timekeepingv1.LeaveRule) (*timekeepingv1.LeaveRule
 	return r, checkControl("description", r.GetDescription())
 }
 
-// checkRuleUnused refuses to delete a leave rule that a leave case follows.
+// checkRuleUnused returns an error if a leave case uses a leave rule, so that it cannot be deleted.
 func checkRuleUnused(ctx context.Context, tx pgx.Tx, r *timekeepingv1.LeaveRule) error {
 	var assigned bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_case_rule WHERE tenant_id = $1 AND leave_rule_id = $2)`, tenant.Of(ctx), r.GetId()).Scan(&assigned); err != nil {
@@ -46,7 +46,7 @@ func checkRuleUnused(ctx context.Context, tx pgx.Tx, r *timekeepingv1.LeaveRule)
 	return nil
 }
 
-// ListLeaveRules returns all leave rules by name, or the one that is asked for.
+// ListLeaveRules returns all leave rules by name, or the requested one.
 func (h *RuleHandler) ListLeaveRules(ctx context.Context, req *timekeepingv1.ListLeaveRulesRequest) (*timekeepingv1.LeaveRuleList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
 	return &timekeepingv1.LeaveRuleList{Items: list}, err

@@ -64,7 +64,7 @@ func prepareType(_ string, t *timekeepingv1.LeaveType) (*timekeepingv1.LeaveType
 	return t, err
 }
 
-// checkTypeUnused refuses to delete a leave type of which grants exist.
+// checkTypeUnused returns an error if a leave type has grants, so that it cannot be deleted.
 func checkTypeUnused(ctx context.Context, tx pgx.Tx, t *timekeepingv1.LeaveType) error {
 	var granted bool
 	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM leave_grant WHERE tenant_id = $1 AND leave_type_id = $2)`, tenant.Of(ctx), t.GetId()).Scan(&granted); err != nil {
@@ -76,7 +76,7 @@ func checkTypeUnused(ctx context.Context, tx pgx.Tx, t *timekeepingv1.LeaveType)
 	return nil
 }
 
-// ListLeaveTypes returns all leave types by name, or the one that is asked for.
+// ListLeaveTypes returns all leave types by name, or the requested one.
 func (h *TypeHandler) ListLeaveTypes(ctx context.Context, req *timekeepingv1.ListLeaveTypesRequest) (*timekeepingv1.LeaveTypeList, error) {
 	list, err := h.resource.List(ctx, nil, req.Qualifier)
 	return &timekeepingv1.LeaveTypeList{Items: list}, err

@@ -1,6 +1,5 @@
-// Package leavesetup knows what leave cases may say: categories, reasons,
-// frequencies and statuses. The lists are part of the product and the same in every
-// tenant.
+// Package leavesetup provides the lists for leave cases: categories, reasons, frequencies and
+// statuses. They are built in and the same for every tenant.
 package leavesetup
 
 import (
@@ -19,7 +18,7 @@ type Entry struct {
 	Category int64
 }
 
-// Ref is the entry as responses name it.
+// Ref returns the ref of the entry for responses.
 func (e Entry) Ref() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.Name), Name: proto.String(e.Name)}
 }
@@ -27,7 +26,7 @@ func (e Entry) Ref() *commonv1.Ref {
 // List holds entries by ascending id.
 type List []Entry
 
-// Find returns the entry that a ref names. Names are compared without case.
+// Find returns the entry that a ref names. Names are compared without regard to case.
 func (l List) Find(ref *commonv1.Ref) (Entry, bool) {
 	for _, e := range l {
 		if ref.Id != nil && e.ID == ref.GetId() || ref.Id == nil && strings.EqualFold(e.Name, ref.GetQualifier()) {
@@ -37,7 +36,7 @@ func (l List) Find(ref *commonv1.Ref) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Ids that rules look at.
+// Ids that rules refer to.
 const (
 	StatusSubmitted int64 = 0
 	StatusOpen      int64 = 1
@@ -47,12 +46,12 @@ const (
 	FrequencyIntermittent int64 = 2
 )
 
-// Statuses of a case: only an open one takes leave edits.
+// Statuses returns the statuses of a case. Only an open case accepts leave edits.
 func Statuses() List {
 	return List{{ID: StatusSubmitted, Name: "Submitted"}, {ID: StatusOpen, Name: "Open"}, {ID: StatusClosed, Name: "Closed"}}
 }
 
-// Frequencies say how the leave is taken.
+// Frequencies returns the ways in which employees use leave.
 func Frequencies() List {
 	return List{
 		{ID: FrequencyContinuous, Name: "Continuous"},
@@ -61,12 +60,12 @@ func Frequencies() List {
 	}
 }
 
-// ApprovalStatuses say what was decided.
+// ApprovalStatuses returns the possible decisions on a case.
 func ApprovalStatuses() List {
 	return List{{ID: 1, Name: "Pending"}, {ID: 2, Name: "Refused"}, {ID: 3, Name: "Approved"}, {ID: 4, Name: "Cancelled"}}
 }
 
-// Categories group reasons.
+// Categories returns the groups of reasons.
 func Categories() List {
 	return List{
 		{ID: 1, Name: "Family"},
@@ -79,7 +78,7 @@ func Categories() List {
 	}
 }
 
-// Reasons belong to a category each.
+// Reasons returns the reasons. Each belongs to one category.
 func Reasons() List {
 	return List{
 		{ID: 1, Name: "Care of a child", Category: 1},

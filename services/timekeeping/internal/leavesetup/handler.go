@@ -17,10 +17,10 @@ type Handler struct {
 	timekeepingv1.UnsafeLeaveSetupServiceServer
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New() *Handler { return &Handler{} }
 
-// named reports whether an entry has a name, in any case; all have "".
+// named reports whether an entry has a name, without regard to case. Every entry matches "".
 func (e Entry) named(name string) bool { return name == "" || strings.EqualFold(e.Name, name) }
 
 // ListLeaveCategories returns all categories, or the one with a name.

@@ -14,16 +14,16 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Error codes of reads of several. All are 400.
+// Error codes of multi-reads. All have status 400.
 const (
-	// CodeCategoryUnknown: there is no such category.
+	// CodeCategoryUnknown: the category does not exist.
 	CodeCategoryUnknown = "WFL-100003"
-	// CodeReasonUnknown: there is no such reason.
+	// CodeReasonUnknown: the reason does not exist.
 	CodeReasonUnknown = "WFL-100004"
 )
 
-// MultiReadLeaveCategories returns categories in the order asked for: with 207
-// when some are unknown.
+// MultiReadLeaveCategories returns categories in the order of the request, with 207 if some are
+// unknown.
 func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1.MultiReadLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
 	found, err := several(Categories(), req, Entry.category, CodeCategoryUnknown, "category")
 	if err != nil {
@@ -33,8 +33,7 @@ func (*Handler) MultiReadLeaveCategories(ctx context.Context, req *timekeepingv1
 	return &timekeepingv1.LeaveCategoryList{LeaveCategories: done, Failure: failure}, err
 }
 
-// MultiReadLeaveReasons returns reasons in the order asked for: with 207 when
-// some are unknown.
+// MultiReadLeaveReasons returns reasons in the order of the request, with 207 if some are unknown.
 func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.MultiReadLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
 	found, err := several(Reasons(), req, Entry.reason, CodeReasonUnknown, "reason")
 	if err != nil {
@@ -65,7 +64,7 @@ func several[M proto.Message](list List, lists reflist.Lists, show func(Entry) M
 	return out, nil
 }
 
-// refsOf returns the refs of the one list that is given.
+// refsOf returns the refs of the only list that the request contains.
 func refsOf(list reflist.Lists) ([]*commonv1.Ref, error) {
 	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(fault.CodeBadRequest, "The body needs exactly one of ids, qualifiers and refs.")
