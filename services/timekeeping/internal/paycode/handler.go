@@ -11,7 +11,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Kind returns the declaration of pay codes, to which other setup resources refer.
+// Kind returns the declaration of pay codes. Other setup resources refer to them.
 func Kind() *setup.Kind[*timekeepingv1.PayCode] {
 	return setup.NewKind(setup.Declaration[*timekeepingv1.PayCode]{Codes: Codes(), What: "pay code", Table: "pay_code"})
 }
@@ -42,7 +42,7 @@ func New(pool *pg.Pool, terms Terms) *Handler {
 	}}
 }
 
-// ListPayCodes returns all pay codes by name, or the one that is asked for.
+// ListPayCodes returns all pay codes by name, or the requested one.
 func (h *Handler) ListPayCodes(ctx context.Context, req *timekeepingv1.ListPayCodesRequest) (*timekeepingv1.PayCodeList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	return &timekeepingv1.PayCodeList{Items: list}, err

@@ -1,4 +1,4 @@
-// Package paycode keeps pay codes: what hours and money are booked under.
+// Package paycode keeps pay codes. Hours and money are booked under pay codes.
 package paycode
 
 import (
@@ -11,25 +11,26 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Codes of ours for pay codes, work rules and pay rules.
+// Our own codes of pay codes, work rules and pay rules.
 const (
-	// CodeInvalid (400): a value is not one that its property may have.
+	// CodeInvalid (400): a property has a value that is not allowed.
 	CodeInvalid = "WRL-20501"
-	// CodeMissing (400): something that is needed was not given.
+	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-20502"
-	// CodeTaken (400): another one has the name.
+	// CodeTaken (400): another item has the name.
 	CodeTaken = "WRL-20503"
-	// CodeUnknown (400, 404): there is no such one.
+	// CodeUnknown (400, 404): the pay code, work rule or pay rule does not exist.
 	CodeUnknown = "WRL-20504"
-	// CodeOtherID (400): the id in the body is not the one in the path.
+	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-20505"
-	// CodeInUse (400): an employment term, a work rule or a pay rule refers to it.
+	// CodeInUse (400): an employment term, a work rule or a pay rule refers to the item. Change or
+	// delete that first.
 	CodeInUse = "WRL-20506"
 )
 
 const unitMoney = "MONEY"
 
-// Codes are those of pay codes, work rules and pay rules.
+// Codes returns the codes of pay codes, work rules and pay rules.
 func Codes() setup.Codes {
 	return setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse}
 }
@@ -38,7 +39,7 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks a pay code and sets the defaults.
+// prepare validates a pay code and sets the defaults.
 func prepare(_ string, p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 	var err error
 	if p.Type, err = oneOf("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
@@ -50,7 +51,7 @@ func prepare(_ string, p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error)
 	return p, checkWages(p)
 }
 
-// checkWages checks what follows from the unit.
+// checkWages validates the properties that depend on the unit.
 func checkWages(p *timekeepingv1.PayCode) error {
 	isMoney := p.GetUnit() == unitMoney
 	if p.Money != nil && p.GetMoney() != isMoney {
@@ -63,8 +64,7 @@ func checkWages(p *timekeepingv1.PayCode) error {
 	return nil
 }
 
-// oneOf returns a value as it is stored: the first of those that there are, when
-// it is not given.
+// oneOf returns the stored form of a value. A missing value becomes the first known one.
 func oneOf(name, value string, known ...string) (string, error) {
 	if value == "" {
 		return known[0], nil

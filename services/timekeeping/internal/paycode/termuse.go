@@ -10,12 +10,13 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Terms are the employment terms of scheduling, which refer to objects of this service.
+// Terms finds employment terms of scheduling that refer to objects of this service.
 type Terms interface {
 	FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest, opts ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error)
 }
 
-// CheckNoTerm returns a function that refuses to delete a resource that an employment term refers to.
+// CheckNoTerm returns a function that returns an error if an employment term refers to a resource,
+// so that it cannot be deleted.
 func CheckNoTerm[T setup.Message](terms Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
 	return func(ctx context.Context, resource T) error {
 		found, err := terms.FindEmploymentTermUse(ctx, &schedulingv1.FindEmploymentTermUseRequest{

@@ -34,12 +34,12 @@ type Handler struct {
 
 var _ timekeepingv1.PayrollEarningServiceServer = (*Handler)(nil)
 
-// New makes a Handler over the pool's database.
+// New returns a Handler of the database of the pool.
 func New(pool *pg.Pool, persons *person.Directory, clk clock.Clock) *Handler {
 	return &Handler{pool: pool, persons: persons, clock: clk}
 }
 
-// outcome is what became of the earnings of a request; a nil error is a success.
+// outcome holds the results of the earnings of a request; a nil error is a success.
 type outcome struct {
 	earnings []earning
 	errs     []error
@@ -54,7 +54,7 @@ func (o *outcome) failed() (n int) {
 	return n
 }
 
-// errRolledBack ends a transaction of which nothing is to stay.
+// errRolledBack ends a transaction without storing any earning.
 var errRolledBack = errors.New("an earning keeps the others back")
 
 // ImportPayrollEarnings stores earnings. See PayrollEarningService for the statuses.
@@ -76,7 +76,7 @@ func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.
 	return o.respond(ctx, req.GetFailAllOnRequest())
 }
 
-// prepare checks each earning by itself, and finds the employees.
+// prepare validates each earning, and finds the employees.
 func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeepingv1.PayrollEarning) (*outcome, error) {
 	o := &outcome{earnings: make([]earning, len(given)), errs: make([]error, len(given))}
 	var keys []person.Key
@@ -126,7 +126,7 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 	return o, nil
 }
 
-// today is the day that it is where an employee works.
+// today returns the current date at the employee's place of work.
 func (h *Handler) today(p person.Person) (civil.Date, error) {
 	clocks, err := p.Clocks(&h.zones)
 	if err != nil {
@@ -139,8 +139,8 @@ func used(id uuid.UUID) error {
 	return fault.Conflict(CodeUsed, fmt.Sprintf("refId: %s is that of another earning. Choose a new one.", id))
 }
 
-// store stores the earnings that are good, or none when one of them keeps the others
-// back because its id is used.
+// store stores the valid earnings. With together, it stores none if the id of any earning is in
+// use.
 func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, together bool) error {
 	var good []earning
 	for i, e := range o.earnings {
@@ -170,7 +170,7 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 	return nil
 }
 
-// respond returns what the caller gets.
+// respond builds the response.
 func (o *outcome) respond(ctx context.Context, together bool) (*timekeepingv1.PayrollEarningImport, error) {
 	failed := int32(o.failed())
 	stored := int32(len(o.errs)) - failed
@@ -221,7 +221,7 @@ func (h *Handler) GetPayrollEarning(ctx context.Context, req *timekeepingv1.GetP
 	return e.Message, nil
 }
 
-// find returns an earning of an employee whom the caller sees.
+// find returns an earning, if the caller sees its employee.
 func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
@@ -234,7 +234,7 @@ func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 	}
 	e, err := read(ctx, h.pool, tenantID, id, "")
 	if err == nil && (e == nil || !visible.Has(e.Employee)) {
-		// The caller may have imported one beside a hidden one.
+		// The caller may have imported an earning whose refId a hidden earning also has.
 		var mine *earning
 		if mine, err = read(ctx, h.pool, tenantID, derivedID(ctx, id), ""); mine != nil {
 			e = mine
@@ -259,7 +259,7 @@ func unknown(ref string) error {
 	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no earning with the refId %q.", shortened(ref)))
 }
 
-// DeletePayrollEarning deletes an earning that was not taken into payroll.
+// DeletePayrollEarning deletes an earning that is not yet part of payroll.
 func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.DeletePayrollEarningRequest) (*emptypb.Empty, error) {
 	found, err := h.find(ctx, req.GetRefId())
 	if err != nil {

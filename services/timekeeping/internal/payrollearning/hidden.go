@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// derivedID returns the id under which an earning with a refId is stored when an earning
-// that the caller may not see has the refId.
+// derivedID returns the id to store an earning under, if an earning that the caller may not see
+// already has its refId.
 func derivedID(ctx context.Context, ref uuid.UUID) uuid.UUID {
 	user := ""
 	if p, ok := authn.From(ctx); ok {
@@ -22,8 +22,8 @@ func derivedID(ctx context.Context, ref uuid.UUID) uuid.UUID {
 	return uuid.NewSHA1(ref, []byte(user))
 }
 
-// insertAll is insert, by refId, where earnings that the caller may not see take no refId
-// away.
+// insertAll inserts earnings by refId, as insert does. Earnings that the caller may not see do not
+// block a refId.
 func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
 	stored, err := insert(ctx, tx, tenantID, list)
 	if err != nil || len(stored) == len(list) {
@@ -59,7 +59,7 @@ func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, v
 	return stored, err
 }
 
-// hiddenRefs returns those refIds that earnings have which the caller may not see.
+// hiddenRefs returns the refIds that belong to earnings which the caller may not see.
 func hiddenRefs(ctx context.Context, tx pgx.Tx, tenantID int64, refs []uuid.UUID, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
 	hidden := map[uuid.UUID]bool{}
 	var ref uuid.UUID

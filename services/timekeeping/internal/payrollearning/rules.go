@@ -1,5 +1,4 @@
-// Package payrollearning keeps earnings that other systems import, until payroll
-// has taken them.
+// Package payrollearning keeps earnings that other systems import until payroll stages them.
 package payrollearning
 
 import (
@@ -17,26 +16,24 @@ import (
 )
 
 const (
-	// CodeInvalid (400): the earning lacks something, or a property of it is not
-	// what it must be. The message says which.
+	// CodeInvalid (400): a property of the earning is missing or not allowed. The message names it.
 	CodeInvalid = "WRL-20901"
-	// CodeUsed (409): the refId is that of another earning. Choose a new one.
+	// CodeUsed (409): another earning has the refId. Choose a new one.
 	CodeUsed = "WRL-20902"
-	// CodeUnknown (404): there is no earning with the refId, or the caller may not
-	// see its employee.
+	// CodeUnknown (404): no earning has the refId, or the caller may not see its employee.
 	CodeUnknown = "WRL-20903"
-	// CodeTaken (405): the earning was taken into payroll and cannot be deleted.
-	// Import one that evens it out.
+	// CodeTaken (405): the earning is part of payroll and cannot be deleted. Import an earning that
+	// offsets it.
 	CodeTaken = "WRL-20904"
-	// CodeNone (400, 409): none of the earnings was stored. The errors say why.
+	// CodeNone (400, 409): none of the earnings was stored. The errors give the reasons.
 	CodeNone = "WRL-20905"
 )
 
-// maxText bounds a text of an earning, in characters.
+// maxText is the maximum length of a text of an earning, in characters.
 const maxText = 200
 
 var (
-	// hoursForm and numberForm are what fits the columns of the table.
+	// hoursForm and numberForm match the numbers that fit the columns of the table.
 	hoursForm  = regexp.MustCompile(`^-?\d{1,9}(\.\d{1,4})?$`)
 	numberForm = regexp.MustCompile(`^-?\d{1,14}(\.\d{1,6})?$`)
 )
@@ -45,7 +42,7 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...))
 }
 
-// check returns the id of an earning, or what is wrong with it.
+// check validates an earning and returns its id.
 func check(e *timekeepingv1.PayrollEarning) (uuid.UUID, error) {
 	id, err := ParseRef(e.GetRefId())
 	if err != nil {
@@ -70,7 +67,7 @@ func check(e *timekeepingv1.PayrollEarning) (uuid.UUID, error) {
 	return id, nil
 }
 
-// ParseRef reads a refId.
+// ParseRef parses a refId.
 func ParseRef(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != 36 {
@@ -131,8 +128,8 @@ func checkNumbers(e *timekeepingv1.PayrollEarning) error {
 	return nil
 }
 
-// day reads a date, or the date that a moment is written with: an offset says where the
-// sender's day is, and does not move the earning to another one. Nothing means today.
+// day parses a date, or takes the date from a time stamp. The UTC offset of a time stamp does not
+// move the earning to another day. Without a date, it returns today.
 func day(name, text string, today civil.Date) (civil.Date, error) {
 	if text == "" {
 		return today, nil

@@ -14,17 +14,17 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// earning is a row.
+// earning is a row of the table.
 type earning struct {
 	ID       uuid.UUID
 	Employee int64
 	Charged  civil.Date
 	Message  *timekeepingv1.PayrollEarning
-	// Taken says that staging took it into payroll.
+	// Taken means that the earning is part of payroll: staging has read it.
 	Taken bool
 }
 
-// insert stores earnings and returns the ids of those whose id was free.
+// insert stores earnings, and returns the ids that were not in use before.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map[uuid.UUID]bool, error) {
 	ids, employees, days := make([]uuid.UUID, len(list)), make([]int64, len(list)), make([]civil.Date, len(list))
 	codes, jobs, hours, amounts := make([]string, len(list)), make([]string, len(list)), make([]string, len(list)), make([]string, len(list))
@@ -52,7 +52,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map
 	return stored, nil
 }
 
-// read returns an earning, or nil; locked against staging when lock is FOR UPDATE.
+// read returns an earning, or nil. With lock FOR UPDATE, it locks the earning against staging.
 func read(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID, lock string) (*earning, error) {
 	e := &earning{ID: id, Message: &timekeepingv1.PayrollEarning{}}
 	var body []byte
@@ -70,7 +70,7 @@ func read(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID, lock
 	return e, nil
 }
 
-// remove deletes an earning, whose refId is free again: nobody was paid by it.
+// remove deletes an earning. Its refId can be used again, because nobody was paid for it.
 func remove(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM payroll_earning WHERE tenant_id = $1 AND ref_id = $2`, tenantID, id); err != nil {
 		return fmt.Errorf("delete earning: %w", err)

@@ -9,14 +9,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// regular is what time is paid as that no rule says anything of.
+// regular is the pay code of time without another pay code.
 const regular = "Regular"
 
-// Rules are the pay rules of a tenant, ready to calculate with.
+// Rules are the pay rules of a tenant in the form of the calculation.
 type Rules struct {
 	byID   map[int64]*compiled
 	byName map[string]*compiled
-	// none is how employees without a pay rule are paid.
+	// none is the rule of employees without a pay rule.
 	none     *worktime.Rule
 	maxShift int64
 	// splits and regularRate report whether any rule has this setting.
@@ -31,12 +31,12 @@ type compiled struct {
 type version struct {
 	from civil.Date
 	rule worktime.Rule
-	// fullDay is how much leave a day can have on which nothing is scheduled, in seconds.
+	// fullDay is the maximum leave, in seconds, of a day without scheduled work.
 	fullDay int64
 }
 
-// Compile makes Rules of what is stored. PayCode returns the pay code with an id or,
-// without one, with a name; it may not exist.
+// Compile converts stored pay rules. payCode returns the pay code with an id or, without one, with
+// a name; the pay code may not exist.
 func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime.PayCode) (*Rules, error) {
 	named := regular
 	paid := payCode(&commonv1.Ref{Qualifier: &named})
@@ -111,12 +111,12 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	return rule
 }
 
-// dayStart returns when a day begins, in seconds from its midnight. A time after noon is of the
-// date before.
+// dayStart returns the start of a day in seconds from its midnight. A time after noon belongs to
+// the date before.
 func dayStart(v *timekeepingv1.PayRuleVersion) int64 {
 	at, err := civil.ParseTimeOfDay(v.GetDayDivide().GetTime())
 	if err != nil {
-		return 0 // Versions without a divide have none.
+		return 0 // Without a divide, the day starts at midnight.
 	}
 	if at > civil.SecondsPerDay/2 {
 		return int64(at) - civil.SecondsPerDay
@@ -124,7 +124,8 @@ func dayStart(v *timekeepingv1.PayRuleVersion) int64 {
 	return int64(at)
 }
 
-// repeatWithin is the default for versions that were stored before there was a setting.
+// repeatWithin returns the setting, or the default for versions that were stored before the setting
+// existed.
 func repeatWithin(v *timekeepingv1.PayRuleVersion) int64 {
 	if v.RepeatedPunchSeconds == nil {
 		return defaultRepeatedPunchSeconds
@@ -132,7 +133,7 @@ func repeatWithin(v *timekeepingv1.PayRuleVersion) int64 {
 	return int64(v.GetRepeatedPunchSeconds())
 }
 
-// MaxShift returns the longest that any shift may be, in seconds.
+// MaxShift returns the maximum length of a shift under any rule, in seconds.
 func (r *Rules) MaxShift() int64 { return r.maxShift }
 
 // Splits reports whether any rule divides shifts between days.
@@ -141,7 +142,8 @@ func (r *Rules) Splits() bool { return r.splits }
 // HasRegularRate reports whether any rule pays overtime by a regular rate.
 func (r *Rules) HasRegularRate() bool { return r.regularRate }
 
-// fullDay is the default for versions that were stored before there was a setting.
+// fullDay returns the setting, or the default for versions that were stored before the setting
+// existed.
 func fullDay(v *timekeepingv1.PayRuleVersion) int64 {
 	if v.FullDay == nil {
 		return defaultFullDay * minute
@@ -149,8 +151,8 @@ func fullDay(v *timekeepingv1.PayRuleVersion) int64 {
 	return int64(v.GetFullDay()) * minute
 }
 
-// FullDay returns how much leave a day can have on which nothing is scheduled, in seconds, by
-// the pay rule that a ref names.
+// FullDay returns the maximum leave, in seconds, of a day without scheduled work, under the pay
+// rule that a ref names.
 func (r *Rules) FullDay(ref *commonv1.Ref, day civil.Date) int64 {
 	if v := r.find(ref).on(day); v != nil {
 		return v.fullDay
@@ -165,7 +167,7 @@ func (r *Rules) find(ref *commonv1.Ref) *compiled {
 	return r.byName[strings.ToLower(ref.GetQualifier())]
 }
 
-// on returns the version that holds on a day, nil for none.
+// on returns the version that applies on a day, or nil.
 func (c *compiled) on(day civil.Date) *version {
 	if c == nil {
 		return nil
@@ -178,8 +180,9 @@ func (c *compiled) on(day civil.Date) *version {
 	return nil
 }
 
-// On returns the name of the pay rule that a ref names and how it is on a day; none
-// when there is no such one. The id of a ref wins.
+// On returns the name of the pay rule that a ref names, and its version on a day. If the pay rule
+// does not exist, it returns the rule of employees without one. The id of a ref has priority over
+// its qualifier.
 func (r *Rules) On(ref *commonv1.Ref, day civil.Date) (string, *worktime.Rule) {
 	found := r.find(ref)
 	if found == nil {

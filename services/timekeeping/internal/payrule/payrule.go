@@ -1,4 +1,4 @@
-// Package payrule keeps pay rules: how punches become paid time.
+// Package payrule keeps pay rules, which convert punches to paid time.
 package payrule
 
 import (
@@ -44,13 +44,14 @@ func New(pool *pg.Pool, terms paycode.Terms) *Handler {
 	}}
 }
 
-// sortLists puts the lists of a pay rule in order once errors no longer name their elements.
+// sortLists sorts the lists of a pay rule. It runs after the validation, whose errors name elements
+// by their position in the request.
 func sortLists(_ context.Context, _ pgx.Tx, _ int64, r *timekeepingv1.PayRule) error {
 	order(r)
 	return nil
 }
 
-// ListPayRules returns all pay rules by name, or the one that is asked for.
+// ListPayRules returns all pay rules by name, or the requested one.
 func (h *Handler) ListPayRules(ctx context.Context, req *timekeepingv1.ListPayRulesRequest) (*timekeepingv1.PayRuleList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	return &timekeepingv1.PayRuleList{Items: list}, err

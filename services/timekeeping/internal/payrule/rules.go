@@ -19,9 +19,9 @@ const (
 	maxList = 10
 
 	defaultLongestShift = 960
-	// defaultRepeatedPunchSeconds is for how many seconds a second touch is ignored.
+	// defaultRepeatedPunchSeconds is the default period within which a repeated punch is ignored.
 	defaultRepeatedPunchSeconds = 60
-	// defaultFullDay is how many minutes of leave a day can have on which nothing is scheduled.
+	// defaultFullDay is the default maximum leave, in minutes, of a day without scheduled work.
 	defaultFullDay      = 480
 	defaultLongestBreak = 240
 )
@@ -30,8 +30,8 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(paycode.CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks a pay rule and sets the defaults. Its lists stay in the
-// order of the request, in which errors name their elements; see order.
+// prepare validates a pay rule and sets the defaults. It keeps the order of the lists, because
+// errors name elements by their position in the request; see order.
 func prepare(_ string, r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
 	dates := make(map[string]bool, len(r.GetEffectiveVersions()))
 	for i, v := range r.GetEffectiveVersions() {
@@ -46,7 +46,7 @@ func prepare(_ string, r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error)
 	return r, nil
 }
 
-// order sorts the versions of a pay rule by date, and what they have by after.
+// order sorts the versions of a pay rule by date, and the lists of each version by after.
 func order(r *timekeepingv1.PayRule) {
 	slices.SortStableFunc(r.EffectiveVersions, func(a, b *timekeepingv1.PayRuleVersion) int {
 		return cmp.Compare(a.GetEffectiveDate(), b.GetEffectiveDate())
@@ -115,7 +115,7 @@ const (
 	splitAtBoundary   = "BOUNDARY"
 )
 
-// checkBoundaries checks where days and weeks begin, and what holidays are worth.
+// checkBoundaries validates the starts of days and weeks, and the credits for holidays.
 func checkBoundaries(path string, v *timekeepingv1.PayRuleVersion) error {
 	v.WeekSplit = strings.ToUpper(cmp.Or(v.GetWeekSplit(), splitByShiftStart))
 	if w := v.GetWeekSplit(); w != splitByShiftStart && w != splitAtBoundary {
@@ -148,7 +148,7 @@ func tiersOf(v *timekeepingv1.PayRuleVersion) []tiers {
 	}
 }
 
-// weekday returns the day with a name in capitals, -1 when there is none.
+// weekday returns the day with a name in capitals, or -1 if the name is unknown.
 func weekday(name string) time.Weekday {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if strings.ToUpper(day.String()) == name {

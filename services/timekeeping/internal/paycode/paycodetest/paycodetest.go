@@ -1,4 +1,4 @@
-// Package paycodetest helps tests of what pay codes, work rules and pay rules are used by.
+// Package paycodetest helps tests of references to pay codes, work rules and pay rules.
 package paycodetest
 
 import (
@@ -9,8 +9,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Terms is scheduling with an employment term of a name that refers to the object with an
-// id; without an id it refers to nothing.
+// Terms simulates a scheduling service with one employment term, which refers to the object with an
+// id; without an id, the term refers to nothing.
 type Terms struct {
 	Property schedulingv1.EmploymentTermProperty
 	ID       int64
