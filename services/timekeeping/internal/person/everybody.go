@@ -15,7 +15,7 @@ const (
 	readVisible = `SELECT id, person_number, full_name, time_zone, time_zones, hire_date, terminated FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 )
 
-// CountEverybody returns how many persons the caller may see.
+// CountEverybody returns the number of persons that the caller may see.
 func (d *Directory) CountEverybody(ctx context.Context, tenantID int64) (int, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil || !visible.All() {
@@ -28,8 +28,8 @@ func (d *Directory) CountEverybody(ctx context.Context, tenantID int64) (int, er
 	return count, nil
 }
 
-// Everybody returns the persons whom the caller may see, by id. An operation that must not
-// write to the caller's own record leaves it out.
+// Everybody returns the persons that the caller may see, sorted by id. It leaves out the caller's
+// own record if the operation must not write to it.
 func (d *Directory) Everybody(ctx context.Context, tenantID int64) ([]Person, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package person knows the persons of commons: a projection that events keep
-// up to date, and that a call to commons completes when somebody was created a
-// moment ago.
+// Package person keeps a projection of the persons of commons. Events keep it up to date. A call to
+// commons adds persons whose events have not arrived yet.
 package person
 
 import (
@@ -25,26 +24,26 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// CodeUnknown (400; 404 on a path with an id): there is no such person, or the
-// caller may not see them.
+// CodeUnknown (400; 404 on a path with an id): the person does not exist, or the caller may not see
+// them.
 const CodeUnknown = "WCO-101263"
 
-// Person is what timekeeping knows of a person.
+// Person holds the data of a person that timekeeping needs.
 type Person struct {
 	ID       int64
 	Number   string
 	FullName string
-	// TimeZone is the IANA name of the last zone of the person's wall-clock times, and TimeZones
-	// are all zones of a person who had more than one.
+	// TimeZone is the IANA name of the latest time zone of the person's wall-clock times. TimeZones
+	// holds all zones of a person who has had more than one.
 	TimeZone  string
 	TimeZones *commonsv1.PersonZones
-	// HireDate is nil when commons knows none.
+	// HireDate is nil if commons has none.
 	HireDate *civil.Date
-	// Terminated are the days on which the person is not employed after a termination,
-	// ascending. The clock of the days is that of TimeZone.
+	// Terminated are the days without employment after a termination, ascending. TimeZone determines
+	// when they begin.
 	Terminated []civil.Range
-	// Refused says why the operation may not write for the person: it is the caller's
-	// own record. Operations that read have none.
+	// Refused is the error if the operation may not write for the person, because it is the
+	// caller's own record. It is always nil in operations that read.
 	Refused *fault.Error
 }
 
@@ -53,13 +52,14 @@ func (p Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
 	return personzone.Clocks(zones, p.TimeZone, p.TimeZones)
 }
 
-// Key names a person: by id, or by person number when the id is 0. The zero Key names nobody.
+// Key identifies a person by id, or by person number if the id is 0. The zero Key identifies no
+// person.
 type Key struct {
 	ID     int64
 	Number string
 }
 
-// Ref is a reference by the key.
+// Ref returns a ref with the key.
 func (k Key) Ref() *commonv1.Ref {
 	if k.ID != 0 {
 		return &commonv1.Ref{Id: &k.ID}
@@ -67,7 +67,7 @@ func (k Key) Ref() *commonv1.Ref {
 	return &commonv1.Ref{Qualifier: &k.Number}
 }
 
-// Unknown is the error for a key that names nobody.
+// Unknown returns the error for a key of an unknown person.
 func (k Key) Unknown() *fault.Error {
 	if k.ID != 0 {
 		return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no person with the id %d.", k.ID))
@@ -83,15 +83,14 @@ type Directory struct {
 	copy    *replica.Replica
 }
 
-// NewDirectory makes a Directory over the projection in the pool's database.
-// The rules say whom callers may see.
+// NewDirectory returns a Directory of the projection in the database of the pool. The rules
+// determine which persons callers may see.
 func NewDirectory(pool *pg.Pool, commons commonsv1.PersonServiceClient, rules *rowvisibility.Rules) *Directory {
 	return &Directory{pool: pool, commons: commons, rows: rules, copy: NewCopy(pool)}
 }
 
-// Find returns the persons that the keys name; unknown ones, and those whom the
-// caller may not see, are missing from the response. It may call commons, so it
-// has no place in a transaction.
+// Find returns the persons that the keys identify. Unknown persons, and persons that the caller may
+// not see, are missing in the result. It may call commons, so do not call it inside a transaction.
 func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil {
@@ -110,13 +109,14 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 		p.Refused = visible.RefuseOwn(p.ID)
 		found[key] = p
 	}
-	rowvisibility.WritesForNobody(ctx) // Where nobody was found, nobody is written for.
+	rowvisibility.WritesForNobody(ctx) // Without persons, the operation writes for no person.
 	return found, nil
 }
 
-// IDs returns the ids of the persons that keys name, in their order and each once. Of the keys
-// that name nobody whom the caller may see, it returns the errors; when all do, it fails with the
-// first of these errors. Like Find, it has no place in a transaction.
+// IDs returns the ids of the persons that the keys identify, in their order and without duplicates.
+// It also returns an error for each key of an unknown or invisible person. If all keys are of that
+// kind, it fails with the first of these errors. Do not call it inside a transaction: it calls
+// Find.
 func (d *Directory) IDs(ctx context.Context, tenantID int64, keys []Key, unknown func(Key) *fault.Error) ([]int64, []rpc.UnknownEmployee, error) {
 	found, err := d.Find(ctx, tenantID, keys)
 	if err != nil {
@@ -137,15 +137,15 @@ func (d *Directory) IDs(ctx context.Context, tenantID int64, keys []Key, unknown
 	return ids, missing, nil
 }
 
-// Visible returns whom the caller may see, for what is found in another way than
-// by person. It has no place in a transaction either.
+// Visible returns the set of persons that the caller may see, for searches that do not start from a
+// person. Do not call it inside a transaction.
 func (d *Directory) Visible(ctx context.Context) (rowvisibility.Set, error) {
 	return d.rows.Visible(ctx)
 }
 
-// find is Find of everybody.
+// find does the same as Find, without regard to visibility.
 func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
-	// A person who was deleted has no number: the empty key names nobody.
+	// A deleted person has no number, and the empty key identifies no person.
 	keys = slices.DeleteFunc(slices.Clone(keys), func(key Key) bool { return key == Key{} })
 	found := make(map[Key]Person, len(keys))
 	if err := d.fromProjection(ctx, tenantID, keys, found); err != nil {
@@ -163,8 +163,8 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 	return found, nil
 }
 
-// Identify asks commons for persons whom the caller names by more than id or person
-// number. Whom the caller may not see is not found. It has no place in a transaction.
+// Identify asks commons for persons that the caller identifies by more than id or person number.
+// Persons that the caller may not see are not found. Do not call it inside a transaction.
 func (d *Directory) Identify(ctx context.Context, req *commonsv1.IdentifyPersonsRequest) ([]*commonsv1.IdentifiedPerson, error) {
 	response, err := d.commons.IdentifyPersons(ctx, req)
 	if err != nil {
@@ -173,12 +173,12 @@ func (d *Directory) Identify(ctx context.Context, req *commonsv1.IdentifyPersons
 	return response.GetPersons(), nil
 }
 
-// maxPerCall is how many persons one call asks for.
+// maxPerCall is the maximum number of persons in one call.
 const maxPerCall = 1000
 
 const copies pg.Unaudited = "a copy of what its owner has written already"
 
-// fromCommons asks commons for persons, and keeps what it returns.
+// fromCommons reads persons from commons, and stores them.
 func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
 	var ask commonsv1.ResolvePersonsRequest
 	for _, key := range keys {
@@ -204,7 +204,7 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	for _, state := range response.GetPersons() {
 		p := fromState(state)
 		add(found, p)
-		// Whoever is asked for may be called by another spelling of the number.
+		// The request may have spelled the person number differently.
 		for _, key := range asked[names.Key(p.Number)] {
 			if _, known := found[key]; !known && key.ID == 0 {
 				found[key] = p
@@ -214,7 +214,7 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 	return nil
 }
 
-// Each person is a search of its own in an index: OFFSET 0 keeps it so before there are
+// Each person is a separate index search. OFFSET 0 keeps it so even before PostgreSQL has
 // statistics.
 const findPersons = `
 SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.hire_date, p.terminated FROM unnest($2::bigint[]) AS u (id)
@@ -258,7 +258,7 @@ func scanPerson(row pgx.CollectableRow) (Person, error) {
 	return p, err
 }
 
-// defaultZone is the zone of a person for whom commons knows none.
+// defaultZone is the time zone of persons without one in commons.
 const defaultZone = "UTC"
 
 func fromState(s *commonsv1.PersonState) Person {
@@ -272,8 +272,7 @@ func fromState(s *commonsv1.PersonState) Person {
 	return p
 }
 
-// terminatedDays returns the days on which a person is not employed: all, when the person is
-// no more.
+// terminatedDays returns the days on which a person is not employed: all days for a deleted person.
 func terminatedDays(s *commonsv1.PersonState) []civil.Range {
 	if s.GetDeleted() {
 		return []civil.Range{{From: civil.Beginning, To: civil.Forever}}
@@ -295,7 +294,7 @@ func terminatedDays(s *commonsv1.PersonState) []civil.Range {
 	return out
 }
 
-// add makes a person findable by both kinds of key. A person who was deleted has no number.
+// add adds a person under both kinds of keys. A deleted person has no number.
 func add(found map[Key]Person, p Person) {
 	found[Key{ID: p.ID}] = p
 	if p.Number != "" {
@@ -303,7 +302,7 @@ func add(found map[Key]Person, p Person) {
 	}
 }
 
-// NewCopy makes the copy of persons in the database of the pool.
+// NewCopy returns the projection of persons in the database of the pool.
 func NewCopy(pool *pg.Pool) *replica.Replica {
 	return replica.New(pool, replica.Copy[*commonsv1.PersonState]{
 		Service: "timekeeping", Event: &commonsv1.PersonsChanged{}, Apply: apply,

@@ -1,4 +1,4 @@
-// Package pooltest gives tests the database of timekeeping.
+// Package pooltest provides timekeeping databases for tests.
 package pooltest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
-// New returns a pool on a database of the test's own, with the schema of the service.
+// New returns a pool of a separate database for the test, with the schema of the service.
 func New(t testing.TB) *pg.Pool {
 	t.Helper()
 	sets, err := serve.Migrations("timekeeping_version", migrations.FS)

@@ -30,7 +30,7 @@ var _ timekeepingv1.RequestSubtypeServiceServer = (*Handler)(nil)
 // New returns a Handler that keeps subtypes in the database of the pool.
 func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
-// ready makes sure that the tenant of a call has its first subtypes.
+// ready ensures that the tenant of a call has its initial subtypes.
 func (h *Handler) ready(ctx context.Context) error {
 	return ensureSeeded(ctx, h.pool, tenant.Of(ctx))
 }
@@ -83,14 +83,14 @@ func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*store
 	return list[0], nil
 }
 
-// response is a subtype as the caller gets it, in their language.
+// response returns a subtype in the language of the caller.
 func response(ctx context.Context, s *stored) (*timekeepingv1.RequestSubtype, error) {
 	tag := localize(acceptlanguage.From(ctx), s.GetSubtype())
 	return s.GetSubtype(), acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
-// MultiReadRequestSubtypes returns the subtypes of the request types that are
-// named, each kind by name; those of all types when none is.
+// MultiReadRequestSubtypes returns the subtypes of the requested types, sorted by name within each
+// type. Without a criterion, it returns the subtypes of all types.
 func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeepingv1.MultiReadRequestSubtypesRequest) (*timekeepingv1.RequestSubtypeLists, error) {
 	wanted, err := typesOf(req.GetWhere().GetRequestTypes())
 	if err != nil {
@@ -117,8 +117,7 @@ func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeeping
 	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
-// typesOf returns the ids of the request types that are named, of all when there
-// is no criterion.
+// typesOf returns the ids of the requested types, or of all types without a criterion.
 func typesOf(refs *timekeepingv1.RequestTypeRefs) ([]int64, error) {
 	all := requestTypes()
 	var ids []int64
@@ -155,8 +154,7 @@ func typeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// CreateRequestSubtype stores a new subtype. An id or a version in the body is
-// ignored.
+// CreateRequestSubtype stores a new subtype. It ignores an id and a version in the body.
 func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1.RequestSubtype) (*timekeepingv1.RequestSubtype, error) {
 	s, _, err := prepare(given)
 	if err != nil {
@@ -175,8 +173,8 @@ func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1
 	return response(ctx, s)
 }
 
-// UpdateRequestSubtype replaces a subtype by one of the same kind. A version in
-// the body must be the one that is stored.
+// UpdateRequestSubtype replaces a subtype with one of the same type. A version in the body must
+// equal the stored version.
 func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.UpdateRequestSubtypeRequest) (*timekeepingv1.RequestSubtype, error) {
 	s, t, err := prepare(req.GetRequestSubtype())
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package requestsubtype keeps what people may ask for, such as vacation or the
-// swap of a shift. A tenant begins with one subtype of each kind.
+// Package requestsubtype keeps the subtypes of employee requests, such as vacation or the swap of a
+// shift. Each tenant starts with one subtype per request type.
 package requestsubtype
 
 import (
@@ -11,7 +11,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// subtype is what the messages of all kinds have in common.
+// subtype has the methods that the messages of all types have in common.
 type subtype interface {
 	proto.Message
 	GetId() int64
@@ -21,17 +21,16 @@ type subtype interface {
 	GetTranslations() []*timekeepingv1.RequestSubtypeTranslation
 }
 
-// requestType is a kind of request: a property of RequestSubtype.
+// requestType is a type of request. It corresponds to a property of RequestSubtype.
 type requestType struct {
 	id               int64
 	name, symbolicID string
 	field            protoreflect.Name
-	// subtype is the name of the subtype that a tenant begins with.
+	// subtype is the name of the initial subtype.
 	subtype string
 }
 
-// requestTypes are all kinds. Their ids are those of the subtypes that a tenant
-// begins with.
+// requestTypes returns all types. Their ids are also the ids of the initial subtypes.
 func requestTypes() []requestType {
 	return []requestType{
 		{1, "Time Off", "time_off_request", "time_off_request", "Time off"},
@@ -45,17 +44,17 @@ func requestTypes() []requestType {
 	}
 }
 
-// is reports whether a name or a symbolic id is that of the type.
+// is reports whether a text is the name or the symbolic id of the type.
 func (t requestType) is(text string) bool {
 	return strings.EqualFold(t.name, text) || strings.EqualFold(t.symbolicID, text)
 }
 
-// message is what the API says of the type.
+// message returns the type in the form of the API.
 func (t requestType) message() *timekeepingv1.RequestType {
 	return &timekeepingv1.RequestType{Id: t.id, Name: t.name, SymbolicId: t.symbolicID}
 }
 
-// first is the subtype of the type that a tenant begins with.
+// first returns the initial subtype of the type.
 func (t requestType) first() *timekeepingv1.RequestSubtype {
 	out := &timekeepingv1.RequestSubtype{}
 	m := out.ProtoReflect()
@@ -64,8 +63,8 @@ func (t requestType) first() *timekeepingv1.RequestSubtype {
 	return out
 }
 
-// inner is the one subtype that a wrapper holds, with its type; nil when it does
-// not hold exactly one.
+// inner returns the subtype in a wrapper and its type; nil if the wrapper does not contain exactly
+// one subtype.
 func inner(w *timekeepingv1.RequestSubtype) (subtype, requestType) {
 	m := w.ProtoReflect()
 	var found subtype
@@ -84,19 +83,19 @@ func inner(w *timekeepingv1.RequestSubtype) (subtype, requestType) {
 	return found, of
 }
 
-// set sets a field that the messages of all kinds have.
+// set sets a field that the messages of all types have.
 func set(m protoreflect.Message, field protoreflect.Name, value protoreflect.Value) {
 	m.Set(m.Descriptor().Fields().ByName(field), value)
 }
 
-// clearFields empties fields that the messages of all kinds have.
+// clearFields clears fields that the messages of all types have.
 func clearFields(m protoreflect.Message, fields ...protoreflect.Name) {
 	for _, field := range fields {
 		m.Clear(m.Descriptor().Fields().ByName(field))
 	}
 }
 
-// add appends the subtype of a wrapper to the list of its kind.
+// add appends the subtype of a wrapper to the list of its type.
 func add(lists *timekeepingv1.RequestSubtypeLists, w *timekeepingv1.RequestSubtype) {
 	held, t := inner(w)
 	m := lists.ProtoReflect()

@@ -15,29 +15,29 @@ import (
 
 // Codes of the reference product.
 const (
-	// CodeUnknownID (404): there is no subtype with the id.
+	// CodeUnknownID (404): no subtype has the id.
 	CodeUnknownID = "WFS-126501"
-	// CodeUnknownName (404): there is no subtype with the name.
+	// CodeUnknownName (404): no subtype has the name.
 	CodeUnknownName = "WFS-126502"
-	// CodeUnknownTypeID (400): there is no request type with the id.
+	// CodeUnknownTypeID (400): no request type has the id.
 	CodeUnknownTypeID = "WFS-126505"
-	// CodeUnknownType (400): there is no request type with the name.
+	// CodeUnknownType (400): no request type has the name.
 	CodeUnknownType = "WFS-126506"
-	// CodeOneList (400): not exactly one of ids and qualifiers is given.
+	// CodeOneList (400): the request must contain either ids or qualifiers, not both.
 	CodeOneList = "WFS-111207"
 )
 
-// Codes of ours, with status 400.
+// Our own codes, with status 400.
 const (
-	// CodeKind: the body does not hold a subtype, or one of another kind.
+	// CodeKind: the body contains no subtype, or a subtype of another type.
 	CodeKind = "WRL-30701"
-	// CodeTranslation: a translation has no language, or one that comes twice.
+	// CodeTranslation: a translation has no language, or two translations have the same language.
 	CodeTranslation = "WRL-30702"
 )
 
 const maxTranslations = 50
 
-// prepare checks a subtype and returns it as it is stored.
+// prepare validates a subtype and returns its stored form.
 func prepare(given *timekeepingv1.RequestSubtype) (*stored, requestType, error) {
 	out := proto.CloneOf(given)
 	if out == nil {
@@ -60,8 +60,8 @@ func prepare(given *timekeepingv1.RequestSubtype) (*stored, requestType, error) 
 	return &stored{Name: held.GetName(), Subtype: out}, t, nil
 }
 
-// checkTranslations checks the texts in further languages, and writes their tags
-// in the canonical form.
+// checkTranslations validates the texts in additional languages, and converts their language tags
+// to the canonical form.
 func checkTranslations(path string, list []*timekeepingv1.RequestSubtypeTranslation) error {
 	if len(list) > maxTranslations {
 		return timeofffault.Invalid(path+".translations", "must have at most %d entries", maxTranslations)
@@ -85,7 +85,7 @@ func checkTranslations(path string, list []*timekeepingv1.RequestSubtypeTranslat
 	return nil
 }
 
-// kindName is the property that holds subtypes of a type: "timeOffRequest".
+// kindName returns the property that contains subtypes of a type: "timeOffRequest".
 func kindName(t requestType) string {
 	return (&timekeepingv1.RequestSubtype{}).ProtoReflect().Descriptor().Fields().ByName(t.field).JSONName()
 }
@@ -98,8 +98,8 @@ func kinds() string {
 	return strings.Join(names, ", ")
 }
 
-// localize sets the localized texts of subtypes and returns the language of the
-// first that has one: that in which the response is, or "".
+// localize sets the localized texts of subtypes. It returns the language of the first subtype that
+// has one, which is the language of the response, or "".
 func localize(preferences acceptlanguage.Preferences, list ...*timekeepingv1.RequestSubtype) string {
 	language := ""
 	for _, w := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// checkSettings checks what is particular to a kind, and completes lengths of time.
+// checkSettings validates the settings of each type, and completes durations.
 func checkSettings(w *timekeepingv1.RequestSubtype) error {
 	switch {
 	case w.GetTimeOffRequest() != nil:
@@ -53,7 +53,7 @@ func checkTimeOff(path string, s *timekeepingv1.TimeOffRequestSubtype) error {
 	return nil
 }
 
-// checkLength checks a length of up to a day, and says all of it.
+// checkLength validates a duration of up to a day, and fills in all its properties.
 func checkLength(path string, d *timekeepingv1.RequestDuration) error {
 	switch {
 	case d == nil:

@@ -16,8 +16,8 @@ import (
 
 type stored = timekeepingv1.StoredRequestSubtype
 
-// kind returns the declaration of subtypes. The id, the version and the type of the request are set
-// when a subtype is read; texts are as they were sent.
+// kind returns the declaration of subtypes. The id, the version and the request type are set when a
+// subtype is read. Texts are stored as sent.
 func kind() *setup.Kind[*stored] {
 	return setup.NewKind(setup.Declaration[*stored]{
 		Codes: timeofffault.Codes(),
@@ -41,8 +41,8 @@ func kind() *setup.Kind[*stored] {
 	})
 }
 
-// seed gives a tenant the subtypes that it begins with, once. What it deletes of
-// them does not come back.
+// seed gives a tenant the initial subtypes once. Initial subtypes that the tenant deletes do not
+// come back.
 const seed = `
 WITH first AS (
     INSERT INTO request_subtype_seed (tenant_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING tenant_id
@@ -55,7 +55,7 @@ const seeded = `SELECT EXISTS (SELECT FROM request_subtype_seed WHERE tenant_id 
 
 const seeds pg.Unaudited = "what every tenant begins with is there before anybody acts"
 
-// ensureSeeded makes sure that the tenant has got what it begins with.
+// ensureSeeded ensures that the tenant has received the initial subtypes.
 func ensureSeeded(ctx context.Context, pool *pg.Pool, tenantID int64) error {
 	var done bool
 	if err := pool.QueryRow(ctx, seeded, tenantID).Scan(&done); err != nil || done {

@@ -9,11 +9,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// Codes of the reference product for the subtypes that requests name.
+// Codes of the reference product for the subtypes that requests refer to.
 const (
-	// CodeNotFound (400): a request names a subtype that does not exist.
+	// CodeNotFound (400): a request refers to a subtype that does not exist.
 	CodeNotFound = "WFS-101927"
-	// CodeOtherKind (400): a request names a subtype of another kind of requests.
+	// CodeOtherKind (400): a request refers to a subtype of another request type.
 	CodeOtherKind = "WFS-101933"
 )
 

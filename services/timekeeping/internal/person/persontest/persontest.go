@@ -1,4 +1,4 @@
-// Package persontest gives tests the persons of timekeeping's copy.
+// Package persontest adds persons to timekeeping's projection for tests.
 package persontest
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const seeding pg.Unaudited = "a test has persons of whom no event told"
 
-// Add stores persons of the tenant of a context. They are in Berlin, and the number of
-// person 7 is T-7.
+// Add stores persons for the tenant of a context. Their time zone is Berlin, and person 7 has the
+// number T-7.
 func Add(ctx context.Context, t testing.TB, pool *pg.Pool, ids ...int64) {
 	t.Helper()
 	tenantID := tenant.Of(ctx)
@@ -25,10 +25,10 @@ func Add(ctx context.Context, t testing.TB, pool *pg.Pool, ids ...int64) {
 	require.NoError(t, err)
 }
 
-// NobodyElse is commons that knows no more persons than the copy does.
+// NobodyElse simulates a commons service that has no persons beyond the projection.
 type NobodyElse struct{ commonsv1.PersonServiceClient }
 
-// ResolvePersons returns nobody.
+// ResolvePersons returns no persons.
 func (NobodyElse) ResolvePersons(context.Context, *commonsv1.ResolvePersonsRequest, ...grpc.CallOption) (*commonsv1.ResolvePersonsResponse, error) {
 	return &commonsv1.ResolvePersonsResponse{}, nil
 }
