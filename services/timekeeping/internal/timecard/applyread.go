@@ -16,11 +16,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// maxPunchTime is how far the times of a page of punches may be apart.
+// maxPunchTime is the maximum distance between the two times of a page of punches.
 const maxPunchTime = time.Hour
 
-// ApplyReadPunches returns a page of employees with the punches that they made between
-// two times.
+// ApplyReadPunches returns a page of employees with their punches between two times.
 func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.ApplyReadPunchesRequest) (*timekeepingv1.PunchPage, error) {
 	tenantID := tenant.Of(ctx)
 	first, last, err := punchTimes(req.GetWhere().GetDateRange())
@@ -45,7 +44,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 		}
 	}
 	count := int(req.GetCount())
-	// What is beyond the last page is empty.
+	// Pages after the last one are empty.
 	from := int(min(req.GetIndex(), int64(len(known)))) * count
 	from = min(from, len(known))
 	page := known[from:min(from+count, len(known))]

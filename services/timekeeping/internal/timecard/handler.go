@@ -1,5 +1,5 @@
-// Package timecard serves timecards: it imports and reads punches, and reads and changes
-// the timecards that follow from them.
+// Package timecard serves timecards: it imports and reads punches, and reads and changes the
+// timecards that are calculated from them.
 package timecard
 
 import (
@@ -38,8 +38,8 @@ type Timecards struct {
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
-// NewTimecards returns a Timecards of the timecards of a reader, which are kept in the
-// database of the pool. Room knows how much leave days can have, and jobs which jobs there are.
+// NewTimecards returns a Timecards of the timecards of a reader and the database of the pool. room
+// calculates how much leave days can have, and jobs finds jobs.
 func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver) *Timecards {
 	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs, room: room, jobs: jobs}
 }
@@ -70,8 +70,7 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 	return &timekeepingv1.TimecardList{Timecards: list, Failure: failure}, err
 }
 
-// setOf returns whose timecards are asked for, in either dialect, and where it stands in
-// the request.
+// setOf returns the requested employees and days in either dialect, and their path in the request.
 func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployeeSet, string, error) {
 	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
 	if where.GetEmployeeSet() != nil {
@@ -83,8 +82,8 @@ func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployee
 	return set, path, nil
 }
 
-// read reads the timecards that a request names, as the window says, and returns the employees
-// that are unknown.
+// read reads the timecards that a request names, with the options of the window. It also returns
+// the unknown employees.
 func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.TimecardEmployeeSet, w card.Window) ([]*card.Card, []rpc.UnknownEmployee, error) {
 	set, err := h.finder.Set(ctx, path, named)
 	if err != nil || len(set.IDs) == 0 {
@@ -104,7 +103,7 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 	return h.updated(ctx, tenantID, who, req)
 }
 
-// updated changes the timecard of somebody, and returns the days that are asked for.
+// updated changes the timecard of an employee, and returns the requested days.
 func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
@@ -124,13 +123,13 @@ func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Pers
 	return out, inLanguage(ctx, out)
 }
 
-// dateOnly cuts the time of a date-time.
+// dateOnly removes the time from a date-time.
 func dateOnly(text string) string {
 	date, _, _ := strings.Cut(text, "T")
 	return date
 }
 
-// errOnlyValidated rolls a change back that was only to be checked.
+// errOnlyValidated rolls back a change that the request only validates.
 var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.

@@ -45,7 +45,7 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 	return &timekeepingv1.TimecardMetricsList{Metrics: list, Failure: failure}, err
 }
 
-// matchesRef says whether a pay code is one of a list; all are of an empty one.
+// matchesRef reports whether a list contains a pay code. An empty list matches all pay codes.
 func matchesRef(list *commonv1.RefList, code *commonv1.Ref) bool {
 	if list == nil || len(list.GetIds())+len(list.GetQualifiers())+len(list.GetRefs()) == 0 {
 		return true
@@ -106,7 +106,7 @@ func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1
 	return out
 }
 
-// addDay adds what is counted by shift and by exception.
+// addDay adds the metrics that are counted by shift and by exception.
 func addDay(c *card.Card, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool, wages bool) {
 	if wanted("SHIFT_ACTUAL_TOTAL_SUMMARY") {
 		for i, s := range d.GetWorkedShifts() {
@@ -144,7 +144,7 @@ next:
 	}
 }
 
-// actual shows totals as metrics do.
+// actual converts totals to the form of metrics.
 func actual(c *card.Card, list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
 	out := make([]*timekeepingv1.ActualTotal, len(list))
 	for i, w := range list {

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// selections are what can be selected of a timecard, and after them what only the reference
-// product has.
+// selections are the parts of a timecard that can be selected, followed by those that only the
+// reference product has.
 var selections = []string{
 	"PUNCHES", "WORKED_SHIFTS", "PAYCODE_EDITS", "EXCEPTIONS", "TOTALS", "TOTAL_SUMMARY", "DAILY_TOTAL_SUMMARY", "SCHEDULE_SHIFT",
 	"SCHEDULE_PAYCODE_EDITS", "HISTORICAL_CORRECTIONS",

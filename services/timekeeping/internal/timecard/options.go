@@ -11,12 +11,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// options say how a timecard is shown.
+// options control the form of a timecard in responses.
 type options struct {
 	breakSpans, consolidate, rollup bool
 }
 
-// rollups are what totals may be added up by.
+// rollups are the allowed groupings of totals.
 var rollups = []string{"ALL", "SHIFT", "TIMEITEM", "DAILY", "PERIOD_TO_DATE", "ACTIVITY_EVENT", "RAW"}
 
 func optionsOf(o *timekeepingv1.TimecardReadOptions) (options, error) {
@@ -27,7 +27,7 @@ func optionsOf(o *timekeepingv1.TimecardReadOptions) (options, error) {
 	return options{breakSpans: o.GetBreakSpanAtMidnight(), consolidate: o.GetConsolidateScheduleSegments(), rollup: by == "ALL"}, nil
 }
 
-// apply changes how shifts are shown.
+// apply changes the form of shifts.
 func (o options) apply(t *timekeepingv1.Timecard) {
 	if o.breakSpans {
 		for _, s := range t.GetWorkedShifts() {
@@ -45,7 +45,8 @@ func (o options) apply(t *timekeepingv1.Timecard) {
 	}
 }
 
-// splitByDay returns the parts of a span on each of its days. The punches stand at its ends.
+// splitByDay splits a span at the midnights within it. The first and the last part keep the
+// punches.
 func splitByDay(span *timekeepingv1.WorkedSpan) []*timekeepingv1.WorkedSpan {
 	start, err := civil.ParseDateTime(span.GetStartDateTime())
 	end, errEnd := civil.ParseDateTime(span.GetEndDateTime())
@@ -63,7 +64,7 @@ func splitByDay(span *timekeepingv1.WorkedSpan) []*timekeepingv1.WorkedSpan {
 	return append(out, span)
 }
 
-// consolidated joins segments that follow each other in the same job.
+// consolidated joins consecutive segments with the same job.
 func consolidated(list []*timekeepingv1.TimecardScheduleSegment) []*timekeepingv1.TimecardScheduleSegment {
 	var out []*timekeepingv1.TimecardScheduleSegment
 	for _, s := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// MultiReadEmployeeTimecards returns the timecard of the caller. Whoever is named must be
+// MultiReadEmployeeTimecards returns the timecard of the caller. An employee in the request must be
 // the caller.
 func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
 	set, path, err := setOf(req.GetWhere())
@@ -53,7 +53,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{out}}, inLanguage(ctx, out)
 }
 
-// UpdateEmployeeTimecard changes the timecard of the caller. Whoever is named must be the
+// UpdateEmployeeTimecard changes the timecard of the caller. An employee in the request must be the
 // caller.
 func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	tenantID, who, err := h.finder.Self(ctx)
@@ -73,7 +73,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 	return h.updated(ctx, tenantID, who, req)
 }
 
-// errNotOwn says that an operation of one's own timecard names somebody else.
+// errNotOwn is the error if an operation on the caller's own timecard names another employee.
 var errNotOwn = fault.Invalid(timecardfault.CodeOwn, "These operations are for one's own timecard. Use those of timecard for others.")
 
 func checkOwn(ref *commonv1.Ref, who person.Person) error {

@@ -24,7 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// plan is what a request changes on the timecard of one employee.
+// plan holds the changes that a request makes to the timecard of one employee.
 type plan struct {
 	pool     *pg.Pool
 	zones    *civil.Zones
@@ -36,14 +36,14 @@ type plan struct {
 	addedPunches, updatedPunches []*punch.Entry
 	removedPunches, removedEdits []int64
 	edits                        []*paycodeedit.Edit
-	// room knows how much leave days can have, and leaveDays are those of edits of leave; nil
-	// without such edits.
+	// room calculates how much leave days can have. leaveDays is the data of the days with edits of
+	// leave; nil without such edits.
 	room      *leaveday.Reader
 	leaveDays *leaveday.Days
 	jobs      *orgjob.Resolver
 }
 
-// read checks what is to change, and finds out which days that concerns.
+// read validates the changes, and finds the affected days.
 func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) error {
 	found := map[person.Key]person.Person{{ID: p.who.ID}: p.who, {Number: p.who.Number}: p.who}
 	employee := &commonv1.Ref{Id: &p.who.ID}
@@ -91,7 +91,7 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 	return p.readOld(ctx, p.pool, p.days)
 }
 
-// readJobs finds the jobs that the punches and pay code edits name.
+// readJobs finds the jobs of the punches and pay code edits.
 func (p *plan) readJobs(ctx context.Context) error {
 	punches := slices.Concat(p.addedPunches, p.updatedPunches)
 	names := namedJobs(punches)
@@ -115,7 +115,7 @@ func (p *plan) readJobs(ctx context.Context) error {
 	return nil
 }
 
-// readRoom reads what the days of the pay code edits have.
+// readRoom reads the data of the days with pay code edits of leave.
 func (p *plan) readRoom(ctx context.Context) error {
 	if len(p.edits) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func (p *plan) readRoom(ctx context.Context) error {
 	return err
 }
 
-// checkRoom refuses pay code edits of leave whose days have no room for them.
+// checkRoom returns an error if days have no room for their pay code edits of leave.
 func (p *plan) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	var added []leaveday.Taking
 	var replaced []leaveday.Source
@@ -186,7 +186,7 @@ SELECT at, time_zone, NULL::date FROM punch WHERE tenant_id = $1 AND employee_id
 UNION ALL
 SELECT NULL, NULL, apply_date FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND id = ANY($4)`
 
-// readOld adds the days of what is there already, and goes or moves.
+// readOld adds the days of stored items that the request deletes or moves.
 func (p *plan) readOld(ctx context.Context, db pg.Querier, days signoff.ChangedDays) error {
 	punches, edits := append([]int64(nil), p.removedPunches...), append([]int64(nil), p.removedEdits...)
 	for _, row := range p.updatedPunches {
@@ -216,11 +216,11 @@ func (p *plan) readOld(ctx context.Context, db pg.Querier, days signoff.ChangedD
 	return err
 }
 
-// errMovedMeanwhile says that what changes was moved to another day while the change was
-// prepared: what that day adds up to is not compared.
+// errMovedMeanwhile is the error if an item was moved to another day while the change was prepared.
+// The totals of that day would not be compared.
 var errMovedMeanwhile = fault.Conflict(fault.CodeStale, "Somebody moved a punch or a pay code edit to another day meanwhile. Read the timecard, and try again.")
 
-// apply writes the changes.
+// apply stores the changes.
 func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
 	now := signoff.ChangedDays{}
 	if err := p.readOld(ctx, tx, now); err != nil {

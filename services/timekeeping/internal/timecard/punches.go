@@ -39,7 +39,7 @@ func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Director
 	return &Punches{pool: pool, signoffs: signoffs, persons: persons, jobs: jobs, now: now}
 }
 
-// ImportPunches stores punches, each by itself.
+// ImportPunches stores punches independently of each other.
 func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPunchesRequest) (*timekeepingv1.ImportPunchesResponse, error) {
 	tenantID := tenant.Of(ctx)
 	if len(req.GetPunches()) == 0 {
@@ -90,7 +90,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	return out, nil
 }
 
-// namedJobs returns the jobs that punches name; nil punches name none.
+// namedJobs returns the jobs of punches. Nil entries have none.
 func namedJobs(list []*punch.Entry) []orgjob.Name {
 	var out []orgjob.Name
 	for _, e := range list {
@@ -101,7 +101,7 @@ func namedJobs(list []*punch.Entry) []orgjob.Name {
 	return out
 }
 
-// findEmployees finds those whom punches name; who does not exist is missing.
+// findEmployees finds the employees of punches. Unknown employees are missing in the result.
 func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, p := range list {
@@ -112,7 +112,7 @@ func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*tim
 	return h.persons.Find(ctx, tenantID, keys)
 }
 
-// entry makes an entry of a punch of one of those who were found.
+// entry converts a punch of a found employee to an entry.
 func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Person, setup *paysetup.Setup) (*punch.Entry, error) {
 	who, err := requested.In(found, p.GetEmployee())
 	if err != nil {
@@ -121,8 +121,8 @@ func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Pers
 	return newEntry(&h.zones, p, who, setup, h.now())
 }
 
-// newEntry makes an entry of a punch, unless it cannot have been made or names what there is
-// not.
+// newEntry converts a punch to an entry. It returns an error if the punch is impossible, or refers
+// to something that does not exist.
 func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, setup *paysetup.Setup, now time.Time) (*punch.Entry, error) {
 	e, err := punch.Parse(zones, p, who)
 	if err != nil {
@@ -137,7 +137,7 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 	return e, nil
 }
 
-// readSetup reads the setup that punches and pay code edits name.
+// readSetup reads the setup that punches and pay code edits refer to.
 func readSetup(ctx context.Context, pool *pg.Pool, tenantID int64) (s *paysetup.Setup, err error) {
 	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		s, err = paysetup.Load(ctx, tx, tenantID)

@@ -5,8 +5,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// rollup adds totals up by less than they are distinguished by. It keeps the order in
-// which it meets them.
+// rollup adds up totals by fewer properties than distinguish them. It keeps the order of first
+// appearance.
 type rollup struct {
 	list  []*timekeepingv1.WorkedTimeTotal
 	index map[rollupKey]int

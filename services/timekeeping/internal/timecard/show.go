@@ -12,14 +12,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// selection says whether a word is selected: all are when none is named.
+// selection returns a function that reports whether a word is selected. An empty list selects all
+// words.
 func selection(list []string) func(string) bool {
 	return func(word string) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 	}
 }
 
-// show makes a timecard of what is wanted.
+// show builds a timecard with the selected parts.
 func show(c *card.Card, wanted func(string) bool, o options) *timekeepingv1.Timecard {
 	out := &timekeepingv1.Timecard{Employee: c.Employee(), StartDate: c.Days.From.String(), EndDate: (c.Days.To - 1).String()}
 	if c.Through != nil {
@@ -87,7 +88,7 @@ func show(c *card.Card, wanted func(string) bool, o options) *timekeepingv1.Time
 	return out
 }
 
-// inLanguage names the exceptions of timecards in the language of the caller.
+// inLanguage sets the names of the exceptions of timecards in the language of the caller.
 func inLanguage(ctx context.Context, list ...*timekeepingv1.Timecard) error {
 	var types []*timekeepingv1.TimecardExceptionType
 	for _, timecard := range list {
@@ -98,7 +99,7 @@ func inLanguage(ctx context.Context, list ...*timekeepingv1.Timecard) error {
 	return card.NameExceptions(ctx, types...)
 }
 
-// summary adds totals up by pay code, and by day or job.
+// summary adds up totals by pay code, and by day or job.
 func summary(list []*timekeepingv1.WorkedTimeTotal, byDay, byJob bool) []*timekeepingv1.TimecardTotal {
 	var sums rollup
 	for _, w := range list {
@@ -112,7 +113,7 @@ func summary(list []*timekeepingv1.WorkedTimeTotal, byDay, byJob bool) []*timeke
 	return out
 }
 
-// total shows what a total adds up.
+// total converts a total to the form of summaries.
 func total(w *timekeepingv1.WorkedTimeTotal) *timekeepingv1.TimecardTotal {
 	out := &timekeepingv1.TimecardTotal{
 		ApplyDate: w.GetDate(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(), SignedOff: proto.Bool(w.GetSignedOff()),

@@ -10,13 +10,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// WorkedTime serves to payroll what timecards add up to.
+// WorkedTime serves the totals of timecards to payroll.
 type WorkedTime struct{ reader *card.Reader }
 
 // NewWorkedTime returns a WorkedTime of the timecards of a reader.
 func NewWorkedTime(reader *card.Reader) *WorkedTime { return &WorkedTime{reader: reader} }
 
-// ReadWorkedTime returns what the timecards of employees add up to.
+// ReadWorkedTime returns the totals of the timecards of employees.
 func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error) {
 	tenantID := tenant.Of(ctx)
 	from, err := civil.ParseDate(req.GetStartDate())

@@ -1,4 +1,4 @@
-// Package amount reads and writes what pay code edits are worth.
+// Package amount parses and formats the values of pay code edits.
 package amount
 
 import (
@@ -15,19 +15,19 @@ import (
 type Amount int64
 
 const (
-	// PerUnit is how many steps one unit has.
+	// PerUnit is the number of steps in one unit.
 	PerUnit = 10_000
-	// maxUnits bounds what a pay code edit is worth, in either direction.
+	// maxUnits is the maximum value of a pay code edit, in either direction.
 	maxUnits = 1_000_000_000
 )
 
-// decimal returns the number that a value of a request is.
+// decimal returns the number in a value of a request.
 func decimal(path string, v *structpb.Value) (*big.Rat, error) {
 	text := v.GetStringValue()
 	if _, ok := v.GetKind().(*structpb.Value_NumberValue); ok {
 		text = strconv.FormatFloat(v.GetNumberValue(), 'g', -1, 64)
 	}
-	// A long exponent would make a number of gigabytes.
+	// A long exponent would expand to a number of gigabytes.
 	if n := len(text); n == 0 || n > 40 || strings.ContainsAny(text, "/_xXpPbBoOnNiI") {
 		return nil, timecardfault.Invalid("%s must be a number", path)
 	}
@@ -46,7 +46,7 @@ func decimal(path string, v *structpb.Value) (*big.Rat, error) {
 	return n, nil
 }
 
-// Parse reads days or money.
+// Parse parses days or money.
 func Parse(path string, v *structpb.Value) (Amount, error) {
 	n, err := decimal(path, v)
 	if err != nil {
@@ -59,7 +59,7 @@ func Parse(path string, v *structpb.Value) (Amount, error) {
 	return Amount(n.Num().Int64()), nil
 }
 
-// ParseHours reads hours, as seconds to the nearest one.
+// ParseHours parses hours, and returns seconds rounded to the nearest second.
 func ParseHours(path string, v *structpb.Value) (int64, error) {
 	n, err := decimal(path, v)
 	if err != nil {
@@ -73,15 +73,15 @@ func ParseHours(path string, v *structpb.Value) (int64, error) {
 	return seconds, err
 }
 
-// maxHours bounds the hours of one pay code edit.
+// maxHours is the maximum number of hours of one pay code edit.
 const maxHours = 10_000
 
-// String writes an amount without zeros at its end.
+// String formats an amount without trailing zeros.
 func (a Amount) String() string {
 	return strings.TrimSuffix(strings.TrimRight(big.NewRat(int64(a), PerUnit).FloatString(4), "0"), ".")
 }
 
-// Read reads what String wrote.
+// Read parses the output of String.
 func Read(text string) Amount {
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {

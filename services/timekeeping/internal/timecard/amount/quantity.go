@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// Units of pay codes, and of what is entered under them.
+// Units of pay codes and of the edits under them.
 const (
 	UnitHour  = "HOUR"
 	UnitDay   = "DAY"
 	UnitMoney = "MONEY"
 )
 
-// Quantity is what a total adds up: seconds, or else days or money.
+// Quantity is the sum of a total: seconds, or else days or money.
 type Quantity struct {
 	Seconds     int64
 	Days, Money Amount
@@ -23,12 +23,12 @@ func (q Quantity) Add(o Quantity) Quantity {
 	return Quantity{q.Seconds + o.Seconds, q.Days + o.Days, q.Money + o.Money}
 }
 
-// Sub returns how much a quantity is more than another.
+// Sub returns the difference of two quantities.
 func (q Quantity) Sub(o Quantity) Quantity {
 	return Quantity{q.Seconds - o.Seconds, q.Days - o.Days, q.Money - o.Money}
 }
 
-// Shown returns a quantity as callers see it: its unit, and a number in that unit only.
+// Shown returns a quantity in the form of responses: its unit, and a number in that unit only.
 func (q Quantity) Shown() (unit string, hours, days, money *float64) {
 	switch {
 	case q.Days != 0:
@@ -39,13 +39,13 @@ func (q Quantity) Shown() (unit string, hours, days, money *float64) {
 	return UnitHour, Hours(q.Seconds), nil, nil
 }
 
-// Hours returns how many hours seconds are.
+// Hours converts seconds to hours.
 func Hours(seconds int64) *float64 {
 	h, _ := big.NewRat(seconds, 3600).Float64()
 	return &h
 }
 
-// Number returns the number that an amount was written as, nil when it is none.
+// Number converts the text of an amount to a number, or nil if the text is not a number.
 func Number(text string) *float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -54,7 +54,7 @@ func Number(text string) *float64 {
 	return &n
 }
 
-// Sum adds up amounts of days or money, as totals have them.
+// Sum adds up the amounts of days or money of totals.
 func Sum(texts []string) float64 {
 	var sum Amount
 	for _, text := range texts {

@@ -1,4 +1,4 @@
-// Package approval keeps which days of timecards employees and managers approved.
+// Package approval keeps the approvals of timecard days by employees and managers.
 package approval
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Who approves.
+// The roles of approvers.
 const (
 	byEmployee = "EMPLOYEE"
 	byManager  = "MANAGER"
@@ -39,7 +39,7 @@ INSERT INTO timecard_approval (tenant_id, employee_id, approver, from_day, to_da
 SELECT from_day, to_day, approver, approved_by, created_at FROM timecard_approval
 WHERE tenant_id = $1 AND employee_id = $2 AND from_day < $4 AND to_day >= $3 ORDER BY from_day, approver`
 
-	// What is approved is what the days were.
+	// An approval applies to the days as they were, so a change removes it.
 	dropApprovals = `
 DELETE FROM timecard_approval a USING unnest($2::bigint[], $3::date[], $4::date[]) AS t (employee_id, from_day, to_day)
 WHERE a.tenant_id = $1 AND a.employee_id = t.employee_id AND a.from_day < t.to_day AND a.to_day >= t.from_day`
@@ -61,7 +61,7 @@ func New(pool *pg.Pool, cards *card.Reader, finder *requested.Finder) *Handler {
 	return &Handler{pool: pool, cards: cards, finder: finder}
 }
 
-// ApproveTimecard approves days of the timecard of somebody else.
+// ApproveTimecard approves days of another employee's timecard.
 func (h *Handler) ApproveTimecard(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (*emptypb.Empty, error) {
 	return done(ctx, req, h.ofOther, h.approve)
 }
@@ -103,7 +103,7 @@ func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timeke
 	return h.list(ctx, s)
 }
 
-// subject is what an approval is about: who approves which days of whose timecard.
+// subject is the target of an approval: the approver's role, the days, and the employee.
 type subject struct {
 	tenantID int64
 	who      person.Person
@@ -111,7 +111,7 @@ type subject struct {
 	days     civil.Range
 }
 
-// done finds out what a request is about, and changes approvals.
+// done finds the target of a request, and changes its approvals.
 func done[R any](ctx context.Context, req R, find func(context.Context, R) (subject, error), change func(context.Context, subject) error) (*emptypb.Empty, error) {
 	s, err := find(ctx, req)
 	if err != nil {
@@ -120,7 +120,7 @@ func done[R any](ctx context.Context, req R, find func(context.Context, R) (subj
 	return &emptypb.Empty{}, change(ctx, s)
 }
 
-// ofSelf finds the caller, who approves as an employee.
+// ofSelf returns a target in which the caller approves as an employee.
 func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (subject, error) {
 	tenantID, who, err := h.finder.Self(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecar
 	return subject{tenantID, who, byEmployee, days}, err
 }
 
-// ofOther finds the employee whom a manager approves.
+// ofOther returns a target in which a manager approves days of an employee.
 func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (subject, error) {
 	ref, dates, err := subjectOf(req)
 	if err != nil {
@@ -144,8 +144,8 @@ func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprov
 	return subject{tenantID, who, byManager, days}, err
 }
 
-// subjectOf returns whose approval of which days a request is about. The employee is the body
-// or in it, and the days are in it or in the query.
+// subjectOf returns the employee and the days of a request. The employee is the body itself or a
+// property of it. The days are in the body or in the query.
 func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, requested.Dates, error) {
 	body, dates := req.GetEmployee(), requested.InQuery(req)
 	ref := body.GetEmployee()
@@ -222,8 +222,7 @@ func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardA
 	return out, nil
 }
 
-// Drop deletes the approvals of days that change. A shift of the day before may
-// change with them.
+// Drop deletes the approvals of changed days. A change can also affect a shift of the day before.
 func Drop(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]map[civil.Date]bool) error {
 	var ids []int64
 	var from, to []civil.Date

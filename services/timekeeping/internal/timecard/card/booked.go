@@ -13,13 +13,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 )
 
-// maxBookedDays bounds the days whose edits are read at once.
+// maxBookedDays is the maximum number of days whose edits are read at once.
 const maxBookedDays = 20_000
 
-// TotalsUnder returns the totals of an employee under some pay codes, in no order: those of
-// WorkedTime, for any number of days. Where no rule pays work under the pay codes, it reads
-// only what is booked without punches, and its cost depends on how much that is instead of on
-// the number of days. It calls other services, so that it has no place in a transaction.
+// TotalsUnder returns the totals of an employee under some pay codes, unsorted: the totals of
+// WorkedTime, for any number of days. If no rule pays work under these pay codes, it reads only
+// bookings without punches, so that its cost depends on the number of bookings instead of the
+// number of days. It calls other services, so do not call it inside a transaction.
 func (r *Reader) TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error) {
 	var out []*timekeepingv1.WorkedTimeTotal
 	for from := days.From; from < days.To; from += maxBookedDays {
@@ -36,8 +36,8 @@ func (r *Reader) TotalsUnder(ctx context.Context, tenantID, employeeID int64, da
 	return slices.DeleteFunc(out, func(t *timekeepingv1.WorkedTimeTotal) bool { return !paysetup.Contains(codes, t.GetPayCode()) }), nil
 }
 
-// bookedTotals returns the totals of what is booked without punches, and those of signed-off
-// days; nothing and true if a rule can pay work under one of the pay codes.
+// bookedTotals returns the totals of bookings without punches, and of signed-off days. It returns
+// nothing and true if a rule can pay work under one of the pay codes.
 func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, bool, error) {
 	known, err := r.days.ReadEdited(ctx, employeeID, days)
 	if err != nil {

@@ -16,18 +16,19 @@ type Card struct {
 	*employee
 	Days  civil.Range
 	setup *paysetup.Setup
-	// weeks are the days that were read, and regularRates the regular rates of weeks by their
-	// first days.
+	// weeks are the days that were read. regularRates are the regular rates of weeks by their first
+	// days.
 	weeks        civil.Range
 	regularRates map[civil.Date]*big.Rat
-	// historical says that days which are signed off are calculated all the same.
+	// historical means that signed-off days are calculated too.
 	historical bool
-	// showsPunches says that days have their punches.
+	// showsPunches means that days include their punches.
 	showsPunches bool
 
 	input  *worktime.Input
 	result *worktime.Result
-	// shifts are those of input.Schedule by their numbers, and scheduledTimes what stands beside them.
+	// shifts are the shifts of input.Schedule by their numbers. scheduledTimes are the other
+	// entries of the schedule.
 	shifts         []*schedulingv1.EmployeeShift
 	scheduledTimes []scheduledTime
 }
@@ -62,7 +63,7 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 	return c
 }
 
-// schedule adds the shifts of the schedule, without what leave takes of them.
+// schedule adds the shifts of the schedule, without the time that leave replaces.
 func (c *Card) schedule() {
 	for _, shift := range c.of.Schedule.GetShifts() {
 		day := civil.Date(shift.GetDay())
@@ -100,8 +101,8 @@ func (c *Card) planned(clocks civil.Clocks) []worktime.Scheduled {
 	return out
 }
 
-// job returns the job of a part of a timecard: the primary job of the day when it
-// names none.
+// job returns the job of a part of a timecard. If the part has no job, it returns the primary job
+// of the day.
 func (e *employee) job(job string, day civil.Date) string {
 	if job != "" {
 		return job
@@ -114,19 +115,19 @@ func (e *employee) job(job string, day civil.Date) string {
 	return ""
 }
 
-// shows says whether a day is one that was asked for, and is calculated.
+// shows reports whether a day was requested and is calculated.
 func (c *Card) shows(day civil.Date) bool {
 	return c.Days.Contains(day) && c.isCalculated(day)
 }
 
-// isCalculated says whether a day is calculated, and not signed off.
+// isCalculated reports whether a day is calculated because it is not signed off.
 func (c *Card) isCalculated(day civil.Date) bool {
 	return c.historical || c.Through == nil || day > *c.Through
 }
 
 // keepDaysBeforeMoves calculates the days before each change of the time zone as they were before
-// it. The schedule of the day of a change moves by up to a day, so that punches of the days before
-// it could pair and match in another way.
+// the change. The change moves the schedule of its day by up to a day, so punches of earlier days
+// could otherwise pair and match differently.
 func (c *Card) keepDaysBeforeMoves() {
 	for _, day := range slices.Backward(c.clocks.Moves()) {
 		if day <= c.weeks.From-daysBefore || day >= c.weeks.To+daysAfter {
@@ -140,7 +141,8 @@ func (c *Card) keepDaysBeforeMoves() {
 	}
 }
 
-// join returns the days before a day from one result, and the others from another one.
+// join returns a result with the days before a day from one result, and the other days from another
+// one.
 func join(before, after *worktime.Result, day civil.Date) *worktime.Result {
 	out := *after
 	out.Shifts = append(keep(before.Shifts, func(s worktime.Shift) bool { return s.Day < day }), keep(after.Shifts, func(s worktime.Shift) bool { return s.Day >= day })...)
@@ -168,7 +170,7 @@ func keep[T any](list []T, wanted func(T) bool) (out []T) {
 	return out
 }
 
-// renumber lets the shifts before a day, which were calculated from an older input, refer to the
+// renumber makes the shifts before a day, which were calculated from an older input, refer to the
 // schedule of the card.
 func (c *Card) renumber(older *worktime.Input, day civil.Date) {
 	positions := make([]int, len(c.shifts))

@@ -17,13 +17,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Employee names the employee of a timecard.
+// Employee returns the ref of the employee of a timecard.
 func (e *employee) Employee() *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.number), Name: proto.String(e.number)}
 }
 
-// NonEmptyDays returns the days of a timecard that there is something on: those that are signed
-// off as they were, the others as they are calculated.
+// NonEmptyDays returns the days of a timecard that have content: signed-off days as they were
+// signed off, other days as they are calculated.
 func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	days := map[civil.Date]*timekeepingv1.TimecardDay{}
 	of := func(day civil.Date) *timekeepingv1.TimecardDay {
@@ -88,8 +88,8 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	return out
 }
 
-// repeatedPunches returns the days of the ignored punches: each belongs to the shift of the
-// punch that it repeats.
+// repeatedPunches returns the days of the ignored punches. An ignored punch belongs to the shift of
+// the punch that it repeats.
 func (c *Card) repeatedPunches() map[int]civil.Date {
 	if len(c.result.Repeated) == 0 {
 		return nil
@@ -111,7 +111,8 @@ func (c *Card) local(punch int, at int64) string {
 	return c.punches[punch].Local(at).String()
 }
 
-// workedShift shows a shift on the clocks where its punches were made.
+// workedShift converts a shift to the form of responses, in the time zone where its punches were
+// made.
 func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	out := &timekeepingv1.WorkedShift{
 		ApplyDate: shift.Day.String(), BreakHours: amount.Hours(shift.Deducted),
@@ -136,7 +137,7 @@ func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	return out
 }
 
-// punchesOf shows the punches of a shift, each once.
+// punchesOf returns the punches of a shift, without duplicates.
 func (c *Card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 	var out []*timekeepingv1.Punch
 	last := -1
@@ -156,8 +157,7 @@ func (c *Card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
 	return out
 }
 
-// faults are the exceptions in the order of their ids, from 1, and what people call
-// them.
+// faults are the exceptions in the order of their ids, from 1, with their display names.
 var faults = []struct {
 	fault worktime.Fault
 	name  string

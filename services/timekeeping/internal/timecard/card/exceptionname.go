@@ -9,7 +9,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// exceptionNames are what people call the exceptions in other languages than English, in the
+// exceptionNames are the display names of the exceptions in languages other than English, in the
 // order of faults.
 var exceptionNames = map[string][]string{
 	"de": {"Fehlende Kommen-Buchung", "Fehlende Gehen-Buchung", "Zu früh gekommen", "Zu spät gekommen", "Zu früh gegangen", "Zu spät gegangen", "Nicht geplant", "Unentschuldigt gefehlt", "Lange Schicht"},
@@ -19,7 +19,7 @@ var exceptionNames = map[string][]string{
 	"pt": {"Marcação de entrada em falta", "Marcação de saída em falta", "Entrada antecipada", "Entrada atrasada", "Saída antecipada", "Saída tardia", "Não programado", "Falta injustificada", "Turno longo"},
 }
 
-// exceptionLanguages are those of exceptionNames.
+// exceptionLanguages are the languages of exceptionNames.
 var exceptionLanguages = slices.Sorted(maps.Keys(exceptionNames))
 
 // NameExceptions sets the display names of exceptions in the language of the caller, and the

@@ -8,13 +8,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// isHoliday reports whether a selected holiday touches a day.
+// isHoliday reports whether a selected holiday overlaps a day.
 func (c *Card) isHoliday(day civil.Date) bool {
 	_, found := slices.BinarySearch(c.of.Holidays, day)
 	return found
 }
 
-// bookCredits adds the holiday credits of the pay rules to the times beside shifts.
+// bookCredits books the holiday credits of the pay rules.
 func (c *Card) bookCredits(add bookTime) {
 	for _, day := range c.of.Holidays {
 		credit := c.input.Rule(day).Credit
@@ -25,7 +25,7 @@ func (c *Card) bookCredits(add bookTime) {
 	}
 }
 
-// isEmployed reports whether an employee is employed on a day, as far as it is known.
+// isEmployed reports whether an employee is employed on a day, as far as timekeeping has the data.
 func (e *employee) isEmployed(day civil.Date) bool {
 	if e.hired != nil && day < *e.hired {
 		return false

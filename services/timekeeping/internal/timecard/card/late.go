@@ -9,15 +9,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 )
 
-// How a punch or a pay code edit of a signed-off day differs from what was signed off. Its
-// effect on pay is a historical correction.
+// Differences between the present punches and pay code edits of a signed-off day and those that
+// were signed off. Their effect on pay is a historical correction.
 const (
 	changeAdded   = "ADDED"
 	changeUpdated = "UPDATED"
 	changeRemoved = "REMOVED"
 )
 
-// nightsBefore are the days before the first one whose shifts can have punches on it.
+// nightsBefore is the number of days before the first day whose shifts can have punches on it.
 const nightsBefore = 2
 
 // readLate reads the present punches of signed-off days.
@@ -30,8 +30,8 @@ CROSS JOIN LATERAL (
     SELECT * FROM punch WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3 AND at < $4 AND at < h.open_from OFFSET 0
 ) AS p ORDER BY e.id, p.at`
 
-// showLate marks on the signed-off days of a card which punches and pay code edits came, changed
-// or went after the sign-off.
+// showLate marks the punches and pay code edits of signed-off days that were added, changed or
+// deleted after the sign-off.
 func (c *Card) showLate() {
 	if len(c.signed) == 0 && len(c.late) == 0 {
 		return
@@ -94,7 +94,7 @@ func (c *Card) showLatePunches() {
 	}
 }
 
-// signedDay returns a signed-off day, which may have had nothing on it.
+// signedDay returns a signed-off day. It creates the day if it was signed off empty.
 func (c *Card) signedDay(day civil.Date) *timekeepingv1.TimecardDay {
 	if c.signed == nil {
 		c.signed = map[civil.Date]*timekeepingv1.TimecardDay{}
@@ -105,7 +105,7 @@ func (c *Card) signedDay(day civil.Date) *timekeepingv1.TimecardDay {
 	return c.signed[day]
 }
 
-// sameEdit reports whether an edit is worth the same, under the same pay code and job.
+// sameEdit reports whether two edits have the same value, pay code and job.
 func sameEdit(a, b *timekeepingv1.TimecardPayCodeEdit) bool {
 	return a.GetApplyDate() == b.GetApplyDate() && a.GetPaycode().GetId() == b.GetPaycode().GetId() &&
 		a.GetOrgJob().GetQualifier() == b.GetOrgJob().GetQualifier() &&

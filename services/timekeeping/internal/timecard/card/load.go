@@ -20,27 +20,27 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Days around those that are read: a week before them counts towards overtime, and a
-// shift can begin before a day and end after it. How punches pair is certain some days
-// away from the end of what is read.
+// Days around the requested days that are read too: the week before counts towards overtime, and a
+// shift can begin before a day and end after it. The pairing of punches is only certain some days
+// away from the ends of the data.
 const (
 	daysBefore = 8
 	daysAfter  = 5
-	// daysBack is how far back the beginning of a shift is looked for: who never in
-	// this time made a pause longer than the longest shift begins one with the first
-	// punch in it.
+	// daysBack is the number of days to search back for the start of a shift. If an employee made
+	// no pause longer than the longest shift in this time, a shift begins with the first punch in
+	// it.
 	daysBack = 35
 )
 
-// employee is what is stored of one employee on some days.
+// employee is the stored data of one employee on some days.
 type employee struct {
 	ID           int64
 	number, name string
 	clocks       civil.Clocks
-	// hired is nil if it is not known, and terminated are the days after a termination.
+	// hired is nil if the hire date is unknown. terminated are the days after a termination.
 	hired      *civil.Date
 	terminated []civil.Range
-	// Through is the last day that is signed off, nil when none is.
+	// Through is the last signed-off day; nil without a sign-off.
 	Through     *civil.Date
 	punches     []punch.Punch
 	edits       []*paycodeedit.Edit
@@ -48,35 +48,34 @@ type employee struct {
 	corrections []*correction
 	// late are the present punches of signed-off days.
 	late []punch.Punch
-	// signed are the days that were asked for and are signed off, and before is what was
-	// worked on these and on the days before.
+	// signed are the requested days that are signed off. before is the work of these days and of
+	// the days before.
 	signed map[civil.Date]*timekeepingv1.TimecardDay
 	before map[civil.Date]worktime.Worked
-	// of is what other services know.
+	// of is the data of other services.
 	of employeeday.Days
 }
 
-// Window is what is read, and how.
+// Window selects the data to read.
 type Window struct {
 	Days civil.Range
-	// Bodies says that punches are to be shown.
+	// Bodies requests the bodies of punches, for showing them.
 	Bodies bool
-	// Signed says that only days which are signed off are meant, and that they are
-	// calculated all the same.
+	// Signed restricts the read to signed-off days, and calculates them anyway.
 	Signed bool
-	// Across says that punches after those of the signed days are read as well.
+	// Across reads punches after the signed-off days too.
 	Across bool
-	// Wages says that totals are to have wages.
+	// Wages requests totals with wages.
 	Wages bool
-	// Booked says that punches are left out: only what is booked without them is meant.
+	// Booked leaves out punches, and reads only bookings without punches.
 	Booked bool
 }
 
-// aroundWeek is how many more days belong to the week of a day, before and after it.
+// aroundWeek is the number of other days, before and after a day, that can belong to its week.
 const aroundWeek = 6
 
-// weeks returns the days that are calculated: those of the window, and for wages by the regular
-// rate the weeks around them.
+// weeks returns the days to calculate: the days of the window and, for wages by the regular rate,
+// the weeks around them.
 func (w Window) weeks(rules *payrule.Rules) civil.Range {
 	if w.Wages && rules.HasRegularRate() {
 		return civil.Range{From: w.Days.From - aroundWeek, To: w.Days.To + aroundWeek}
@@ -91,9 +90,10 @@ SELECT e.id, coalesce(p.person_number, ''), coalesce(p.full_name, ''), coalesce(
 FROM unnest($2::bigint[]) AS e (id)
 LEFT JOIN person p ON p.tenant_id = $1 AND p.id = e.id`
 
-	// A shift begins after a pause that is longer than any shift. Of open days, the punches of
-	// the $10 seconds before them are read as well: parts of their shifts may count there. Each bound
-	// is a column by itself: row-level security lets no other expression of columns search the index.
+	// A shift begins after a pause that is longer than any shift. The query also reads the punches
+	// in the $10 seconds before open days, because parts of their shifts may count there. Each
+	// bound is a separate column: row-level security does not let other expressions of columns
+	// search the index.
 	readPunches = `
 SELECT e.id, p.id, p.at, p.time_zone, p.direction, p.is_transfer, p.job, p.work_rule_id, p.work_rule, p.no_deduction,
        CASE WHEN $7 THEN p.body END, p.created_at, p.updated_at
@@ -118,7 +118,7 @@ CROSS JOIN LATERAL (
 ORDER BY e.id, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
-// load reads what is stored of employees.
+// load reads the stored data of employees.
 func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, rules *payrule.Rules) (map[int64]*employee, error) {
 	found := make(map[int64]*employee, len(ids))
 	days, maxShift, back := w.weeks(rules), rules.MaxShift(), int64(0)

@@ -1,4 +1,4 @@
-// Package card calculates the timecards of employees when they are read.
+// Package card calculates the timecards of employees on each read.
 package card
 
 import (
@@ -16,16 +16,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Bounds of what is read at once. All of what the employees have on the days is in
-// memory then.
+// Limits of one read. All data of the employees on the days is in memory at the same time.
 const (
 	MaxEmployees = 500
 	MaxDays      = 366
-	// MaxEmployeeDays bounds the employees multiplied by the days.
+	// MaxEmployeeDays is the maximum of the number of employees times the number of days.
 	MaxEmployeeDays = 30_000
 )
 
-// First and Last are the days between which timecards are read.
+// First and Last are the earliest and the latest day of timecards.
 const (
 	First = civil.Beginning + daysBack + daysBefore + aroundWeek
 	Last  = civil.Forever - daysAfter - aroundWeek
@@ -39,15 +38,15 @@ type Reader struct {
 	now   func() time.Time
 }
 
-// NewReader returns a Reader of the database of the pool. It reads the schedule, jobs and
-// wages from the source.
+// NewReader returns a Reader of the database of the pool. It reads schedules, jobs and wages from
+// the source.
 func NewReader(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Reader {
 	return &Reader{pool: pool, days: days, now: now}
 }
 
-// Read calculates the timecards of employees, in the order of the ids. What is stored
-// is that of one moment, but for the schedule. It calls other services, so that it has no
-// place in a transaction.
+// Read calculates the timecards of employees, in the order of the ids. The stored data is from one
+// snapshot; the schedule is not part of it. Read calls other services, so do not call it inside a
+// transaction.
 func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window) ([]*Card, error) {
 	known, err := r.ReadEmployeeDays(ctx, ids, w.Days, w.Wages)
 	if err != nil {
@@ -61,7 +60,7 @@ func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window
 	return cards, err
 }
 
-// ReadEmployeeDays reads from other services what they know of employees.
+// ReadEmployeeDays reads the data of employees from other services.
 func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.Range, wages bool) (map[int64]employeeday.Days, error) {
 	if wages {
 		days = civil.Range{From: days.From - aroundWeek, To: days.To + aroundWeek}
@@ -69,7 +68,8 @@ func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.R
 	return r.days.Read(ctx, ids, civil.Range{From: days.From - daysBefore, To: days.To + daysAfter}, wages)
 }
 
-// ReadIn is Read in a transaction, with what other services know.
+// ReadIn does the same as Read inside a transaction. The caller supplies the data of other
+// services.
 func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
 	setup, err := paysetup.Load(ctx, tx, tenantID)
 	if err != nil {
@@ -89,10 +89,10 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 	return cards, nil
 }
 
-// Now is when timecards are calculated.
+// Now returns the current time of the calculation.
 func (r *Reader) Now() time.Time { return r.now() }
 
-// Over returns an error unless all days of an employee are over.
+// Over returns an error unless all days of an employee are in the past.
 func (r *Reader) Over(who person.Person, days civil.Range) error {
 	clocks, err := who.Clocks(&r.zones)
 	if err != nil {

@@ -21,7 +21,7 @@ func (c *Card) regularRate(day civil.Date) *big.Rat {
 	first := rule.WeekOf(day)
 	week := civil.Range{From: first, To: first + 7}
 	if !c.weeks.Covers(week) {
-		return nil // The day is corrected by a later one, and its week was not read.
+		return nil // A later day corrects this day, and the week of this day was not read.
 	}
 	if rate, known := c.regularRates[first]; known {
 		return rate
@@ -48,8 +48,8 @@ func (c *Card) regularRate(day civil.Date) *big.Rat {
 	return c.regularRates[first]
 }
 
-// totalsOfWeek returns the totals of the days of a week: those that are signed off as they were,
-// the others as they are calculated.
+// totalsOfWeek returns the totals of the days of a week: signed-off days as they were signed off,
+// other days as they are calculated.
 func (c *Card) totalsOfWeek(week civil.Range) (out []*timekeepingv1.WorkedTimeTotal) {
 	for _, t := range c.totals(week) {
 		out = append(out, t)
@@ -62,7 +62,7 @@ func (c *Card) totalsOfWeek(week civil.Range) (out []*timekeepingv1.WorkedTimeTo
 	return out
 }
 
-// straightPay returns what the hours of a total pay without premiums for overtime.
+// straightPay returns the pay for the hours of a total without premiums for overtime.
 func (c *Card) straightPay(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 	day, err := civil.ParseDate(t.GetDate())
 	if err != nil {
@@ -100,8 +100,8 @@ func (c *Card) isOvertime(day civil.Date, t *timekeepingv1.WorkedTimeTotal) bool
 	return false
 }
 
-// overtimeValue returns what overtime is worth: the wage of the job, and the regular rate for
-// the part of the multiplier beyond 1. Without a wage, other pay covers the hours.
+// overtimeValue returns the value of overtime: the wage of the job, and the regular rate for the
+// part of the multiplier above 1. Without a wage, other pay covers the hours.
 func (c *Card) overtimeValue(t *timekeepingv1.WorkedTimeTotal, wage, regular *big.Rat) string {
 	value := new(big.Rat)
 	if wage != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// scheduledTime is what stands on the schedule beside shifts, on one of its days: a pay code
+// scheduledTime is an entry of the schedule other than a shift, on one of its days: a pay code
 // edit, or time of a leave edit.
 type scheduledTime struct {
 	day     civil.Date
@@ -22,7 +22,7 @@ type scheduledTime struct {
 	job     string
 	amount.Quantity
 	leave, excused bool
-	// halves of the day are its time; a pay code of days counts them as such.
+	// halves is the time in half days. Pay codes of days keep this unit.
 	halves int64
 	inDays bool
 	// unlessWorked drops the time if the employee worked on the day.
@@ -32,7 +32,7 @@ type scheduledTime struct {
 // bookTime adds a time to a timecard.
 type bookTime func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit)
 
-// book adds what stands on the schedule beside shifts to the input, in the order of
+// book adds the entries of the schedule other than shifts to the input, in the order of
 // c.scheduledTimes.
 func (c *Card) book() {
 	c.input.Clocks = c.clocks
@@ -65,8 +65,8 @@ func (c *Card) book() {
 	c.bookCredits(add)
 }
 
-// measure takes over how long a scheduled time is. A part of a day on which nothing is scheduled
-// is nothing. Credits that depend on work are dropped on days that were worked.
+// measure sets the lengths of scheduled times from the result. A part of a day without scheduled
+// work has no length. Credits that depend on work are dropped on worked days.
 func (c *Card) measure() {
 	scheduled := map[civil.Date]bool{}
 	for _, w := range c.input.Work {
@@ -95,7 +95,7 @@ func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 	return out
 }
 
-// excuses says whether somebody whose timecard has an edit on a day may be absent.
+// excuses reports whether an edit on a day excuses an absence.
 func (c *Card) excuses(day civil.Date) bool {
 	for _, e := range c.edits {
 		if e.Day == day && c.setup.Find(e.Body.GetPaycode()).GetExcusedAbsence() {

@@ -8,23 +8,23 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Sheet is the timecard of an employee: the days that there is something on.
+// Sheet is the timecard of an employee: its days with content.
 type Sheet struct {
 	Dates []civil.Date
 	Days  []*timekeepingv1.TimecardDay
-	// Through is the last day that is signed off, nil when none is.
+	// Through is the last signed-off day; nil without a sign-off.
 	Through *civil.Date
-	// Primary returns the path of the primary job on a day, "" without one, and PayCode
-	// the pay code that a total names, nil when there is none.
+	// Primary returns the path of the primary job on a day, or "" without one. PayCode returns the
+	// pay code of a total, or nil if it does not exist.
 	Primary func(day civil.Date) string
 	PayCode func(ref *commonv1.Ref) *timekeepingv1.PayCode
-	// Calculated is when the timecard was calculated, on the employee's clock.
+	// Calculated is the time of the calculation on the employee's clock.
 	Calculated civil.DateTime
 }
 
-// Sheets returns the timecards of up to MaxEmployees employees on some days, in the order
-// of the ids. Totals have wages if these are wanted. It narrows nothing to whom a caller may
-// see, and has no place in a transaction.
+// Sheets returns the timecards of up to MaxEmployees employees on some days, in the order of the
+// ids. wages requests totals with wages. It does not check which employees the caller may see. Do
+// not call it inside a transaction.
 func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
 	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days, Wages: wages})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// correction is what a change of a day that is signed off adds to a later one.
+// correction is the effect of a change of a signed-off day on a later day.
 type correction struct {
 	id         int64
 	historical civil.Date
@@ -23,7 +23,7 @@ type correction struct {
 }
 
 const (
-	// Days before those that are read count towards the week.
+	// Days before the requested days count towards the week.
 	readSigned = `
 SELECT s.employee_id, s.day, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
@@ -75,7 +75,8 @@ func scanCorrections(rows pgx.Rows, found map[int64]*employee) error {
 	return rows.Err()
 }
 
-// Corrections returns what later changes of signed days added to the days of a card.
+// Corrections returns the corrections that later changes of signed-off days booked on the days of a
+// card.
 func (c *Card) Corrections() []*timekeepingv1.HistoricalCorrection {
 	var out []*timekeepingv1.HistoricalCorrection
 	for _, k := range c.corrections {
@@ -86,7 +87,7 @@ func (c *Card) Corrections() []*timekeepingv1.HistoricalCorrection {
 	return out
 }
 
-// toProto returns a correction as callers see it.
+// toProto returns a correction in the form of responses.
 func (k *correction) toProto(c *Card) *timekeepingv1.HistoricalCorrection {
 	out := &timekeepingv1.HistoricalCorrection{
 		Id: &k.id, Employee: c.Employee(), Paycode: paysetup.Ref(k.payCode), OrgJob: jobname.Ref(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),

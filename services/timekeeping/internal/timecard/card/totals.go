@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// quantities adds up all that was calculated of a timecard, on some of its days.
+// quantities adds up all calculated quantities of a timecard on some of its days.
 func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
 	out := map[totalKey]amount.Quantity{}
 	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w amount.Quantity) {
@@ -31,7 +31,7 @@ func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
 		add(b.day, b.payCode, b.job, timekeepingv1.TotalKind_TOTAL_KIND_PAY_CODE_EDIT, 0, b.Quantity)
 	}
 	if c.historical {
-		return out // Corrections are what this is compared for.
+		return out // The result is compared to find corrections, so it must not include any.
 	}
 	for _, k := range c.corrections {
 		add(k.apply, k.payCode, k.job, timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION, k.historical, k.Quantity)
@@ -39,7 +39,7 @@ func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
 	return out
 }
 
-// Sums adds up all that was calculated of a timecard by day, pay code and job.
+// Sums adds up all calculated quantities of a timecard by day, pay code and job.
 func (c *Card) Sums() map[worktime.Key]amount.Quantity {
 	out := map[worktime.Key]amount.Quantity{}
 	for key, w := range c.quantities(c.Days) {
@@ -48,7 +48,7 @@ func (c *Card) Sums() map[worktime.Key]amount.Quantity {
 	return out
 }
 
-// totals adds up some days of a timecard, those that are not signed off.
+// totals adds up the days of a timecard that are not signed off.
 func (c *Card) totals(days civil.Range) map[totalKey]*timekeepingv1.WorkedTimeTotal {
 	out := map[totalKey]*timekeepingv1.WorkedTimeTotal{}
 	for key, w := range c.quantities(days) {
@@ -79,7 +79,7 @@ func compareTotals(a, b *timekeepingv1.WorkedTimeTotal) int {
 		cmp.Compare(a.GetHistoricalDate(), b.GetHistoricalDate()))
 }
 
-// totalKey is what totals are distinguished by.
+// totalKey holds the properties that distinguish totals.
 type totalKey struct {
 	worktime.Key
 	kind       timekeepingv1.TotalKind

@@ -15,14 +15,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// SeesWages reports whether the caller may see what people are paid.
+// SeesWages reports whether the caller may see wages.
 func SeesWages(ctx context.Context) bool {
 	p, ok := authn.From(ctx)
 	return ok && p.Has(policy.WagesRead)
 }
 
-// Pay writes the wages of the totals of days, or takes them away from who may not see
-// them. They follow from the wages that are known now, on days that are signed off as well.
+// Pay sets the wages of the totals of days, or removes them if the caller may not see them.
+// Signed-off days use the current wages too.
 func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 	for _, d := range days {
 		for _, t := range d.GetTotals() {
@@ -34,9 +34,9 @@ func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 	}
 }
 
-// ShiftWages returns what the hours of a worked shift of a day are worth in money, "" when that
-// is not known. Of a signed-off day only the totals are stored, so its wages are known if the day
-// has one shift.
+// ShiftWages returns the money value of a worked shift of a day, or "" if it is unknown. The stored
+// data of a signed-off day contains only totals, so its wages are known only if the day has exactly
+// one shift.
 func (c *Card) ShiftWages(d *timekeepingv1.TimecardDay, shift int) string {
 	day, err := civil.ParseDate(d.GetDate())
 	if err != nil {
@@ -93,8 +93,8 @@ func (c *Card) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTot
 	return nil
 }
 
-// monetaryValue returns what a total is worth in money, "" when no wage is known. A correction is
-// paid as the day that it corrects.
+// monetaryValue returns the money value of a total, or "" if no wage is known. A correction is paid
+// at the wage of the day that it corrects.
 func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 	if t.GetMoney() != "" {
 		return t.GetMoney()
@@ -124,7 +124,7 @@ func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 	return amount.Read(rate.FloatString(4)).String()
 }
 
-// wage returns what an hour in a job is paid on a day, nil when that is not known.
+// wage returns the hourly wage of a job on a day, or nil if it is unknown.
 func (e *employee) wage(day civil.Date, job string) *big.Rat {
 	var base *big.Rat
 	for _, w := range e.of.Pay.GetWages() {

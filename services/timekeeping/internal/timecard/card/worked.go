@@ -16,9 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// WorkedTime returns what the timecards of up to 500 employees add up to on up to 366
-// days, in the order of the ids, as it is at one moment. It narrows nothing to whom a
-// caller may see. It calls commons, so that it has no place in a transaction.
+// WorkedTime returns the totals of up to 500 employees on up to 366 days, in the order of the ids,
+// from one snapshot. It does not check which employees the caller may see. It calls commons, so do
+// not call it inside a transaction.
 func (r *Reader) WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error) {
 	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), MaxEmployees, MaxDays))
@@ -34,7 +34,7 @@ func (r *Reader) WorkedTime(ctx context.Context, tenantID int64, ids []int64, da
 	return out, nil
 }
 
-// WorkedTime returns what a card adds up to.
+// WorkedTime returns the totals of a card.
 func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 	out := &timekeepingv1.EmployeeWorkedTime{EmployeeId: c.ID}
 	for _, d := range c.NonEmptyDays() {
@@ -52,16 +52,16 @@ func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 	return out
 }
 
-// WorkedShifts returns the shifts that up to 500 employees worked on up to 366 days, and on up
-// to 30,000 days of all of them, in the order of the ids; employees without a shift are left
-// out. Days that are signed off are calculated from their punches of today. It narrows nothing
-// to whom a caller may see. It calls other services, so that it has no place in a transaction.
+// WorkedShifts returns the shifts that up to 500 employees worked on up to 366 days, and on up to
+// 30,000 employee days, in the order of the ids. It leaves out employees without a shift.
+// Signed-off days are calculated from their present punches. It does not check which employees the
+// caller may see. It calls other services, so do not call it inside a transaction.
 func (r *Reader) WorkedShifts(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
 	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays || n*days.Days() > MaxEmployeeDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d or %d together, or none.",
 			n, days.Days(), MaxEmployees, MaxDays, MaxEmployeeDays))
 	}
-	// Days that are signed off keep what they show of a shift, and not its instants.
+	// The stored data of signed-off days has the displayed times of shifts, but not their instants.
 	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days, Signed: true, Across: true})
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (r *Reader) WorkedShifts(ctx context.Context, tenantID int64, ids []int64, 
 	return out, nil
 }
 
-// actualShifts returns the shifts of the card's days that have some length.
+// actualShifts returns the shifts on the card's days that are not empty.
 func (c *Card) actualShifts() []*schedulingv1.WorkedShift {
 	var out []*schedulingv1.WorkedShift
 	for i := range c.result.Shifts {
@@ -117,10 +117,10 @@ func (c *Card) actualShift(shift *worktime.Shift) *schedulingv1.WorkedShift {
 	return s
 }
 
-// Worked returns what was worked on a day.
+// Worked returns the work of a day.
 func (c *Card) Worked(day civil.Date) worktime.Worked { return c.result.Days[day] }
 
-// Running returns the day of a shift that goes on, if there is one on the days of the card.
+// Running returns the day of a running shift, if the days of the card have one.
 func (c *Card) Running() (civil.Date, bool) {
 	for i := range c.result.Shifts {
 		if shift := &c.result.Shifts[i]; shift.Running && shift.Day < c.Days.To {
@@ -130,9 +130,8 @@ func (c *Card) Running() (civil.Date, bool) {
 	return 0, false
 }
 
-// OpenFrom returns the instant from which punches belong to days after those of the
-// timecard: the time at which the first of these days begins, but for punches of shifts that
-// cross it.
+// OpenFrom returns the instant from which punches belong to days after the timecard: the start of
+// the day after it, or a later instant if a shift crosses that start.
 func (c *Card) OpenFrom() int64 {
 	open := c.input.Rule(c.Days.To).DayStartIn(c.clocks.On(c.Days.To), c.Days.To)
 	for punch, day := range c.repeatedPunches() {
@@ -158,26 +157,24 @@ func (c *Card) OpenFrom() int64 {
 }
 
 const (
-	// readWorkedOn reads what was worked on signed-off days: with later corrections, and without
-	// days on which nothing was worked. The row without a day says through which day they are
-	// signed off.
+	// readWorkedOn reads the work of signed-off days with later corrections, without days that have
+	// no work. The row without a day contains the last signed-off day.
 	readWorkedOn = `
 SELECT NULL::date, NULL::bigint, (SELECT max(through) FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2)
 UNION ALL
 SELECT day, worked, NULL FROM signed_day WHERE tenant_id = $1 AND employee_id = $2 AND day >= $3 AND day < $4 AND worked <> 0`
 
-	// workedOnTries is how often the days are read again when a timecard is signed off or opened
-	// meanwhile.
+	// workedOnTries is the maximum number of attempts if a timecard is signed off or reopened
+	// during the read.
 	workedOnTries = 3
 )
 
 var errSignedWhileReading = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened while it was read. Try again.")
 
-// WorkedOn returns how many seconds an employee worked and is paid for, on each of some days
-// that are over: by the clock of the employee, before today. Work of signed-off days is that of
-// the sign-off with later corrections; that of other days is calculated, so that its cost grows
-// with their number. Days without work are missing. It calls other services, so that it has no
-// place in a transaction.
+// WorkedOn returns the paid seconds that an employee worked on each past day of a range. Past days
+// are before today on the clock of the employee. Signed-off days use the work at the sign-off plus
+// later corrections. Other days are calculated, so the cost grows with their number. Days without
+// work are missing. It calls other services, so do not call it inside a transaction.
 func (r *Reader) WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
 	var out map[civil.Date]int64
 	var err error
@@ -194,7 +191,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, da
 	if err != nil {
 		return nil, err
 	}
-	// Nowhere on earth is a later day than in UTC plus a day.
+	// No time zone is more than one day ahead of UTC.
 	open := civil.Range{From: days.From, To: min(days.To, civil.FromTime(r.now().UTC())+1)}
 	if through != nil {
 		open.From = max(open.From, *through+1)
@@ -219,8 +216,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, da
 	return out, nil
 }
 
-// signedWork returns what was worked on those days that are signed off, and the last day that
-// is; nil for none.
+// signedWork returns the work of signed-off days, and the last signed-off day or nil.
 func (r *Reader) signedWork(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, *civil.Date, error) {
 	type row struct {
 		day, through *civil.Date

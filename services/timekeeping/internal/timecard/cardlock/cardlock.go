@@ -18,7 +18,7 @@ INSERT INTO timecard_head (tenant_id, employee_id) SELECT $1, e FROM unnest($2::
 SELECT employee_id FROM timecard_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
 )
 
-// lock locks the timecards of employees, each listed once, for changes.
+// lock locks the timecards of employees for changes. The ids have no duplicates.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	if _, err := tx.Exec(ctx, makeHeads, tenantID, ids); err != nil {
 		return fmt.Errorf("lock timecards: %w", err)
@@ -29,7 +29,7 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	return nil
 }
 
-// In runs a change in a transaction in which the timecards of employees are locked.
+// In runs a change in a transaction that locks the timecards of employees.
 func In(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx, tenantID, ids); err != nil {

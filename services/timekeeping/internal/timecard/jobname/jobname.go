@@ -1,4 +1,4 @@
-// Package jobname writes references to jobs as the text that timecards keep, and back.
+// Package jobname converts references to jobs to the text that timecards store, and back.
 package jobname
 
 import (
@@ -9,10 +9,10 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// byID begins the name of a job of which only the id is known.
+// byID begins the name of a job if only its id is known.
 const byID = "\x01"
 
-// Of returns the name of the job that a ref names, "" when it names none.
+// Of returns the name of the job that a ref names, or "" without a job.
 func Of(ref *commonv1.Ref) string {
 	if ref.GetQualifier() == "" && ref != nil && ref.Id != nil {
 		return fmt.Sprintf("%s%d", byID, ref.GetId())
@@ -20,7 +20,7 @@ func Of(ref *commonv1.Ref) string {
 	return ref.GetQualifier()
 }
 
-// Ref returns a ref to the job that has a name, nil for "".
+// Ref returns a ref to the job with a name, or nil for "".
 func Ref(job string) *commonv1.Ref {
 	if job == "" {
 		return nil

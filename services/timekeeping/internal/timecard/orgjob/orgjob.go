@@ -1,4 +1,4 @@
-// Package orgjob finds the jobs that punches and pay code edits name.
+// Package orgjob finds the jobs that punches and pay code edits refer to.
 package orgjob
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Name is the job that an item of an employee names on its day. The zero Name is of an item
-// that names no job.
+// Name identifies the job of an item of an employee on its day. The zero Name means that the item
+// has no job.
 type Name struct {
 	employee int64
 	day      civil.Date
@@ -24,7 +24,7 @@ type Name struct {
 	path     string
 }
 
-// NewName returns the job that a ref names. The id wins over the qualifier.
+// NewName returns the Name for a ref. The id has priority over the qualifier.
 func NewName(employee int64, day civil.Date, ref *commonv1.Ref) Name {
 	switch {
 	case ref != nil && ref.Id != nil:
@@ -35,10 +35,10 @@ func NewName(employee int64, day civil.Date, ref *commonv1.Ref) Name {
 	return Name{}
 }
 
-// maxPath bounds the paths of locations, in bytes.
+// maxPath is the maximum length of a location path, in bytes.
 const maxPath = 2000
 
-// isPossible reports whether a job can have the name at all.
+// isPossible reports whether any job can have the name.
 func (n Name) isPossible() bool {
 	return n.id > 0 || n.id == 0 && n.path != "" && len(n.path) <= maxPath && utf8.ValidString(n.path) && !strings.ContainsRune(n.path, 0)
 }
@@ -46,8 +46,8 @@ func (n Name) isPossible() bool {
 // Jobs are the paths of the jobs that were found.
 type Jobs map[Name]string
 
-// Path returns the path of the job of an item, "" if it names none. A job that does not exist on
-// the day is an error.
+// Path returns the path of the job of an item, or "" if the item has no job. It returns an error if
+// the job does not exist on the day.
 func (j Jobs) Path(n Name) (string, error) {
 	path, ok := j[n]
 	switch {
@@ -59,21 +59,21 @@ func (j Jobs) Path(n Name) (string, error) {
 	return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job %q on %s. Create its location, give somebody this primary job, or name another job.", n.path, n.day))
 }
 
-// Resolver asks commons for jobs.
+// Resolver finds jobs in commons.
 type Resolver struct {
 	commons commonsv1.PersonPayServiceClient
 }
 
-// NewResolver returns a Resolver that asks a client.
+// NewResolver returns a Resolver that calls a client.
 func NewResolver(commons commonsv1.PersonPayServiceClient) *Resolver {
 	return &Resolver{commons: commons}
 }
 
-// maxPerCall bounds the jobs of one call to commons.
+// maxPerCall is the maximum number of jobs in one call to commons.
 const maxPerCall = 1000
 
-// Resolve finds the jobs of all items of a request in one call for each 1,000 different ones. It has no place in a
-// transaction.
+// Resolve finds the jobs of all items of a request. It makes one call for each 1,000 different
+// jobs. Do not call it inside a transaction.
 func (r *Resolver) Resolve(ctx context.Context, names []Name) (Jobs, error) {
 	out := Jobs{}
 	asked := map[Name]bool{}

@@ -1,4 +1,4 @@
-// Package paycodeedit reads pay code edits of timecards from requests, and keeps them.
+// Package paycodeedit parses pay code edits of timecards from requests, and stores them.
 package paycodeedit
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// maxBytes bounds what is kept of a pay code edit, in bytes.
+// maxBytes is the maximum size of the stored body of a pay code edit, in bytes.
 const maxBytes = 16_384
 
 // Edit is a pay code edit as it is stored.
@@ -29,11 +29,11 @@ type Edit struct {
 	ID   int64
 	Day  civil.Date
 	Body *timekeepingv1.TimecardPayCodeEdit
-	// The quantity is what it is worth.
+	// Quantity is the value of the edit.
 	amount.Quantity
 }
 
-// Parse checks a pay code edit, which stands at a place of the request.
+// Parse validates a pay code edit; path is its position in the request.
 func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup) (*Edit, error) {
 	e := &Edit{ID: p.GetId(), Body: proto.CloneOf(p)}
 	day, err := civil.ParseDate(p.GetApplyDate())
@@ -43,7 +43,7 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 	e.Day = day
 	ref := p.GetPaycode()
 	if ref.GetQualifier() == "" && ref != nil && ref.Name != nil {
-		// The reference product's own examples name pay codes so.
+		// The examples of the reference product name pay codes in this way.
 		ref = proto.CloneOf(ref)
 		ref.Qualifier = ref.Name
 	}
@@ -80,20 +80,20 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 	return e, nil
 }
 
-// NamedJob returns the job that an edit of an employee names.
+// NamedJob returns the Name of the job of an employee's edit.
 func (e *Edit) NamedJob(employee int64) orgjob.Name {
 	return orgjob.NewName(employee, e.Day, e.Body.GetOrgJob())
 }
 
-// SetJob takes the path of the job over that an edit of an employee names, and refuses an unknown
-// one.
+// SetJob replaces the job of an employee's edit with its path. It returns an error if the job is
+// unknown.
 func (e *Edit) SetJob(employee int64, jobs orgjob.Jobs) error {
 	path, err := jobs.Path(e.NamedJob(employee))
 	e.Body.OrgJob = jobname.Ref(path)
 	return err
 }
 
-// amount reads what an edit is worth in the unit of its pay code.
+// amount parses the value of an edit in the unit of its pay code.
 func (e *Edit) amount(path, unit string) (err error) {
 	b := e.Body
 	switch {
@@ -110,7 +110,7 @@ func (e *Edit) amount(path, unit string) (err error) {
 	return err
 }
 
-// ToProto returns a stored edit as callers see it, its pay code as it is now.
+// ToProto returns a stored edit in the form of responses, with the current pay code.
 func (e *Edit) ToProto(s *paysetup.Setup) *timekeepingv1.TimecardPayCodeEdit {
 	out := proto.CloneOf(e.Body)
 	out.Id, out.ApplyDate, out.Paycode = proto.Int64(e.ID), e.Day.String(), paysetup.Ref(s.PayCode(e.Body.GetPaycode()))
@@ -133,11 +133,11 @@ func number(n *float64) *structpb.Value {
 	return structpb.NewNumberValue(*n)
 }
 
-// Job returns the name of the job of an edit, "" when it names none.
+// Job returns the name of the job of an edit, or "" without a job.
 func (e *Edit) Job() string { return jobname.Of(e.Body.GetOrgJob()) }
 
 const (
-	// ReadStored reads what Scan takes, of employees and from a day to before another.
+	// ReadStored is the query for Scan: edits of employees, from a day to before another.
 	ReadStored = `
 SELECT t.employee_id, t.id, t.apply_date, t.seconds, t.days, t.money, t.body
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
@@ -171,7 +171,7 @@ func Scan(rows pgx.Rows, add func(employeeID int64, e *Edit)) error {
 	return rows.Err()
 }
 
-// Store writes an edit: a new one, or one that has an id.
+// Store inserts an edit, or updates it if it has an id.
 func Store(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *Edit) error {
 	body, err := proto.Marshal(e.Body)
 	if err != nil {
@@ -191,7 +191,7 @@ func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) erro
 	return found(tag, err, id)
 }
 
-// found returns an error when a statement found no pay code edit.
+// found returns an error if a statement found no pay code edit.
 func found(tag pgconn.CommandTag, err error, id int64) error {
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))

@@ -1,4 +1,4 @@
-// Package paysetup reads the setup of a tenant that timecards follow from.
+// Package paysetup reads the setup of a tenant that the calculation of timecards needs.
 package paysetup
 
 import (
@@ -18,16 +18,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Setup is the setup of a tenant that timecards follow from.
+// Setup is the setup of a tenant that the calculation of timecards needs.
 type Setup struct {
 	codesByID   map[int64]*timekeepingv1.PayCode
 	codesByName map[string]*timekeepingv1.PayCode
-	// These are the pay codes of work rules.
+	// The pay codes of work rules.
 	workRuleCodesByID   map[int64]*worktime.PayCode
 	workRuleCodesByName map[string]*worktime.PayCode
 	workRuleIDs         map[int64]bool
 	workRuleNames       map[string]bool
-	// workCodes are the pay codes that pay rules and work rules name.
+	// workCodes are the pay codes that pay rules and work rules refer to.
 	workCodes []worktime.PayCode
 	// Rules are the pay rules.
 	Rules *payrule.Rules
@@ -66,7 +66,7 @@ func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
 	return s, err
 }
 
-// Find returns the pay code that a ref names, nil when there is none. The id wins.
+// Find returns the pay code that a ref names, or nil if it does not exist. The id has priority.
 func (s *Setup) Find(ref *commonv1.Ref) *timekeepingv1.PayCode {
 	if ref != nil && ref.Id != nil {
 		return s.codesByID[ref.GetId()]
@@ -74,7 +74,7 @@ func (s *Setup) Find(ref *commonv1.Ref) *timekeepingv1.PayCode {
 	return s.codesByName[strings.ToLower(ref.GetQualifier())]
 }
 
-// PayCode returns a pay code as it is now, or what the ref says when there is none.
+// PayCode returns the current pay code, or the data of the ref if the pay code does not exist.
 func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
 	if found := s.Find(ref); found != nil {
 		return worktime.PayCode{ID: found.GetId(), Name: found.GetName()}
@@ -82,7 +82,7 @@ func (s *Setup) PayCode(ref *commonv1.Ref) worktime.PayCode {
 	return worktime.PayCode{ID: ref.GetId(), Name: ref.GetQualifier()}
 }
 
-// workCode is PayCode for a pay code of a rule.
+// workCode does the same as PayCode for a pay code of a rule.
 func (s *Setup) workCode(ref *commonv1.Ref) worktime.PayCode {
 	code := s.PayCode(ref)
 	s.workCodes = append(s.workCodes, code)
@@ -94,15 +94,15 @@ func (s *Setup) PaysWork(codes []*commonv1.Ref) bool {
 	return slices.ContainsFunc(s.workCodes, func(code worktime.PayCode) bool { return Contains(codes, Ref(code)) })
 }
 
-// Contains reports whether the pay code of a total is one of some: that with its id or, if the
-// total has none, with its name.
+// Contains reports whether a list contains the pay code of a total. It compares ids or, if the
+// total has none, names.
 func Contains(codes []*commonv1.Ref, ref *commonv1.Ref) bool {
 	return slices.ContainsFunc(codes, func(code *commonv1.Ref) bool {
 		return ref.GetId() == code.GetId() || ref.Id == nil && strings.EqualFold(ref.GetQualifier(), code.GetQualifier())
 	})
 }
 
-// Ref returns a ref to a pay code, as callers see it.
+// Ref returns a ref to a pay code for responses.
 func Ref(code worktime.PayCode) *commonv1.Ref {
 	ref := &commonv1.Ref{Qualifier: proto.String(code.Name)}
 	if code.ID != 0 {
@@ -111,8 +111,8 @@ func Ref(code worktime.PayCode) *commonv1.Ref {
 	return ref
 }
 
-// CheckWorkRule refuses a work rule that does not exist: what is worked by it would be paid
-// as something else.
+// CheckWorkRule returns an error if a work rule does not exist. Otherwise the work would be paid
+// under a wrong pay code.
 func (s *Setup) CheckWorkRule(id *int64, name string) error {
 	switch {
 	case id != nil && !s.workRuleIDs[*id]:
@@ -123,8 +123,7 @@ func (s *Setup) CheckWorkRule(id *int64, name string) error {
 	return nil
 }
 
-// Booked returns the pay code that a work rule books under, nil for that of the pay
-// rule.
+// Booked returns the pay code of a work rule, or nil if the pay rule determines it.
 func (s *Setup) Booked(id *int64, name string) *worktime.PayCode {
 	if id != nil {
 		return s.workRuleCodesByID[*id]

@@ -19,10 +19,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// maxBytes bounds what is kept of a punch, in bytes.
+// maxBytes is the maximum size of the stored body of a punch, in bytes.
 const maxBytes = 16_384
 
-// Entry is a punch of an employee that is to be stored.
+// Entry is a punch of an employee before it is stored.
 type Entry struct {
 	Punch
 	Employee person.Person
@@ -30,17 +30,17 @@ type Entry struct {
 	NamedJob orgjob.Name
 }
 
-// SetJob takes the path of the job over that the punch names, and refuses an unknown one.
+// SetJob sets the path of the job that the punch names. It returns an error if the job is unknown.
 func (e *Entry) SetJob(jobs orgjob.Jobs) (err error) {
 	e.Job, err = jobs.Path(e.NamedJob)
 	return err
 }
 
-// aheadMost is how far the time of a punch may lie ahead of now: as far as a time clock may
-// be wrong that is still believed.
+// aheadMost is the maximum time that a punch may be in the future. It is the largest accepted error
+// of a time clock.
 const aheadMost = 24 * time.Hour
 
-// CheckTime refuses a punch that cannot have been made by an employee when it says.
+// CheckTime returns an error if the employee cannot have made a punch at its time.
 func (e *Entry) CheckTime(now time.Time) error {
 	if time.Unix(e.At, 0).After(now.Add(aheadMost)) {
 		return fault.Invalid(timecardfault.CodeNotYet, e.Local(e.At).String()+" lies in the future. Correct the time of the punch, or the clock that made it.")
@@ -59,18 +59,17 @@ func (e *Entry) CheckTime(now time.Time) error {
 	return nil
 }
 
-// lastShiftEnds is until when, on the first day without an employment, a punch may end the
-// night shift that began on the last day of the employment.
+// lastShiftEnds is the time on the first day after a termination until which a punch may end the
+// night shift of the last day.
 const lastShiftEnds = 12 * 3600
 
-// endsLastShift reports whether a punch may end a shift that began before the employment was
-// terminated.
+// endsLastShift reports whether a punch may end a shift that began before the termination.
 func (e *Entry) endsLastShift(terminated civil.Range) bool {
 	at := e.Local(e.At)
 	return at.Date == terminated.From && at.Seconds <= lastShiftEnds && e.Direction != worktime.In
 }
 
-// Parse checks a punch of an employee, and makes an entry of it.
+// Parse validates a punch of an employee, and converts it to an entry.
 func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entry, error) {
 	e := &Entry{Employee: who}
 	if err := e.resolveTimeZone(zones, p); err != nil {
@@ -90,7 +89,7 @@ func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entr
 	return e, e.marshalBody(p)
 }
 
-// resolveTimeZone finds out when and where a punch was made.
+// resolveTimeZone determines the instant and the time zone of a punch.
 func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) error {
 	clocks, err := e.clocks(zones, p)
 	if err != nil {
@@ -121,7 +120,7 @@ func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) erro
 	return nil
 }
 
-// clocks returns the clocks of a punch: those of the time zone that it names, or of the employee.
+// clocks returns the clocks of the time zone that the punch names, or else of the employee.
 func (e *Entry) clocks(zones *civil.Zones, p *timekeepingv1.Punch) (civil.Clocks, error) {
 	if p.GetTimeZone() == nil {
 		return e.Employee.Clocks(zones)
@@ -136,7 +135,7 @@ func (e *Entry) clocks(zones *civil.Zones, p *timekeepingv1.Punch) (civil.Clocks
 	return civil.NewClocks(zone), err
 }
 
-// Names of directions, as refs give them.
+// Qualifiers of directions.
 const (
 	inPunch  = "In Punch"
 	outPunch = "Out Punch"
@@ -154,7 +153,7 @@ func direction(ref *commonv1.Ref) (worktime.Direction, error) {
 	return 0, timecardfault.Invalid("typeOverride must be 1, %s, or 2, %s", inPunch, outPunch)
 }
 
-// transfer finds the job and the work rule of a punch.
+// transfer determines the job and the work rule of a punch.
 func (e *Entry) transfer(p *timekeepingv1.Punch) {
 	t := p.GetTransfer()
 	parts := strings.Split(t.GetTransferString()+";", ";")
@@ -176,7 +175,7 @@ func orNil(id int64) *int64 {
 	return &id
 }
 
-// firstNamed returns the first ref that names something.
+// firstNamed returns the first ref that has an id or a qualifier.
 func firstNamed(refs []*commonv1.Ref) *commonv1.Ref {
 	for _, ref := range refs {
 		if ref != nil && (ref.Id != nil || ref.GetQualifier() != "") {
@@ -186,7 +185,7 @@ func firstNamed(refs []*commonv1.Ref) *commonv1.Ref {
 	return nil
 }
 
-// marshalBody makes the body of the entry: what the columns do not hold.
+// marshalBody sets the body of the entry: the properties that have no column.
 func (e *Entry) marshalBody(p *timekeepingv1.Punch) error {
 	for _, list := range [][]string{{e.Job, e.WorkRule}} {
 		for _, text := range list {
@@ -210,7 +209,7 @@ func (e *Entry) marshalBody(p *timekeepingv1.Punch) error {
 	return nil
 }
 
-// ToProto returns a stored entry as callers see it.
+// ToProto returns a stored entry in the form of responses.
 func (e *Entry) ToProto() *timekeepingv1.Punch {
 	return e.Punch.ToProto(&commonv1.Ref{Id: &e.Employee.ID, Qualifier: &e.Employee.Number})
 }

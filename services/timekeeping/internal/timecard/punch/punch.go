@@ -1,4 +1,4 @@
-// Package punch reads punches of requests, and keeps them.
+// Package punch parses punches of requests, and stores them.
 package punch
 
 import (
@@ -11,21 +11,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Punch is a punch as it is stored.
+// Punch is a stored punch.
 type Punch struct {
 	worktime.Punch
 	WorkRuleID *int64
 	WorkRule   string
-	// Body is only read when it is to be shown.
+	// Body is read only for responses that show it.
 	Body               []byte
 	Entered, UpdatedAt time.Time
 }
 
-// ToProto returns a stored punch as callers see it. Its body must have been read.
+// ToProto returns a stored punch in the form of responses. Its body must have been read.
 func (p *Punch) ToProto(employee *commonv1.Ref) *timekeepingv1.Punch {
 	out := &timekeepingv1.Punch{}
 	if err := proto.Unmarshal(p.Body, out); err != nil {
-		out = &timekeepingv1.Punch{} // What the columns hold is all there is.
+		out = &timekeepingv1.Punch{} // All properties of the punch have columns.
 	}
 	local := p.Local(p.At).String()
 	out.Id, out.Employee, out.PunchDtm, out.OriginalPunchDtm = proto.Int64(p.ID), employee, local, local

@@ -42,8 +42,8 @@ JOIN punch p ON p.tenant_id = $1 AND p.employee_id = q.employee_id AND p.at BETW
 ORDER BY q.n, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
-// Insert writes punches. One of the same second that says the same is the same one, and
-// stays as it is.
+// Insert stores punches. A punch with the same second and the same content as a stored one is the
+// same punch, and does not change.
 func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, tenantID int64, rows []*Entry) error {
 	if len(rows) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) erro
 	return found(tag, err, id)
 }
 
-// found returns an error when a statement found no punch.
+// found returns an error if a statement found no punch.
 func found(tag pgconn.CommandTag, err error, id int64) error {
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
@@ -102,16 +102,16 @@ func found(tag pgconn.CommandTag, err error, id int64) error {
 	return err
 }
 
-// clockChange is more than any clock is ever changed by at once, and zoneChange more than a move
-// to another time zone changes it by.
+// clockChange is longer than any single clock change. zoneChange is longer than the effect of any
+// move to another time zone.
 const (
 	clockChange = 3 * time.Hour
 	zoneChange  = 30 * time.Hour
 )
 
-// Between reads the punches of employees that the clock where each of them is showed between
-// two times, both included. In an hour that a clock change repeats these are the punches of
-// both: of windows that follow one another, each punch is in one.
+// Between reads the punches of employees between two wall-clock times, inclusive, in the time zone
+// of each punch. In an hour that a clock change repeats, it returns the punches of both hours.
+// Consecutive windows therefore contain each punch exactly once.
 func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID int64, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
 	ids, from, to := make([]int64, len(list)), make([]time.Time, len(list)), make([]time.Time, len(list))
 	clocks := make([]civil.Clocks, len(list))

@@ -19,17 +19,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Set are employees and days that a request names.
+// Set holds the employees and the days of a request.
 type Set struct {
-	// IDs are those of the employees, each once.
+	// IDs are the ids of the employees, without duplicates.
 	IDs  []int64
 	Days civil.Range
-	// Unknown are the employees that do not exist for the caller. At least one other is known.
+	// Unknown are the employees that do not exist, or that the caller cannot see. At least one
+	// other employee is known.
 	Unknown []rpc.UnknownEmployee
 }
 
-// Set returns the employees and the days of a set, which stands at a place of the request. It
-// refuses a set of which no employee is known, unless a hyperfind finds nobody.
+// Set returns the employees and the days of a set; path is its position in the request. It returns
+// an error if all its employees are unknown, unless a hyperfind has an empty result.
 func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.TimecardEmployeeSet) (Set, error) {
 	days, err := f.Days(ctx, InRange(path+".dateRange", set.GetDateRange()))
 	if err != nil {
@@ -54,7 +55,8 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 	}
 	ids, missing, err := f.persons.IDs(ctx, tenant.Of(ctx), keys, unknown)
 	if set.GetHyperFind() != nil {
-		// The request does not name an employee who was found, and is gone since.
+		// A hyperfind can return an employee who is deleted before the next call. The request does
+		// not name this employee, so it is not an error.
 		if fault.HasCode(err, timecardfault.CodeReference) {
 			err = nil
 		}
@@ -63,7 +65,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 	return Set{IDs: ids, Days: days, Unknown: missing}, err
 }
 
-// found returns the employees whom a hyperfind finds on some days.
+// found returns the employees that a hyperfind returns for some days.
 func (f *Finder) found(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
 	response, err := f.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: query, Threshold: proto.Int64(card.MaxEmployees),
@@ -86,7 +88,8 @@ func (f *Finder) found(ctx context.Context, query *commonv1.Ref, days civil.Rang
 	return out, nil
 }
 
-// Keys returns whom a list names, at a place of the request, each once.
+// Keys returns the keys of the employees in a list, without duplicates; path is its position in the
+// request.
 func Keys(path string, list *commonv1.RefList) ([]person.Key, error) {
 	refs := append([]*commonv1.Ref(nil), list.GetRefs()...)
 	for _, id := range list.GetIds() {
@@ -112,7 +115,7 @@ func Keys(path string, list *commonv1.RefList) ([]person.Key, error) {
 	return keys, nil
 }
 
-// KeyOf returns whom a ref names.
+// KeyOf returns the key for a ref.
 func KeyOf(ref *commonv1.Ref) (person.Key, error) {
 	switch {
 	case ref != nil && ref.Id != nil && ref.GetId() != 0:
@@ -123,7 +126,7 @@ func KeyOf(ref *commonv1.Ref) (person.Key, error) {
 	return person.Key{}, timecardfault.Missing("The id or the qualifier of an employee")
 }
 
-// In returns the person whom a ref names, of those who were found.
+// In returns the person that a ref names, from the found persons.
 func In(found map[person.Key]person.Person, ref *commonv1.Ref) (person.Person, error) {
 	key, err := KeyOf(ref)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package requested finds out whom and which days a request for timecards names.
+// Package requested resolves the employees and the days of requests for timecards.
 package requested
 
 import (
@@ -27,7 +27,7 @@ type Finder struct {
 	commons Commons
 }
 
-// Commons is what timecards ask of commons.
+// Commons has the calls to commons that timecards need.
 type Commons interface {
 	ReadSymbolicPeriod(context.Context, *commonsv1.ReadSymbolicPeriodRequest, ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error)
 	ExecuteHyperfind(context.Context, *commonsv1.ExecuteHyperfindRequest, ...grpc.CallOption) (*commonsv1.HyperfindResponse, error)
@@ -38,7 +38,7 @@ func New(persons *person.Directory, commons Commons) *Finder {
 	return &Finder{persons: persons, commons: commons}
 }
 
-// Employee finds an employee whom the caller sees.
+// Employee finds an employee that the caller can see.
 func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
 	var none person.Person
 	tenantID := tenant.Of(ctx)
@@ -117,41 +117,41 @@ func (f *Finder) symbolic(ctx context.Context, period *commonv1.Ref) (*commonsv1
 	return span, nil
 }
 
-// Dates are the days that a request names, and the names that both dates and a symbolic period
-// have in it.
+// Dates holds the days that a request names, and the property names of its dates and of its
+// symbolic period.
 type Dates struct {
 	given              *commonv1.DateRange
 	start, end, period string
 }
 
-// InRange are the dates of a range, which stands at a path of the request.
+// InRange returns the Dates of a range; path is its position in the request.
 func InRange(path string, r *commonv1.DateRange) Dates {
 	return Dates{given: r, start: path + ".startDate", end: path + ".endDate", period: path + ".symbolicPeriod"}
 }
 
-// withDates is what has both dates by themselves.
+// withDates is a message with two dates.
 type withDates interface {
 	GetStartDate() string
 	GetEndDate() string
 }
 
-// withTimeframe is what has both dates, or a timeframeId, by themselves.
+// withTimeframe is a message with two dates or a timeframeId.
 type withTimeframe interface {
 	withDates
 	GetTimeframeId() string
 }
 
-// InItem are the dates of an item of a request.
+// InItem returns the Dates of an item of a request.
 func InItem(item withTimeframe) Dates {
 	return Dates{rangeOf(item, item.GetTimeframeId()), "startDate", "endDate", "timeframeId"}
 }
 
-// InQuery are the dates of a query.
+// InQuery returns the Dates of a query.
 func InQuery(req withTimeframe) Dates {
 	return Dates{rangeOf(req, req.GetTimeframeId()), "start_date", "end_date", "timeframe_id"}
 }
 
-// InPeriodQuery are the dates of a query whose period has the longer name.
+// InPeriodQuery returns the Dates of a query whose period has the longer name.
 func InPeriodQuery(req interface {
 	withDates
 	GetSymbolicPeriodId() string

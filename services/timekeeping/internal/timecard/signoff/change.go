@@ -27,24 +27,23 @@ INSERT INTO historical_correction (tenant_id, employee_id, historical_date, appl
 SELECT $1, $2, q.day, $3, q.code_id, q.code, q.job, q.seconds, q.days, q.money
 FROM unnest($4::date[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS q (day, code_id, code, job, seconds, days, money)`
 
-	// A day without anything on it has no row from its sign-off, and is still shown
-	// without anything: its body is empty.
+	// A day that was signed off empty has no row. It must still be shown as empty, so its body is
+	// empty.
 	addWorked = `
 INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
 SELECT $1, $2, q.day, q.worked, q.week, '' FROM unnest($3::date[], $4::bigint[], $5::bigint[]) AS q (day, worked, week)
 ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = signed_day.worked + excluded.worked, week = signed_day.week + excluded.week`
 )
 
-// errSignedMeanwhile says that a timecard was signed off, or opened, while a change of it
-// was prepared.
+// errSignedMeanwhile is the error if a timecard was signed off or reopened while a change of it was
+// prepared.
 var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened, or its leave changed, meanwhile. Try again.")
 
-// tries is how often a change is prepared anew when a timecard is signed off meanwhile.
+// tries is the maximum number of attempts if a timecard is signed off while a change is prepared.
 const tries = 3
 
-// Change runs a change of timecards, which is handed a transaction in which they are
-// locked. What it changes on days that are signed off is written down as corrections
-// of the first day that is not.
+// Change runs a change of timecards in a transaction that locks them. It records the effect on
+// signed-off days as corrections of the first open day.
 func (s *Store) Change(ctx context.Context, tenantID int64, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
 	var err error
 	for range tries {
@@ -104,7 +103,7 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 	})
 }
 
-// changedDays returns the days that a change concerns, for payroll.
+// changedDays returns the changed days for payroll.
 func changedDays(all []*known) []payledger.Days {
 	out := make([]payledger.Days, len(all))
 	for i, k := range all {
@@ -113,9 +112,8 @@ func changedDays(all []*known) []payledger.Days {
 	return out
 }
 
-// moveEnd finds out anew which punches belong to the signed days, when the last one of
-// them is concerned: a punch may come late that ends a shift of the last night, or
-// begins one.
+// moveEnd determines again which punches belong to the signed-off days, if the change affects the
+// last of these days: a late punch may end or begin a shift of the last night.
 func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, signed signoff) error {
 	if k.days.To <= signed.through {
 		return nil
@@ -131,8 +129,8 @@ func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known
 	return nil
 }
 
-// historical calculates signed days as if they were open. The punches after them are read as
-// well: a sign-off froze the days with these in view.
+// historical calculates signed-off days as if they were open. It also reads the punches after these
+// days, because the sign-off took them into account.
 func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*card.Card, error) {
 	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Signed: true, Across: true}, k.of)
 	if err != nil {
@@ -141,8 +139,8 @@ func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *kn
 	return cards[0], nil
 }
 
-// countSince adds what is worked on signed days since an older calculation of them to
-// what counts towards the overtime of the open days of their week.
+// countSince adds the work that was added to signed-off days since an older calculation to the
+// overtime basis of the open days of their week.
 func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *card.Card) error {
 	var days []civil.Date
 	var worked, week []int64
@@ -162,7 +160,7 @@ func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *ca
 	return nil
 }
 
-// correct writes down by how much the totals of days changed.
+// correct records the changes of the totals of days.
 func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
 	diff := maps.Clone(after)
 	for key, w := range before {

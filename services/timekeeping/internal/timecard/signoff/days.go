@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// ChangedDays are the days of employees that a change may concern.
+// ChangedDays are the days of employees that a change may affect.
 type ChangedDays map[int64]map[civil.Date]bool
 
 // Add adds a day of an employee.
@@ -19,7 +19,7 @@ func (t ChangedDays) Add(employeeID int64, day civil.Date) {
 	t[employeeID][day] = true
 }
 
-// Holds says whether all days of another change are among these.
+// Holds reports whether it contains all days of another change.
 func (t ChangedDays) Holds(other ChangedDays) bool {
 	for id, days := range other {
 		for day := range days {
@@ -31,13 +31,13 @@ func (t ChangedDays) Holds(other ChangedDays) bool {
 	return true
 }
 
-// daysBefore and daysAfter are how far a change of a day reaches: how punches of the days before
-// it pair may depend on it (card reads five days after its own), and so may the pairs and the
-// overtime of the days after it.
+// daysBefore and daysAfter are the reach of a change of a day. The pairing of punches on the days
+// before it may depend on it (card reads five days after its own). The pairs and the overtime of
+// the days after it may depend on it too.
 const daysBefore, daysAfter = 6, 14
 
-// inSigned returns what a change may concern of the days that are signed off. Days that lie close together are
-// one range, of at most card.MaxDays days.
+// inSigned returns the signed-off days that a change may affect. Days that are close together form
+// one range of at most card.MaxDays days.
 func (t ChangedDays) inSigned(signed map[int64]signoff) []*known {
 	var out []*known
 	for _, id := range slices.Sorted(maps.Keys(t)) {

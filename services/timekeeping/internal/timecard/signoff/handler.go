@@ -25,12 +25,12 @@ type Handler struct {
 
 var _ timekeepingv1.TimecardSignoffServiceServer = (*Handler)(nil)
 
-// New returns a Handler that signs timecards of a store off.
+// New returns a Handler that signs off timecards of a store.
 func New(store *Store, finder *requested.Finder) *Handler {
 	return &Handler{store: store, finder: finder}
 }
 
-// who finds the employee whose timecard is meant, and the days.
+// who returns the employee of the timecard, and the days.
 func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Dates) (int64, person.Person, civil.Range, error) {
 	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Da
 	return tenantID, who, days, err
 }
 
-// SignOffTimecard freezes the days of a timecard through the end of some days.
+// SignOffTimecard freezes the days of a timecard through the last of the given days.
 func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
 	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
@@ -49,7 +49,7 @@ func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOf
 	return &emptypb.Empty{}, h.store.SignOff(ctx, tenantID, who, days)
 }
 
-// ImportTimecardSignoffs signs timecards off, each by itself.
+// ImportTimecardSignoffs signs off timecards independently of each other.
 func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1.ImportTimecardSignoffsRequest) (*timekeepingv1.ImportTimecardSignoffsResponse, error) {
 	if len(req.GetSignoffs()) == 0 {
 		return nil, timecardfault.Missing("signoffs")
@@ -74,8 +74,8 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 	return out, nil
 }
 
-// RemoveTimecardSignoff opens days that are signed off, and all after them. A sign-off is
-// removed as a whole.
+// RemoveTimecardSignoff reopens signed-off days and all later days. It removes each affected
+// sign-off as a whole.
 func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
 	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.
 	return &emptypb.Empty{}, h.store.Reopen(ctx, tenantID, who.ID, days.From)
 }
 
-// ListTimecardSignoffs returns up to where a timecard is signed off.
+// ListTimecardSignoffs returns the last signed-off day of a timecard.
 func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
 	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {

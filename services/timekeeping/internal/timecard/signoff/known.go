@@ -10,19 +10,18 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// known is what other services said of an employee on some days.
+// known is the data of other services about an employee on some days.
 type known struct {
 	id   int64
 	days civil.Range
 	of   map[int64]employeeday.Days
 }
 
-// maxDaysPerCall is how many days one question covers at most, where the days
-// of the employees are not the same.
+// maxDaysPerCall is the maximum number of days of one call, if the days of its employees differ.
 const maxDaysPerCall = 62
 
-// readInGroups asks other services for what they know: once for employees whose days lie close
-// together, as those of one import do.
+// readInGroups reads the data of other services. It makes one call for employees whose days are
+// close together, as in an import.
 func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	left := slices.SortedFunc(slices.Values(all), func(a, b *known) int {
 		return cmp.Or(cmp.Compare(a.days.From, b.days.From), cmp.Compare(a.days.To, b.days.To))
@@ -53,7 +52,7 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	return nil
 }
 
-// known asks other services what they know of an employee on some days.
+// known reads the data of other services about an employee on some days.
 func (s *Store) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
 	of, err := s.cards.ReadEmployeeDays(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err

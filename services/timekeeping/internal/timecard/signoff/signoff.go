@@ -1,5 +1,5 @@
-// Package signoff signs timecards off, and writes what changes on days that are signed
-// off down as corrections of later ones.
+// Package signoff signs off timecards, and records changes of signed-off days as corrections of
+// later days.
 package signoff
 
 import (
@@ -23,14 +23,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-// Store keeps how far timecards are signed off.
+// Store keeps the sign-offs of timecards.
 type Store struct {
 	pool  *pg.Pool
 	cards *card.Reader
 	zones civil.Zones
 }
 
-// NewStore returns a Store in the database of the pool, of the timecards of a reader.
+// NewStore returns a Store for the timecards of a reader, in the database of the pool.
 func NewStore(pool *pg.Pool, cards *card.Reader) *Store { return &Store{pool: pool, cards: cards} }
 
 const (
@@ -46,7 +46,7 @@ SELECT $1, $2, q.day, q.worked, q.week, q.body FROM unnest($3::date[], $4::bigin
 INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by) VALUES ($1, $2, $3, $4, $5)`
 )
 
-// SignOff signs the timecard of an employee off through the last of some days.
+// SignOff signs off the timecard of an employee through the last of the given days.
 func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, days civil.Range) error {
 	if err := s.cards.Over(who, days); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if !now[who.ID].equal(last) {
 			return errSignedMeanwhile
 		}
-		// Leave of signed-off days is refused, so none may be on its way.
+		// Leave of signed-off days is an error, so no leave may be stored at the same time.
 		if err := leaveday.Lock(ctx, tx, tenantID, who.ID); err != nil {
 			return err
 		}
@@ -101,11 +101,12 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 			return err
 		}
 		if day, running := cards[0].Running(); running {
-			// Its punch out would belong to the days after these, and the shift be worth nothing.
+			// The punch out would belong to the days after these, and the shift would be worth
+			// nothing.
 			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
 		}
-		// A run may have staged them while they were open, and the first sign-off also ends days
-		// before them that have lost all they had.
+		// A run may have staged the days while they were open. The first sign-off also closes
+		// earlier days from which everything was removed.
 		noted := open
 		if !signed {
 			noted.From = civil.Beginning
@@ -117,7 +118,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	})
 }
 
-// earliest returns the first day of a timecard, which is not after a day.
+// earliest returns the first day of a timecard, or the given day if that is earlier.
 func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day civil.Date) (civil.Date, error) {
 	var first *time.Time
 	from := card.First
@@ -130,7 +131,7 @@ func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day ci
 	return day, nil
 }
 
-// freeze stores the days of a timecard as they are.
+// freeze stores the current state of the days of a timecard.
 func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, by string) error {
 	var days []civil.Date
 	var worked, week []int64
@@ -159,15 +160,15 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, by str
 	return nil
 }
 
-// Removing takes back what follows from a sign-off as well.
+// Removing a sign-off also removes the data that results from it.
 var removals = []string{
 	`DELETE FROM historical_correction WHERE tenant_id = $1 AND employee_id = $2 AND historical_date > $3`,
 	`DELETE FROM signed_day WHERE tenant_id = $1 AND employee_id = $2 AND day > $3`,
 	`DELETE FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2 AND through > $3`,
 }
 
-// Reopen opens a day of an employee that is signed off, and all after it. A sign-off is
-// removed as a whole.
+// Reopen reopens a signed-off day of an employee and all later days. It removes each affected
+// sign-off as a whole.
 func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civil.Date) error {
 	return cardlock.In(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
 		var left, through *civil.Date

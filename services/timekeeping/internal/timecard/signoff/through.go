@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// signoff is up to where the timecard of an employee is signed off.
+// signoff is the state of an employee's sign-off: the last signed-off day.
 type signoff struct {
 	through  civil.Date
 	openFrom time.Time

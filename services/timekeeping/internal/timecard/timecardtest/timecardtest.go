@@ -22,10 +22,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Known is what other services know, by employee.
+// Known is the data of other services, by employee.
 type Known map[int64]employeeday.Days
 
-// Read returns what is known of employees.
+// Read returns the data of employees.
 func (k Known) Read(_ context.Context, ids []int64, _ civil.Range, _ bool) (map[int64]employeeday.Days, error) {
 	out := map[int64]employeeday.Days{}
 	for _, id := range ids {
@@ -34,7 +34,7 @@ func (k Known) Read(_ context.Context, ids []int64, _ civil.Range, _ bool) (map[
 	return out, nil
 }
 
-// ReadEdited returns what is known of the days of an employee that have a pay code edit.
+// ReadEdited returns the data of the days of an employee that have a pay code edit.
 func (k Known) ReadEdited(_ context.Context, id int64, days civil.Range) (employeeday.Days, error) {
 	of := &schedulingv1.EmployeeDays{EmployeeId: id}
 	edited := map[int32]bool{}
@@ -51,7 +51,7 @@ func (k Known) ReadEdited(_ context.Context, id int64, days civil.Range) (employ
 	return employeeday.Days{Schedule: of}, nil
 }
 
-// Timecards are those of tenants in a database.
+// Timecards gives tests access to the timecards in a database.
 type Timecards struct {
 	Cards    *card.Reader
 	Signoffs *signoff.Store
@@ -63,7 +63,7 @@ func New(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Timecard
 	return &Timecards{Cards: cards, Signoffs: signoff.NewStore(pool, cards)}
 }
 
-// Noon returns a clock that stands at the noon of a day.
+// Noon returns a clock that always shows noon of a day.
 func Noon(t testing.TB, day string) func() time.Time {
 	t.Helper()
 	at, err := time.Parse(time.DateOnly, day)
@@ -71,7 +71,7 @@ func Noon(t testing.TB, day string) func() time.Time {
 	return func() time.Time { return at.Add(12 * time.Hour) }
 }
 
-// Entries returns punches of an employee by the clock of Berlin.
+// Entries returns punches of an employee at times in Berlin.
 func Entries(t testing.TB, employee int64, local ...string) []*punch.Entry {
 	t.Helper()
 	zone, err := civil.LoadZone("Europe/Berlin")
@@ -85,19 +85,19 @@ func Entries(t testing.TB, employee int64, local ...string) []*punch.Entry {
 	return list
 }
 
-// Punch stores punches of an employee, by the clock of Berlin.
+// Punch stores punches of an employee at times in Berlin.
 func (c *Timecards) Punch(ctx context.Context, t testing.TB, tenantID, employee int64, local ...string) {
 	t.Helper()
 	require.NoError(t, c.Signoffs.AddPunches(ctx, tenantID, Entries(t, employee, local...)))
 }
 
-// SignOff signs the timecard of an employee of tenant 1 off through the last of some days.
+// SignOff signs off the timecard of an employee of tenant 1 through the last of the given days.
 func (c *Timecards) SignOff(ctx context.Context, t testing.TB, employee int64, days civil.Range) {
 	t.Helper()
 	require.NoError(t, c.Signoffs.SignOff(ctx, 1, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, days))
 }
 
-// Worked returns what the timecards of employees of the tenant of a context add up to.
+// Worked returns the totals of the timecards of employees, for the tenant of the context.
 func (c *Timecards) Worked(ctx context.Context, t testing.TB, from, to string, ids ...int64) []*timekeepingv1.EmployeeWorkedTime {
 	t.Helper()
 	tenantID := tenant.Of(ctx)
@@ -110,13 +110,13 @@ func (c *Timecards) Worked(ctx context.Context, t testing.TB, from, to string, i
 	return list
 }
 
-// Totals describes the totals of one employee, in a line each.
+// Totals describes the totals of one employee, one line each.
 func (c *Timecards) Totals(ctx context.Context, t testing.TB, from, to string, employee int64) []string {
 	t.Helper()
 	return Describe(c.Worked(ctx, t, from, to, employee)[0].GetTotals())
 }
 
-// Describe writes totals in a line each.
+// Describe formats totals, one line each.
 func Describe(list []*timekeepingv1.WorkedTimeTotal) []string {
 	var out []string
 	for _, w := range list {
