@@ -13,9 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// accruals are the pay codes of a subtype, or of all, with what an employee has left of
-// the accrual codes that they take from at the end of a day: today without one. A
-// subtype without a pay code has all that the employee may take.
+// accruals returns the pay codes of a subtype, or of all subtypes, with the employee's balances of
+// the accrual codes that deduct them, at the end of a day (by default, today). A subtype without a
+// pay code has all pay codes that the employee may use.
 func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, name, date string) (*timekeepingv1.TimeOffAccrualList, error) {
 	day, err := h.dayOf(employee, date)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, 
 	return out, nil
 }
 
-// named returns the subtype that is asked for, all without one.
+// named returns the requested subtype, or all subtypes if the request names none.
 func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
 	if id == nil && name == "" {
 		return h.Subtypes.AllTimeOff(ctx)
@@ -69,7 +69,7 @@ func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timeke
 	return []*timekeepingv1.TimeOffRequestSubtype{subtype}, nil
 }
 
-// dayOf reads a day: that of the employee's clock without one.
+// dayOf parses a day. Without one, it returns today on the employee's clock.
 func (h *requests) dayOf(employee *employee, date string) (civil.Date, error) {
 	if date == "" {
 		return employee.Clocks.At(h.Clock.Now()).Date, nil
@@ -84,8 +84,8 @@ func (h *requests) dayOf(employee *employee, date string) (civil.Date, error) {
 	return day, nil
 }
 
-// containsCode reports whether a pay code is one of some. Refs with an id on both sides are
-// compared by it, all others by name without case.
+// containsCode reports whether a list contains a pay code. It compares ids if both refs have one,
+// and otherwise names without regard to case.
 func containsCode(list []*commonv1.Ref, code *commonv1.Ref) bool {
 	for _, other := range list {
 		if other.Id != nil && code.Id != nil {

@@ -17,23 +17,23 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// Codes of the specified API for employees who are named.
+// Codes of the specified API for employees in requests.
 const (
-	// codeEmployeeUnknown (400): there is no such employee, or the caller does not see them.
+	// codeEmployeeUnknown (400): the employee does not exist, or the caller cannot see them.
 	codeEmployeeUnknown = "WFS-103401"
-	// codeEmployeeMissing (400): an employee is not named.
+	// codeEmployeeMissing (400): the request does not name an employee.
 	codeEmployeeMissing = "WFS-103407"
 )
 
-// employee is an employee whose time off it is.
+// employee is the employee of a request for time off.
 type employee struct {
 	ID           int64
 	PersonNumber string
-	// Zone is where the employee's wall-clock times are.
+	// Clocks are the clocks of the employee's wall-clock times.
 	Clocks civil.Clocks
 }
 
-// Persons finds persons, as [person.Directory] does.
+// Persons finds persons; [person.Directory] implements it.
 type Persons interface {
 	Find(ctx context.Context, tenantID int64, keys []person.Key) (map[person.Key]person.Person, error)
 	Visible(ctx context.Context) (rowvisibility.Set, error)
@@ -41,15 +41,15 @@ type Persons interface {
 	Everybody(ctx context.Context, tenantID int64) ([]person.Person, error)
 }
 
-// directory finds the employees that requests name. It has no place in a transaction.
+// directory finds the employees of requests. Do not call it inside a transaction.
 type directory struct {
 	persons Persons
 	zones   civil.Zones
 }
 
-// employees returns the employees that refs name, in the same order; the qualifier of an
-// employee is the person number. A ref that names nobody whom the caller may see is the error
-// WFS-103401, one without id and qualifier WFS-103407.
+// employees returns the employees that refs name, in the same order. The qualifier of an employee
+// is the person number. A ref to an unknown or invisible employee is the error WFS-103401. A ref
+// without id and qualifier is the error WFS-103407.
 func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]employee, error) {
 	out, unknown, err := d.known(ctx, refs)
 	if err == nil && len(unknown) > 0 {
@@ -61,7 +61,7 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 	return out, nil
 }
 
-// known is employees without those that are unknown, whose errors it returns.
+// known does the same as employees, but leaves out unknown employees and returns their errors.
 func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee, []rpc.UnknownEmployee, error) {
 	tenantID := tenant.Of(ctx)
 	keys := make([]person.Key, len(refs))
@@ -100,7 +100,7 @@ func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee
 	return out, unknown, nil
 }
 
-// keyOf returns whom a ref names. The id wins.
+// keyOf returns the key for a ref. The id has priority.
 func keyOf(ref *commonv1.Ref) person.Key {
 	if ref.Id != nil {
 		return person.Key{ID: ref.GetId()}
@@ -108,10 +108,9 @@ func keyOf(ref *commonv1.Ref) person.Key {
 	return person.Key{Number: ref.GetQualifier()}
 }
 
-// listed returns the employees that a list names, in its order, and for an empty list
-// everybody whom the caller may see. It returns the errors of unknown employees beside the
-// others, and refuses a list of which no employee is known. More than one list in it is the error
-// WFS-111207.
+// listed returns the employees of a list, in its order. An empty list stands for all employees that
+// the caller may see. It also returns the errors of unknown employees, and fails if all employees
+// of the list are unknown. A list of more than one kind is the error WFS-111207.
 func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, []rpc.UnknownEmployee, error) {
 	switch reflist.CountKinds(list) {
 	case 0:
@@ -143,7 +142,7 @@ func (d *directory) everybody(ctx context.Context) ([]employee, error) {
 	return out, nil
 }
 
-// count returns how many employees an empty list stands for.
+// count returns the number of employees that an empty list stands for.
 func (d *directory) count(ctx context.Context) (int, error) {
 	tenantID := tenant.Of(ctx)
 	return d.persons.CountEverybody(ctx, tenantID)

@@ -23,8 +23,8 @@ var _ timekeepingv1.EmployeeTimeOffServiceServer = (*Employee)(nil)
 // NewEmployee returns the handler of EmployeeTimeOffService.
 func NewEmployee(deps Deps) *Employee { return &Employee{requests: newRequests(deps, employeeSide)} }
 
-// CreateEmployeeTimeOff submits a request of the caller. A subtype with automatic
-// approval approves it.
+// CreateEmployeeTimeOff submits a request of the caller. If the subtype has automatic approval, it
+// also approves the request.
 func (h *Employee) CreateEmployeeTimeOff(ctx context.Context, req *timekeepingv1.TimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
 	self, err := h.self(ctx, req.GetEmployee())
 	if err != nil {
@@ -46,8 +46,7 @@ func (h *Employee) GetEmployeeTimeOff(ctx context.Context, req *timekeepingv1.Ge
 	return h.requests.get(ctx, req.GetId())
 }
 
-// MultiReadEmployeeTimeOff returns requests of the caller by their ids, or by the
-// first day.
+// MultiReadEmployeeTimeOff returns requests of the caller, selected by ids or by first day.
 func (h *Employee) MultiReadEmployeeTimeOff(ctx context.Context, req *timekeepingv1.MultiReadEmployeeTimeOffRequest) (*timekeepingv1.TimeOffRequestList, error) {
 	where := req.GetWhere()
 	if (where.GetEmployee() == nil) == (where.GetIds() == nil) {
@@ -83,7 +82,7 @@ func (h *Employee) ListEmployeeTimeOffSubtypes(ctx context.Context, _ *timekeepi
 	return h.requests.subtypes(ctx)
 }
 
-// ReadEmployeeTimeOffAccruals returns what the caller has accrued.
+// ReadEmployeeTimeOffAccruals returns the accrual balances of the caller.
 func (h *Employee) ReadEmployeeTimeOffAccruals(ctx context.Context, req *timekeepingv1.ReadEmployeeTimeOffAccrualsRequest) (*timekeepingv1.TimeOffAccrualList, error) {
 	self, err := h.self(ctx, nil)
 	if err != nil {
@@ -92,7 +91,7 @@ func (h *Employee) ReadEmployeeTimeOffAccruals(ctx context.Context, req *timekee
 	return h.requests.accruals(ctx, self, req.SubtypeId, req.GetSubtypeName(), req.GetDate())
 }
 
-// self returns the caller as an employee. Whoever is named must be the caller.
+// self returns the caller as an employee. An employee in the request must be the caller.
 func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*employee, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.PersonID <= 0 {
@@ -112,7 +111,7 @@ func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*employee, er
 	return self, nil
 }
 
-// isRefOf reports whether a ref names an employee. The id wins.
+// isRefOf reports whether a ref names an employee. The id has priority.
 func isRefOf(ref *commonv1.Ref, employee *employee) bool {
 	if ref.Id != nil {
 		return ref.GetId() == employee.ID

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// maxEmployeeDays bounds one reading: employees multiplied by days.
+// maxEmployeeDays is the maximum of one read: the number of employees times the number of days.
 var maxEmployeeDays = policy.Max[*timekeepingv1.TimeOffOfEmployees]("employees * days")
 
 // Manager serves TimeOffService.
@@ -50,7 +50,7 @@ func (h *Manager) CreateTimeOff(ctx context.Context, in *timekeepingv1.CreateTim
 	return h.requests.create(ctx, &employees[0], req, subtype, approved)
 }
 
-// requestOf returns the request in a body, which is that or has it in timeOffRequest.
+// requestOf returns the request in a body: the body itself, or its property timeOffRequest.
 func requestOf(in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
 	req := &timekeepingv1.TimeOffRequest{
 		Employee: in.GetEmployee(), RequestSubType: in.GetRequestSubType(), Periods: in.GetPeriods(), CommentNotes: in.GetCommentNotes(),
@@ -70,8 +70,7 @@ func (h *Manager) GetTimeOff(ctx context.Context, req *timekeepingv1.GetTimeOffR
 	return h.requests.get(ctx, req.GetId())
 }
 
-// MultiReadTimeOff returns requests by their ids, or those of employees by the first
-// day.
+// MultiReadTimeOff returns requests, selected by ids, or by employees and first day.
 func (h *Manager) MultiReadTimeOff(ctx context.Context, req *timekeepingv1.MultiReadTimeOffRequest) (*timekeepingv1.TimeOffRequestList, error) {
 	where := req.GetWhere()
 	given := 0
@@ -114,8 +113,8 @@ func (h *Manager) ofEmployees(ctx context.Context, path string, named *timekeepi
 	return &timekeepingv1.TimeOffRequestList{Items: items, Failure: failure}, err
 }
 
-// ofList returns the requests of the employees in a list, and the employees that are unknown. An
-// empty list stands for everybody whom the caller may see.
+// ofList returns the requests of the employees in a list, and the unknown employees. An empty list
+// stands for all employees that the caller may see.
 func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, []rpc.UnknownEmployee, error) {
 	count := reflist.Len(list)
 	if count == 0 {
@@ -153,7 +152,7 @@ func (h *Manager) ofHyperfind(ctx context.Context, named *timekeepingv1.TimeOffO
 	}
 	found, _, err := h.ofList(ctx, list, days, nil)
 	if fault.HasCode(err, codeEmployeeUnknown) {
-		return &timekeepingv1.TimeOffRequestList{}, nil // The employees who were found are gone since.
+		return &timekeepingv1.TimeOffRequestList{}, nil // The employees were deleted after they were found.
 	}
 	return found, err
 }
@@ -163,8 +162,8 @@ func (h *Manager) ApplyUpdateTimeOff(ctx context.Context, req *timekeepingv1.App
 	return h.requests.change(ctx, req)
 }
 
-// ListTimeOffSubtypes returns the request subtypes of time off. They are the same for
-// all employees; one that is named must be known.
+// ListTimeOffSubtypes returns the request subtypes of time off. They are the same for all
+// employees. An employee in the request must exist.
 func (h *Manager) ListTimeOffSubtypes(ctx context.Context, req *timekeepingv1.ListTimeOffSubtypesRequest) (*timekeepingv1.TimeOffSubtypeList, error) {
 	if req.EmployeeId != nil || req.PersonNumber != nil {
 		if _, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
@@ -174,7 +173,7 @@ func (h *Manager) ListTimeOffSubtypes(ctx context.Context, req *timekeepingv1.Li
 	return h.requests.subtypes(ctx)
 }
 
-// ReadTimeOffAccruals returns what an employee has accrued.
+// ReadTimeOffAccruals returns the accrual balances of an employee.
 func (h *Manager) ReadTimeOffAccruals(ctx context.Context, req *timekeepingv1.ReadTimeOffAccrualsRequest) (*timekeepingv1.TimeOffAccrualList, error) {
 	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}})
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// ListTimeOffSymbolicValues returns what a period may take of its days. It is the same
-// for all employees; one that is named must be known.
+// ListTimeOffSymbolicValues returns the amounts that a period may use of its days. They are the
+// same for all employees. An employee in the request must exist.
 func (h *Manager) ListTimeOffSymbolicValues(ctx context.Context, req *timekeepingv1.ListTimeOffSymbolicValuesRequest) (*timekeepingv1.SymbolicValueList, error) {
 	if req.EmployeeId != nil || req.PersonNumber != nil {
 		if _, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}}); err != nil {
@@ -28,15 +28,15 @@ func (h *Manager) ListTimeOffSymbolicValues(ctx context.Context, req *timekeepin
 	return h.requests.symbolicValues(ctx, req.SubtypeId, req.GetSubtypeName())
 }
 
-// ListEmployeeTimeOffSymbolicValues returns what a period may take of its days.
+// ListEmployeeTimeOffSymbolicValues returns the amounts that a period may use of its days.
 func (h *Employee) ListEmployeeTimeOffSymbolicValues(
 	ctx context.Context, req *timekeepingv1.ListEmployeeTimeOffSymbolicValuesRequest,
 ) (*timekeepingv1.SymbolicValueList, error) {
 	return h.requests.symbolicValues(ctx, req.SubtypeId, req.GetSubtypeName())
 }
 
-// symbolicValues returns the default amounts of a subtype, and all where it has none
-// or no subtype is named.
+// symbolicValues returns the default amounts of a subtype. It returns all amounts if the subtype
+// has none, or if no subtype is named.
 func (h *requests) symbolicValues(ctx context.Context, id *int64, name string) (*timekeepingv1.SymbolicValueList, error) {
 	var defaults []*commonv1.Ref
 	if id != nil || name != "" {
@@ -67,7 +67,7 @@ func amountRef(id int64, name string) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name), Name: proto.String(name)}
 }
 
-// ListTimeOffRequestPeriods returns for which days an employee can ask.
+// ListTimeOffRequestPeriods returns the days that an employee can request off.
 func (h *Manager) ListTimeOffRequestPeriods(ctx context.Context, req *timekeepingv1.ListTimeOffRequestPeriodsRequest) (*timekeepingv1.RequestPeriodList, error) {
 	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{{Id: req.EmployeeId, Qualifier: req.PersonNumber}})
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Manager) ListTimeOffRequestPeriods(ctx context.Context, req *timekeepin
 	return h.requests.periods(ctx, &employees[0], req.GetStartDate(), req.GetEndDate())
 }
 
-// ListEmployeeTimeOffRequestPeriods returns for which days the caller can ask.
+// ListEmployeeTimeOffRequestPeriods returns the days that the caller can request off.
 func (h *Employee) ListEmployeeTimeOffRequestPeriods(
 	ctx context.Context, req *timekeepingv1.ListEmployeeTimeOffRequestPeriodsRequest,
 ) (*timekeepingv1.RequestPeriodList, error) {
@@ -87,8 +87,7 @@ func (h *Employee) ListEmployeeTimeOffRequestPeriods(
 	return h.requests.periods(ctx, self, req.GetStartDate(), req.GetEndDate())
 }
 
-// periods returns the days from the first to the last that are neither locked nor taken
-// as a whole by a request.
+// periods returns the days of a range that are neither locked nor completely used by a request.
 func (h *requests) periods(ctx context.Context, employee *employee, first, last string) (*timekeepingv1.RequestPeriodList, error) {
 	days, err := daysBetween("start_date", first, "end_date", last)
 	if err != nil {
@@ -116,7 +115,7 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 	return out, nil
 }
 
-// taken returns the days for which an employee cannot ask.
+// taken returns the days that an employee cannot request off.
 func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) (map[civil.Date]bool, error) {
 	ranges, err := h.locked(ctx, employeeID, days)
 	if err != nil {
@@ -147,7 +146,8 @@ func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeI
 	return out, nil
 }
 
-// locked returns the locked days of an employee that meet some days, which scheduling knows.
+// locked returns the locked days of an employee that overlap a range. It reads them from
+// scheduling.
 func (h *requests) locked(ctx context.Context, employeeID int64, days civil.Range) ([]civil.Range, error) {
 	response, err := h.Days.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{employeeID}, From: int32(days.From), To: int32(days.To), OnlyLockedDays: true,

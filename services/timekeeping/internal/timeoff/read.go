@@ -27,7 +27,7 @@ func (h *requests) get(ctx context.Context, id int64) (*timekeepingv1.TimeOffReq
 	return h.present(ctx, r, employee), rpc.SetVersion(ctx, r.version)
 }
 
-// withIDs returns requests in the order of their ids, or an error when one is unknown.
+// withIDs returns requests in the order of their ids, or an error if one is unknown.
 func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.TimeOffRequestList, error) {
 	if len(ids) == 0 {
 		return nil, missing("where.ids.timeOffRequestIds")
@@ -55,8 +55,8 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 	return h.list(ctx, rows)
 }
 
-// of returns the requests of employees that touch some days and have one of the
-// statuses; nil for any.
+// of returns the requests of employees that overlap a range of days and have one of the statuses;
+// nil selects all statuses.
 func (h *requests) of(ctx context.Context, employees []employee, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
 	tenantID := tenant.Of(ctx)
 	if statuses == nil {
@@ -86,7 +86,7 @@ func (h *requests) of(ctx context.Context, employees []employee, days civil.Rang
 	return out, nil
 }
 
-// list returns rows as responses show them.
+// list converts rows to the form of responses.
 func (h *requests) list(ctx context.Context, rows []*row) (*timekeepingv1.TimeOffRequestList, error) {
 	refs := make([]*commonv1.Ref, len(rows))
 	for i, r := range rows {
@@ -103,7 +103,7 @@ func (h *requests) list(ctx context.Context, rows []*row) (*timekeepingv1.TimeOf
 	return out, nil
 }
 
-// completion returns the statuses that a completion state stands for.
+// completion returns the statuses of a completion state.
 func completion(state string) ([]status, error) {
 	switch state {
 	case "":
@@ -130,7 +130,7 @@ func (h *requests) subtype(ctx context.Context, named *timekeepingv1.TimeOffSubt
 	return h.Subtypes.TimeOff(ctx, named.Id, named.GetName())
 }
 
-// subtypes are the request subtypes of time off as lists show them.
+// subtypes returns the request subtypes of time off in the form of lists.
 func (h *requests) subtypes(ctx context.Context) (*timekeepingv1.TimeOffSubtypeList, error) {
 	all, err := h.Subtypes.AllTimeOff(ctx)
 	if err != nil {

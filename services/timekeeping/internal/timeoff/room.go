@@ -19,39 +19,40 @@ import (
 )
 
 const (
-	// maxReads bounds how often a change is prepared because the employee's leave changed
-	// meanwhile.
+	// maxReads is the maximum number of attempts to prepare a change while the employee's leave
+	// changes.
 	maxReads = 10
-	// maxAround bounds how many days before and after a request others of the employee are looked at.
+	// maxAround is the number of days before and after a request in which other requests of the
+	// employee are considered.
 	maxAround = 366
-	// What checkAvailability of a pay code says.
+	// Values of checkAvailability of a pay code.
 	checkNever, checkSubmission = 0, 2
 )
 
-// errMeanwhile says that a request, or the leave of its employee, changed while a change was
+// errMeanwhile is the error if a request, or the leave of its employee, changed while a change was
 // prepared.
 var errMeanwhile = fault.Conflict(fault.CodeStale, "Somebody changed the request, or other leave of the employee, meanwhile. Read it, and send the request again.")
 
-// wish is a request as it is to become.
+// wish is the intended state of a request.
 type wish struct {
 	id, employeeID int64
 	request        *timekeepingv1.TimeOffRequest
 	status         status
 	subtype        *timekeepingv1.TimeOffRequestSubtype
-	// before is what it has on the schedule now, nil for nothing.
+	// before is the request as the schedule shows it now; nil if the schedule does not show it.
 	before *timekeepingv1.TimeOffRequest
 }
 
-// room is what the days of a request have, read before its transaction.
+// room is the data of the days of a request, read before the transaction.
 type room struct {
 	days *leaveday.Days
-	// mark is that of the leave that the balance was read with, "" when none was, and uncovered
-	// why the balance does not cover the request.
+	// mark identifies the state of the leave for which the balance was read; "" if no balance was
+	// read. uncovered is the error if the balance does not cover the request.
 	mark      string
 	uncovered error
 }
 
-// retry runs a change again when the leave of the employee changed while it was prepared.
+// retry repeats a change if the leave of the employee changed while the change was prepared.
 func retry(change func() error) error {
 	var err error
 	for range maxReads {
@@ -62,8 +63,8 @@ func retry(change func() error) error {
 	return err
 }
 
-// readRoom reads what the days of a wish have, and whether balances cover it. It has no place in
-// a transaction.
+// readRoom reads the data of the days of an intended request, and whether balances cover it. Do not
+// call it inside a transaction.
 func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room, error) {
 	takings, err := leaveday.OfTimeOff(w.id, w.request)
 	if err != nil {
@@ -91,7 +92,7 @@ func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room,
 		return nil, err
 	}
 	if w.status.covers() {
-		pending = nil // What is approved first has the balance.
+		pending = nil // The request that is approved first gets the balance.
 	}
 	var days []civil.Date
 	for _, t := range slices.Concat(takings, old, pending) {
@@ -109,8 +110,8 @@ func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room,
 	return m, err
 }
 
-// split returns what undecided requests other than one take, and the last day of all, which is
-// at most a last one.
+// split returns the deductions of undecided requests other than the given one. It also returns the
+// last day of all these requests, limited to a given last day.
 func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking, until civil.Date, err error) {
 	for _, r := range others {
 		if r.id == id {
@@ -133,7 +134,8 @@ func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking,
 	return pending, until, nil
 }
 
-// listWanted returns what balances must cover: nothing when no pay code of the takings is checked.
+// listWanted returns the deductions that balances must cover. It returns none if no pay code of the
+// deductions is checked.
 func (m *room) listWanted(as status, takings, old, pending []leaveday.Taking) []accrual.Wanted {
 	var out []accrual.Wanted
 	checks := false
@@ -172,8 +174,8 @@ func needsCheck(code *timekeepingv1.PayCode, as status) bool {
 	return as.covers()
 }
 
-// check refuses a request whose days have no room for it beside the employee's other leave, or
-// whose balance does not cover it. The transaction holds the lock of the employee.
+// check returns an error if the days of a request have no room for it beside the employee's other
+// leave, or if the balance does not cover it. The transaction holds the lock of the employee.
 func (m *room) check(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	if m == nil {
 		return errMeanwhile

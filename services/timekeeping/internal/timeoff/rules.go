@@ -19,22 +19,25 @@ import (
 
 // Codes of the specified API.
 const (
-	// CodeChange (400): the status cannot be changed to this one, or the request is over. See nextValidStatuses.
+	// CodeChange (400): the status cannot be changed to this one, or the request is over. See
+	// nextValidStatuses.
 	CodeChange = "WFS-101902"
-	// CodeInconsistent (400): the employee has a request for one of the days already. Retract or cancel that one first.
+	// CodeInconsistent (400): the employee already has a request for one of the days. Retract or
+	// cancel that request first.
 	CodeInconsistent = "WFS-101921"
-	// CodeNotAllowed (400): the caller may not make, or decide on, requests of this employee.
+	// CodeNotAllowed (400): the caller may not create or decide requests of this employee.
 	CodeNotAllowed = "WFS-101923"
-	// CodeStatus (400): there is no such status.
+	// CodeStatus (400): the status does not exist.
 	CodeStatus = "WFS-101926"
 )
 
 const (
-	// maxDays bounds the days of a request.
+	// maxDays is the maximum number of days of a request.
 	maxDays = 366
-	// maxHours bounds the duration on a day.
+	// maxHours is the maximum duration on a day.
 	maxHours = 24
-	// maxBytes bounds a request with all that is in it: reads hold many.
+	// maxBytes is the maximum size of a request with all its properties, because a read returns
+	// many requests.
 	maxBytes = 16 << 10
 )
 
@@ -46,8 +49,8 @@ func invalid(path, format string, args ...any) error {
 	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-// prepare checks what is taken from a request for time off, and returns it as it is
-// stored, with the days of each period.
+// prepare validates the properties of a request for time off that are stored. It returns the stored
+// form and the days of each period.
 func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype) (*timekeepingv1.TimeOffRequest, []civil.Range, error) {
 	out := &timekeepingv1.TimeOffRequest{
 		RequestSubType: &timekeepingv1.TimeOffSubtype{
@@ -84,7 +87,7 @@ func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOff
 	return out, days, nil
 }
 
-// preparePeriod checks a period and completes what it leaves out.
+// preparePeriod validates a period and fills in the defaults.
 func preparePeriod(path string, given *timekeepingv1.TimeOffPeriod, subtype *timekeepingv1.TimeOffRequestSubtype) (*timekeepingv1.TimeOffPeriod, civil.Range, error) {
 	p := proto.CloneOf(given)
 	days, err := daysOf(path, p.GetStartDate(), cmp.Or(p.GetEndDate(), p.GetStartDate()))
@@ -108,8 +111,8 @@ func preparePeriod(path string, given *timekeepingv1.TimeOffPeriod, subtype *tim
 	return p, days, prepareAmount(path, p, subtype)
 }
 
-// prepareAmount checks that a period says what it takes of its days. One that does not
-// takes what the subtype has for it.
+// prepareAmount validates how much a period uses of its days. A period that does not specify this
+// uses the default of the subtype.
 func prepareAmount(path string, p *timekeepingv1.TimeOffPeriod, subtype *timekeepingv1.TimeOffRequestSubtype) error {
 	if p.GetDuration() == 0 && !timeofffault.Named(p.GetSymbolicAmount()) {
 		amounts, fixed := subtype.GetDefaultSymbolicAmounts(), subtype.GetFixedValueHours().GetSeconds()
@@ -143,17 +146,17 @@ func prepareAmount(path string, p *timekeepingv1.TimeOffPeriod, subtype *timekee
 	return nil
 }
 
-// whole reports whether a period takes all of its days.
+// whole reports whether a period uses its whole days.
 func whole(p *timekeepingv1.TimeOffPeriod) bool {
 	return p.GetSymbolicAmount().GetQualifier() == symbolicamount.FullDay
 }
 
-// daysOf reads the first and the last of some days.
+// daysOf parses the first and the last day of a range.
 func daysOf(path, first, last string) (civil.Range, error) {
 	return daysBetween(path+".startDate", first, path+".endDate", last)
 }
 
-// daysBetween reads the first and the last of some days, which stand at two places of a request.
+// daysBetween parses the first and the last day of a range, which are at two paths of a request.
 func daysBetween(firstAt, first, lastAt, last string) (civil.Range, error) {
 	if first == "" {
 		return civil.Range{}, missing(firstAt)
@@ -179,8 +182,7 @@ func daysBetween(firstAt, first, lastAt, last string) (civil.Range, error) {
 	return days, nil
 }
 
-// edits are the pay code edits by which a request stands on the schedule: one for
-// each day.
+// edits returns the pay code edits of a request on the schedule: one for each day.
 func edits(r *timekeepingv1.TimeOffRequest) ([]*schedulingv1.PayCodeEdit, error) {
 	var out []*schedulingv1.PayCodeEdit
 	for _, p := range r.GetPeriods() {

@@ -10,11 +10,11 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// status is what has become of a request.
+// status is the status of a request.
 type status int64
 
-// The ids of the statuses on the wire. Those of the reference product's other kinds
-// of requests are left out.
+// The ids of the statuses in the API. Statuses of other request types of the reference product are
+// left out.
 const (
 	submitted       status = 2
 	pending         status = 3
@@ -25,14 +25,14 @@ const (
 	retracted       status = 12
 )
 
-// names are what people call the statuses. A symbolic id is the name in capitals,
-// without spaces.
+// names are the display names of the statuses. A symbolic id is the name in capitals, without
+// spaces.
 var names = map[status]string{
 	submitted: "Submitted", pending: "Pending", approved: "Approved", refused: "Refused",
 	cancelSubmitted: "Cancel Submitted", cancelled: "Cancelled", retracted: "Retracted",
 }
 
-// side is who changes a request: its employee, or somebody who decides on it.
+// side is the role of the user who changes a request: its employee, or a user who decides it.
 type side int
 
 const (
@@ -52,14 +52,14 @@ var steps = map[side]map[status][]status{
 	},
 }
 
-// undecided, and active, are the statuses of requests that wait for a decision, and of
-// those whose days are, or may come to be, taken.
+// undecided are the statuses of requests that wait for a decision. active are the statuses of
+// requests that use their days, or may use them after a decision.
 var (
 	undecided = []status{submitted, pending, cancelSubmitted}
 	active    = []status{submitted, pending, approved, cancelSubmitted}
 )
 
-// covers reports whether requests of a status stand on the schedule.
+// covers reports whether requests of a status are on the schedule.
 func (s status) covers() bool { return s == approved || s == cancelSubmitted }
 
 func (s status) symbolicID() string {
@@ -78,8 +78,7 @@ func messages(list []status) []*timekeepingv1.RequestStatus {
 	return out
 }
 
-// statusOf returns the status that a request names: by id, which wins, symbolic id
-// or name.
+// statusOf returns the status that a request names by id, symbolic id or name. The id has priority.
 func statusOf(given *timekeepingv1.RequestStatus) (status, error) {
 	for s, name := range names {
 		symbolic := strings.TrimPrefix(strings.ToUpper(given.GetSymbolicId()), "REQUEST_STATE_")
@@ -104,9 +103,9 @@ func statusOf(given *timekeepingv1.RequestStatus) (status, error) {
 	return 0, fault.Invalid(CodeStatus, "changeState.do.toStatus must be one of "+strings.Join(known, ", ")+".")
 }
 
-// next returns the status that a request gets when a side changes it to another one,
-// or an error when it cannot. Who asks to cancel what is approved only asks for it,
-// unless that is granted by itself.
+// next returns the status that results from a change by a side, or an error if the side cannot make
+// the change. An employee's cancellation of an approved request is only submitted, unless it takes
+// effect without approval.
 func next(by side, from, to status, cancelsItself bool) (status, error) {
 	if by == employeeSide && from == approved && (to == cancelled || to == cancelSubmitted) {
 		if cancelsItself {

@@ -23,7 +23,7 @@ type row struct {
 	request        *timekeepingv1.TimeOffRequest
 }
 
-// maxRead bounds the requests of one response.
+// maxRead is the maximum number of requests in one response.
 const maxRead = 10_000
 
 const (
@@ -72,7 +72,7 @@ func byID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 	return out, err
 }
 
-// readCovering returns the requests that stand on schedules, with their employees.
+// readCovering returns the requests that are on schedules, with their employees.
 func readCovering(ctx context.Context, tx pgx.Tx, tenantID int64) (map[int64]int64, error) {
 	rows, err := tx.Query(ctx, selectCovering, tenantID, []status{approved, cancelSubmitted})
 	if err != nil {
@@ -90,8 +90,8 @@ func readCovering(ctx context.Context, tx pgx.Tx, tenantID int64) (map[int64]int
 	return out, nil
 }
 
-// forUpdate returns a request, or nil, and keeps others from changing it until the
-// transaction ends.
+// forUpdate returns a request or nil. It prevents other transactions from changing the request
+// until the transaction ends.
 func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error) {
 	found, err := tx.Query(ctx, lockByID, tenantID, id)
 	list, err := collect(found, err)
@@ -101,8 +101,8 @@ func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error)
 	return list[0], nil
 }
 
-// byEmployee returns the requests of employees that have one of the statuses, and
-// whose first and last day touch some days: one more than maxRead at most.
+// byEmployee returns the requests of employees that have one of the statuses and overlap a range of
+// days with their span from first to last day. It returns at most maxRead+1 requests.
 func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
 	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, maxRead+1)
 	list, err := collect(found, err)
@@ -155,7 +155,7 @@ func collect(rows pgx.Rows, err error) ([]*row, error) {
 	return out, nil
 }
 
-// insert stores a new request, which has its id.
+// insert stores a new request, whose id is already set.
 func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {
@@ -170,7 +170,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 
 var errGone = errors.New("timeoff: the request is gone")
 
-// update stores what has become of a request.
+// update stores a changed status of a request.
 func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {
@@ -186,7 +186,7 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	return nil
 }
 
-// replace stores what a request asks for anew.
+// replace stores new contents of a request.
 func replace(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package timeoff keeps requests for time off: employees submit and retract them,
-// managers decide on them. What is approved stands on the schedule as pay code edits
-// that cover the shifts of their days, until it is cancelled.
+// Package timeoff keeps requests for time off. Employees submit and retract requests, and managers
+// decide them. Approved requests are on the schedule until they are cancelled, as pay code edits
+// that cover the shifts of their days.
 package timeoff
 
 import (
@@ -30,38 +30,39 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// Subtypes are the request subtypes of time off.
+// Subtypes finds the request subtypes of time off.
 type Subtypes interface {
-	// TimeOff returns the one with an id or, without one, a name.
+	// TimeOff returns the subtype with an id or, without one, a name.
 	TimeOff(ctx context.Context, id *int64, name string) (*timekeepingv1.TimeOffRequestSubtype, error)
-	// AllTimeOff returns all by name, in the language of the caller.
+	// AllTimeOff returns all subtypes by name, in the language of the caller.
 	AllTimeOff(ctx context.Context) ([]*timekeepingv1.TimeOffRequestSubtype, error)
 }
 
-// Accruals returns what employees have left of what they were granted.
+// Accruals reads the accrual balances of employees.
 type Accruals interface {
 	Balances(ctx context.Context, employeeID int64, day civil.Date) ([]accrual.Balance, error)
-	// Cover refuses what the balances do not cover; see [accrual.Reader.Cover].
+	// Cover returns an error if the balances do not cover the deductions; see
+	// [accrual.Reader.Cover].
 	Cover(ctx context.Context, employeeID int64, wanted []accrual.Wanted, until civil.Date) error
 }
 
-// Deps is what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Pool    *pg.Pool
 	Persons Persons
-	// Days says which days are locked.
+	// Days reads the locked days.
 	Days schedulingv1.EmployeeDayServiceClient
 	// Handover changes requests together with the schedule.
 	Handover *handover.Handover
 	Subtypes Subtypes
 	Commons  employeesearch.Commons
 	Accruals Accruals
-	// Room knows how much leave days can have.
+	// Room calculates how much leave days can have.
 	Room  *leaveday.Reader
 	Clock clock.Clock
 }
 
-// requests is what both sides have in common.
+// requests implements the operations of both sides.
 type requests struct {
 	Deps
 	directory *directory
@@ -118,8 +119,8 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 	return h.present(ctx, made, employee), rpc.SetVersion(ctx, made.version)
 }
 
-// refuseOverlaps refuses a request when the employee has another one on one of its days, and
-// one of both takes all of the day.
+// refuseOverlaps returns an error if the employee has another request on one of the days, and one
+// of the two requests uses the whole day.
 func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, days []civil.Range) error {
 	others, err := byEmployee(ctx, tx, tenantID, []int64{made.employeeID}, active, civil.Through(made.first, made.last))
 	if err != nil {
@@ -144,9 +145,9 @@ func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, d
 	return nil
 }
 
-// putOnSchedule puts on the schedule what a request has there by its status, unless the
-// timecard of its first day, or of the day on which it began before, is signed off. It is the
-// last thing that a change does: scheduling may refuse it.
+// putOnSchedule sends the edits that a request has in its status to the schedule. It returns an
+// error if the timecard of its first day, or of its first day before the change, is signed off. It
+// must be the last step of a change, because scheduling may reject the edits.
 func putOnSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, r *row, first civil.Date, put handover.Put) error {
 	if err := leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: r.employeeID, First: first}); err != nil {
 		return err
@@ -166,8 +167,8 @@ func (r *row) edits() ([]*schedulingv1.PayCodeEdit, error) {
 	return edits(r.request)
 }
 
-// StoredEdits returns the pay code edits that a request has on the schedule, as the database
-// has it; none for a request that is not there.
+// StoredEdits returns the pay code edits that a request has on the schedule, according to the
+// database. A request that does not exist has none.
 func StoredEdits(ctx context.Context, db pg.Querier, tenantID, requestID int64) ([]*schedulingv1.PayCodeEdit, error) {
 	found, err := byID(ctx, db, tenantID, []int64{requestID})
 	if err != nil || found[requestID] == nil {
@@ -176,8 +177,8 @@ func StoredEdits(ctx context.Context, db pg.Querier, tenantID, requestID int64) 
 	return found[requestID].edits()
 }
 
-// HandOverAgain has the sweep tell scheduling again what requests have on schedules: those
-// that are approved, and those of which scheduling has something, with their employees.
+// HandOverAgain makes the sweep send the edits of requests to scheduling again: of the approved
+// requests, and of those that scheduling has, given with their employees.
 func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled map[int64]int64) error {
 	requests, err := readCovering(ctx, tx, tenantID)
 	if err != nil {
@@ -212,7 +213,7 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 	return changed, err
 }
 
-// changeStatus is one attempt of a change of the status of a request.
+// changeStatus makes one attempt to change the status of a request.
 func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffStatusDo, id int64, to status) (*timekeepingv1.TimeOffRequest, error) {
 	tenantID := tenant.Of(ctx)
 	seen, employee, err := h.find(ctx, tenantID, id, http.StatusBadRequest)
@@ -221,11 +222,11 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 	}
 	subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, "")
 	if err != nil {
-		subtype = nil // It was deleted, and had nothing to say then.
+		subtype = nil // The subtype was deleted, so it has no settings.
 	}
 	cancelsItself := subtype.GetAutomaticApprovalForCancellation()
 	var changed *row
-	after, _ := next(h.by, seen.status, to, cancelsItself) // What is refused changes nothing.
+	after, _ := next(h.by, seen.status, to, cancelsItself) // An invalid change fails below.
 	var room *room
 	if after.covers() && !seen.status.covers() {
 		if room, err = h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: seen.employeeID, request: seen.request, status: after, subtype: subtype}); err != nil {
@@ -274,8 +275,8 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 	return h.present(ctx, changed, employee), nil
 }
 
-// find returns a request that the caller may see, with its employee, or an error of
-// the status.
+// find returns a request that the caller may see, with its employee. Otherwise it returns an error
+// with the status missing.
 func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*row, *employee, error) {
 	visible, err := h.visible(ctx)
 	if err != nil {
@@ -302,7 +303,7 @@ func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*
 	return r, &employees[0], nil
 }
 
-// visible returns whose requests the caller may see on this side.
+// visible returns the employees whose requests the caller may see on this side.
 func (h *requests) visible(ctx context.Context) (rowvisibility.Set, error) {
 	if h.by == managerSide {
 		return h.Persons.Visible(ctx)
@@ -322,7 +323,7 @@ func isCaller(ctx context.Context, employeeID int64) bool {
 	return ok && p.PersonID == employeeID
 }
 
-// changed is the note of a change that the caller makes now.
+// changed returns the history entry of a change that the caller makes now.
 func (h *requests) changed(ctx context.Context, employee *employee, from, to status) *timekeepingv1.RequestStatusChange {
 	out := &timekeepingv1.RequestStatusChange{
 		ChangeDateTime: employee.Clocks.At(h.Clock.Now()).String(), ToStatus: to.message(),
@@ -336,8 +337,8 @@ func (h *requests) changed(ctx context.Context, employee *employee, from, to sta
 	return out
 }
 
-// creator is how responses name who makes a request: a person by their number, where
-// it is known here, and otherwise by the user name.
+// creator returns the ref of the user who creates a request: the person number if the person is
+// known here, and otherwise the user name.
 func (h *requests) creator(ctx context.Context, employee *employee) *commonv1.Ref {
 	p, ok := authn.From(ctx)
 	switch {
@@ -360,7 +361,7 @@ func refOf(e *employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
-// present returns a request as responses show it.
+// present converts a request to the form of responses.
 func (h *requests) present(ctx context.Context, r *row, employee *employee) *timekeepingv1.TimeOffRequest {
 	out := proto.CloneOf(r.request)
 	out.Id, out.Employee = proto.Int64(r.id), refOf(employee)

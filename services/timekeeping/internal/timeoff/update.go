@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// UpdateTimeOff replaces what a request asks for. One that is approved stays so: its
-// old days are given back and the new ones taken, or nothing changes.
+// UpdateTimeOff replaces the contents of a request. An approved request stays approved: its old
+// days are given back and the new days are deducted, or nothing changes.
 func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
 	given := req.GetBody()
 	if id := given.GetId(); id != 0 && id != req.GetId() {
@@ -40,8 +40,8 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTi
 	return h.requests.replace(ctx, tenantID, seen, employee, given, subtype)
 }
 
-// subtypeFor returns the subtype that a request will have. The one that it has must let
-// managers edit requests, as it does unless it says otherwise.
+// subtypeFor returns the new subtype of a request. The current subtype must let managers edit
+// requests, which is the default.
 func (h *requests) subtypeFor(ctx context.Context, given *timekeepingv1.TimeOffRequest, seen *row) (*timekeepingv1.TimeOffRequestSubtype, error) {
 	subtype, err := h.Subtypes.TimeOff(ctx, &seen.subtypeID, "")
 	if err != nil && given.GetRequestSubType() == nil {

@@ -1,8 +1,9 @@
-// Package handover tells scheduling which pay code edits requests for time off have on
-// schedules, inside of the transactions that change the requests: scheduling may refuse them.
+// Package handover sends the pay code edits of time-off requests to scheduling, inside the
+// transactions that change the requests, because scheduling may reject the edits.
 //
-// A claim is committed before such a transaction, which deletes it. A claim that stays is of a
-// change that was broken off. The sweep tells scheduling then what the database has.
+// Before such a transaction, the package commits a claim, and the transaction deletes it. A claim
+// that remains belongs to an interrupted change. The sweep then sends the state of the database to
+// scheduling.
 package handover
 
 import (
@@ -24,13 +25,13 @@ import (
 )
 
 const (
-	// callTimeout bounds one call of scheduling. A transaction waits for it.
+	// callTimeout is the timeout of one call to scheduling. A transaction waits for the call.
 	callTimeout = 5 * time.Second
-	// maxAttempts bounds how often a change is begun again because the sweep took its claim.
+	// maxAttempts is the maximum number of attempts of a change if the sweep takes its claims.
 	maxAttempts = 5
 )
 
-// claims says why a claim has no row in the audit log.
+// claims is the reason why claims have no entries in the audit log.
 const claims pg.Unaudited = "a claim changes nothing, and the change that follows it is audited"
 
 var (
@@ -38,8 +39,8 @@ var (
 	errSwept     = errors.New("handover: the claim was settled before the change began")
 )
 
-// Stored reads the pay code edits that a request has on the schedule, as the database has it;
-// none for a request that is not there.
+// Stored reads the pay code edits that a request has on the schedule, according to the database. A
+// request that does not exist has none.
 type Stored func(ctx context.Context, db pg.Querier, tenantID, requestID int64) ([]*schedulingv1.PayCodeEdit, error)
 
 // Handover changes requests together with the schedule.
@@ -51,24 +52,24 @@ type Handover struct {
 	waiting  prometheus.Gauge
 }
 
-// New returns a Handover of the requests in the database of the pool. Its sweep counts the
-// changes that it cannot settle.
+// New returns a Handover of the requests in the database of the pool. Its sweep sets the metric
+// waiting to the number of changes that it could not settle.
 func New(pool *pg.Pool, schedule schedulingv1.TimeOffEditServiceClient, stored Stored, log *slog.Logger, waiting prometheus.Gauge) *Handover {
 	return &Handover{pool: pool, schedule: schedule, stored: stored, log: log, waiting: waiting}
 }
 
-// Request names a request and its employee.
+// Request identifies a request and its employee.
 type Request struct {
 	ID, EmployeeID int64
 }
 
-// Put replaces what the request has on the schedule. It comes after all checks of a change,
-// and fails as scheduling does.
+// Put replaces the edits of the request on the schedule. Call it after all checks of a change. It
+// returns the errors of scheduling.
 type Put func(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayCodeEdit) error
 
-// Change runs the change of a request in a transaction in which other changes of the
-// employee's requests wait. Touches says whether the change is expected to put: then it
-// claims at once. One that puts unexpectedly is begun again.
+// Change runs a change of a request in a transaction that blocks other changes of the employee's
+// requests. Touches says whether the change will probably call put. If so, Change commits the claim
+// first. A change that calls put unexpectedly is restarted with a claim.
 func (h *Handover) Change(
 	ctx context.Context, tenantID int64, r Request, touches bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
 ) error {
@@ -89,7 +90,7 @@ type attempt struct {
 	*Handover
 	tenantID, claim int64
 	request         Request
-	// uncertain says that scheduling may have carried out a call.
+	// uncertain means that scheduling may have carried out a call.
 	uncertain bool
 }
 
@@ -119,7 +120,7 @@ func (h *Handover) attempt(
 	return err
 }
 
-// put calls scheduling with a version that is newer than all before it.
+// put calls scheduling with a new version, which is higher than all earlier ones.
 func (a *attempt) put(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayCodeEdit) error {
 	if a.claim == 0 {
 		return errUnclaimed
@@ -133,8 +134,8 @@ func (a *attempt) put(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayC
 	return err
 }
 
-// release deletes the claim of a change that scheduling has not seen, or has refused. The
-// sweep does it otherwise.
+// release deletes the claim of a change if scheduling has not received the change, or has rejected
+// it. Otherwise the sweep deletes the claim.
 func (a *attempt) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -143,8 +144,7 @@ func (a *attempt) release(ctx context.Context) {
 	}
 }
 
-// call tells scheduling what a request has on the schedule. The transaction holds the lock of
-// the employee.
+// call sends the edits of a request to scheduling. The transaction holds the lock of the employee.
 func (h *Handover) call(ctx context.Context, tx pgx.Tx, r Request, edits []*schedulingv1.PayCodeEdit, repeats bool) error {
 	var version int64
 	if err := tx.QueryRow(ctx, `SELECT nextval('time_off_version')`).Scan(&version); err != nil {

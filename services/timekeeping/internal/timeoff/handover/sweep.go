@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// sweepEvery is how often claims that stay are looked for, and sweepAfter how old they are
-	// then: the change that made it has its turn first.
+	// sweepEvery is the interval of searches for remaining claims. sweepAfter is the minimum age of
+	// such a claim, so that the change that created it can finish first.
 	sweepEvery = 2 * time.Second
 	sweepAfter = 5 * time.Second
-	// sweepLimit bounds the claims of one sweep. The next one goes on.
+	// sweepLimit is the maximum number of claims of one sweep. The next sweep continues.
 	sweepLimit = 1000
 )
 
@@ -28,7 +28,8 @@ const (
 
 	postponeClaim = `UPDATE time_off_claim SET claimed_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2`
 
-	// A time that has not come yet was written while the clock was ahead, and says nothing.
+	// A time in the future was written while a clock was ahead, so it does not show the age of the
+	// claim.
 	readClaims = `
 SELECT tenant_id, id, request_id, employee_id FROM time_off_claim
 WHERE claimed_at < clock_timestamp() - make_interval(secs => $1) OR claimed_at > clock_timestamp() ORDER BY claimed_at LIMIT $2`
@@ -37,13 +38,13 @@ WHERE claimed_at < clock_timestamp() - make_interval(secs => $1) OR claimed_at >
 INSERT INTO time_off_claim (tenant_id, request_id, employee_id) SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[]) AS u`
 )
 
-// claim is a claim that stays.
+// claim is a remaining claim.
 type claim struct {
 	Tenant, ID          int64
 	RequestID, Employee int64
 }
 
-// takeClaim deletes a claim, and returns false when it is gone.
+// takeClaim deletes a claim, and returns false if it no longer exists.
 func takeClaim(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
 	done, err := tx.Exec(ctx, deleteClaim, tenantID, id)
 	if err != nil {
@@ -52,7 +53,7 @@ func takeClaim(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error)
 	return done.RowsAffected() == 1, nil
 }
 
-// Run settles claims that stay, until ctx ends. Any number of processes may do so.
+// Run settles remaining claims until ctx ends. Several processes may run it at the same time.
 func (h *Handover) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -83,8 +84,8 @@ func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
 	for _, c := range found {
 		ctx := tenant.With(ctx, c.Tenant)
 		if err := h.settle(ctx, c); err != nil {
-			// The others come first the next time: one that scheduling refuses, because its
-			// days were locked meanwhile, holds nobody up.
+			// The next sweep takes the other claims first. A claim that scheduling rejects, because
+			// its days were locked in the meantime, therefore does not block others.
 			waiting++
 			_, later := claims.Exec(ctx, h.pool, postponeClaim, c.Tenant, c.ID)
 			failed = errors.Join(failed, fmt.Errorf("request %d of tenant %d: %w", c.RequestID, c.Tenant, err), later)
@@ -94,7 +95,7 @@ func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
 	return failed
 }
 
-// settle tells scheduling what the database has of a request.
+// settle sends the state of a request in the database to scheduling.
 func (h *Handover) settle(ctx context.Context, c claim) error {
 	return claims.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := leaveday.Lock(ctx, tx, c.Tenant, c.Employee); err != nil {
@@ -111,8 +112,7 @@ func (h *Handover) settle(ctx context.Context, c claim) error {
 	})
 }
 
-// Repeat claims requests in a transaction, so that the sweep tells scheduling again what they
-// have on schedules.
+// Repeat claims requests in a transaction, so that the sweep sends their edits to scheduling again.
 func Repeat(ctx context.Context, tx pgx.Tx, tenantID int64, requests []Request) error {
 	ids, employees := make([]int64, len(requests)), make([]int64, len(requests))
 	for i, r := range requests {

@@ -1,4 +1,4 @@
-// Package timeofftest stands for scheduling in tests of time off.
+// Package timeofftest simulates scheduling for tests of time off.
 package timeofftest
 
 import (
@@ -12,16 +12,16 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Schedules keep the time off of employees as scheduling does: newer versions replace older
-// ones, and locked days are refused.
+// Schedules keeps the time off of employees in the same way as scheduling: newer versions replace
+// older ones, and changes of locked days fail.
 type Schedules struct {
 	// Refusal is the error for locked days.
 	Refusal error
-	// Before is called before each call is carried out, and its error is returned instead. It
-	// may be nil.
+	// Before runs before each call. If it returns an error, the call returns the error and does
+	// nothing. It may be nil.
 	Before func(ctx context.Context) error
-	// After is called after each call that was carried out; its error is returned in the place
-	// of the response. It may be nil.
+	// After runs after each successful call. If it returns an error, the call returns the error
+	// instead of the response. It may be nil.
 	After func(*schedulingv1.PutTimeOffRequest) error
 
 	mu       sync.Mutex
@@ -49,14 +49,14 @@ func (s *Schedules) Unlock() {
 	s.locked = nil
 }
 
-// Restore replaces everything by one state, as a restore to an older state does.
+// Restore replaces everything with one state, as a restore from an older backup does.
 func (s *Schedules) Restore(state *schedulingv1.PutTimeOffRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = map[int64]*schedulingv1.PutTimeOffRequest{state.GetRequestId(): state}
 }
 
-// Days returns the days that requests have, ascending.
+// Days returns the days of the stored requests, ascending.
 func (s *Schedules) Days() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,14 +68,14 @@ func (s *Schedules) Days() []string {
 	return out
 }
 
-// Calls returns how many calls there were that changed something.
+// Calls returns the number of calls that made a change.
 func (s *Schedules) Calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
 }
 
-// PutTimeOff replaces what a request has.
+// PutTimeOff replaces the edits of a request.
 func (s *Schedules) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest, _ ...grpc.CallOption) (*schedulingv1.PutTimeOffResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (s *Schedules) put(req *schedulingv1.PutTimeOffRequest) (int64, error) {
 	return req.GetVersion(), nil
 }
 
-// ReadEmployeeDays returns the locked days of one employee, whenever they are.
+// ReadEmployeeDays returns all locked days of one employee, regardless of the range.
 func (s *Schedules) ReadEmployeeDays(_ context.Context, req *schedulingv1.ReadEmployeeDaysRequest, _ ...grpc.CallOption) (*schedulingv1.ReadEmployeeDaysResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
