@@ -1,4 +1,4 @@
-// Package workrule keeps work rules: how worked time is treated.
+// Package workrule keeps work rules, which determine how worked time is paid.
 package workrule
 
 import (
@@ -44,7 +44,7 @@ func prepare(_ string, r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, erro
 	return r, nil
 }
 
-// ListWorkRules returns all work rules by name, or the one that is asked for.
+// ListWorkRules returns all work rules by name, or the requested one.
 func (h *Handler) ListWorkRules(ctx context.Context, req *timekeepingv1.ListWorkRulesRequest) (*timekeepingv1.WorkRuleList, error) {
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	return &timekeepingv1.WorkRuleList{Items: list}, err

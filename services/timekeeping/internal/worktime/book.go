@@ -2,14 +2,14 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// Interval is time by the clock, in seconds after the midnight that begins its day.
+// Interval is a period of wall-clock time, in seconds after the midnight that begins its day.
 type Interval struct {
 	Day        civil.Date
 	Start, End int32
 }
 
-// Edit books time on a day without punches. Its time is the first of Seconds, a interval
-// of the clock (End is not 0) and Halves of the scheduled work of the day.
+// Edit books time on a day without punches. Its length comes from the first of these that is set:
+// Seconds, a wall-clock interval (End is not 0), or Halves of the scheduled work of the day.
 type Edit struct {
 	Day        civil.Date
 	PayCode    PayCode
@@ -19,7 +19,7 @@ type Edit struct {
 	Halves     int64
 }
 
-// book calculates how long the edits are, in real time.
+// book calculates the lengths of the edits in elapsed time.
 func (c *calculation) book() {
 	if len(c.in.Edits) == 0 {
 		return

@@ -2,9 +2,9 @@ package worktime
 
 import "sort"
 
-// The costs of a reading, in seconds. Only the order of the sums matters. Two missing punches
-// cost more than a shift of usual length. One missing punch costs less than a chain of shifts
-// that begin at the end of others.
+// The costs of a reading, in seconds. Only the order of the sums matters. Two missing punches cost
+// more than a shift of usual length. One missing punch costs less than a chain of shifts that each
+// begin at the end of another.
 const (
 	missedCost = 6 * 3600
 	// exceededCost is the cost of the two punches of a shift beyond the longest shift. It is

@@ -2,7 +2,7 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// dayAt returns the day of an instant where a punch was made.
+// dayAt returns the day of an instant in the time zone of a punch.
 func (r *Rule) dayAt(p *Punch, at int64) civil.Date {
 	local := p.Local(at)
 	return civil.Date(floorDiv(int64(local.Date)*civil.SecondsPerDay+int64(local.Seconds)-r.DayStart, civil.SecondsPerDay))
@@ -21,7 +21,7 @@ func (r *Rule) WeekOf(day civil.Date) civil.Date {
 	return day - civil.Date((day.Weekday()-r.WeekStart+7)%7)
 }
 
-// splitsBefore reports whether a shift is divided where a day begins.
+// splitsBefore reports whether a shift is divided at the start of a day.
 func (r *Rule) splitsBefore(day civil.Date) bool {
 	return r.SplitDays || r.SplitWeeks && day.Weekday() == r.WeekStart
 }
@@ -34,7 +34,7 @@ func (r *Rule) DayStartIn(zone *civil.Zone, day civil.Date) int64 {
 	return zone.Unix((day - 1).At(int32(civil.SecondsPerDay + r.DayStart)).Normal())
 }
 
-// splitByDay divides the pieces of a shift where the rule splits it. Each part has the day on
+// splitByDay divides the pieces of a shift where the rule splits it. Each part contains the day on
 // which it counts.
 func (c *calculation) splitByDay(shift *Shift, rule *Rule, pieces []Item) []Item {
 	if !rule.Splits() {

@@ -1,7 +1,7 @@
 package worktime
 
-// except finds what a supervisor has to look at: punches that are missing, shifts that
-// differ from the schedule, and scheduled shifts that nobody worked.
+// except finds the exceptions that a supervisor must check: missing punches, differences between
+// shifts and the schedule, and scheduled shifts that the employee did not work.
 func (c *calculation) except() {
 	first, last := map[int]int{}, map[int]int{}
 	for i := range c.out.Shifts {
@@ -44,7 +44,7 @@ func (c *calculation) missed(shift *Shift) {
 	}
 }
 
-// reportLongShift reports a shift that is at least as long as the rule of its day says.
+// reportLongShift reports a shift that reaches the length limit of the rule of its day.
 func (c *calculation) reportLongShift(shift *Shift) {
 	limit, last := c.in.Rule(shift.Day).LongShift, shift.Spans[len(shift.Spans)-1]
 	if length := last.RawEnd - shift.Spans[0].RawStart; limit > 0 && length >= limit {

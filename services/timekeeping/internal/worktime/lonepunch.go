@@ -2,9 +2,9 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// habitWithin is the longest distance to the shifts that show the habits of an employee. It
-// is less than a timecard reads around its days, so that the result does not depend on the
-// range.
+// habitWithin is the longest distance to the shifts that show the habits of an employee. It is
+// shorter than the time that a timecard reads around its days, so that the result does not depend
+// on the range.
 const habitWithin = 2 * civil.SecondsPerDay
 
 // habitNear is the longest difference in the time of day between a punch and a habit.

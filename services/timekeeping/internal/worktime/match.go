@@ -57,8 +57,8 @@ func (c *calculation) scheduledShifts(shift *Shift) []Scheduled {
 	return out
 }
 
-// snapToNearest returns the nearest of the times that a punch may be moved to, or the
-// rounded time if there is none.
+// snapToNearest returns the nearest of the times that a punch may be moved to, or the rounded time if
+// there is none.
 func snapToNearest(at, rounded int64, times []int64, early, late int64) int64 {
 	best := int64(-1)
 	for _, planned := range times {

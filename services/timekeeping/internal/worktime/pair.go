@@ -18,10 +18,10 @@ type action uint8
 
 const (
 	none action = iota
-	// arrive begins a shift, and comeBack goes on with it after a break.
+	// arrive begins a shift, and comeBack continues it after a break.
 	arrive
 	comeBack
-	// transfer goes on with another job or pay code, and leave ends work.
+	// transfer continues with another job or pay code, and leave ends work.
 	transfer
 	leave
 	// lose is a punch out whose punch in is missing. restart is a punch in that follows
@@ -88,8 +88,8 @@ func (p *pairing) readAll() []int32 {
 	return frontier
 }
 
-// clockBetween returns the clock time from one punch to another in seconds, or the elapsed time
-// if the punches were made in different zones.
+// clockBetween returns the wall-clock time from one punch to another in seconds. It returns the
+// elapsed time if the punches were made in different time zones.
 func (p *pairing) clockBetween(first, then int32) int64 {
 	if p.in.Punches[first].Zone != p.in.Punches[then].Zone {
 		return p.in.Punches[then].At - p.in.Punches[first].At
@@ -167,7 +167,7 @@ func (p *pairing) extend(after []int32, i int32, reach func(step)) {
 func (p *pairing) fromAway(at step, i int32, reach func(s step, cost int64)) {
 	punch := &p.in.Punches[i]
 	if at.last >= 0 && p.clockBetween(at.last, i) > max(p.rule(at.begun).ShiftGap, shortRest) {
-		at.begun, at.last = -1, -1 // Nothing of the shift matters any more.
+		at.begun, at.last = -1, -1 // Nothing of the shift is relevant for later punches.
 	}
 	if punch.Direction != In {
 		reach(step{action: lose, begun: at.begun, last: at.last}, missedCost+p.outCost(i))
@@ -210,7 +210,7 @@ func (p *pairing) fromWork(at step, i int32, reach func(s step, cost int64)) {
 	}
 }
 
-// withinLongestShift reports whether a punch may belong to the shift that begun began.
+// withinLongestShift reports whether a punch may belong to the shift that started with begun.
 func (p *pairing) withinLongestShift(begun, i int32) bool {
 	return p.clockBetween(begun, i) <= p.rule(begun).MaxShift
 }

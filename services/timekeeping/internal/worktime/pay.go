@@ -2,8 +2,8 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// pay takes breaks out of the shifts, and divides the rest by pay code. Days and
-// weeks add up over shifts, in the order in which they were worked.
+// pay deducts breaks from the shifts, and divides the rest by pay code. Days and weeks add up over
+// shifts, in the order in which they were worked.
 func (c *calculation) pay() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
@@ -22,7 +22,7 @@ func (c *calculation) pay() {
 	}
 }
 
-// keep stores how much was worked on a day.
+// keep stores the work of a day.
 func (c *calculation) keep(tally workedSoFar) {
 	if !c.isSettled(tally.date) {
 		c.out.Days[tally.date] = tally.day
@@ -31,8 +31,8 @@ func (c *calculation) keep(tally workedSoFar) {
 
 func (c *calculation) isSettled(day civil.Date) bool { return c.in.Settled != nil && c.in.Settled(day) }
 
-// tallyOf returns what was worked so far on a day and in its week, and what further time on
-// the day is paid as.
+// tallyOf returns the work so far on a day and in its week, and the pay codes of further time on
+// the day.
 func (c *calculation) tallyOf(day civil.Date) workedSoFar {
 	rule := c.in.Rule(day)
 	tally := workedSoFar{date: day, day: c.worked(day), week: c.ofWeek(day, rule), daily: rule.Daily, weekly: rule.Weekly}
@@ -60,7 +60,7 @@ func (c *calculation) isSeventhDay(day civil.Date, rule *Rule) bool {
 	return true
 }
 
-// ofWeek returns what was worked so far in the week of a day.
+// ofWeek returns the work so far in the week of a day.
 func (c *calculation) ofWeek(day civil.Date, rule *Rule) int64 {
 	var done int64
 	first := rule.WeekOf(day)
@@ -70,7 +70,7 @@ func (c *calculation) ofWeek(day civil.Date, rule *Rule) int64 {
 	return done
 }
 
-// worked returns what was worked on a day so far.
+// worked returns the work so far on a day.
 func (c *calculation) worked(day civil.Date) Worked {
 	if done, ok := c.out.Days[day]; ok {
 		return done
@@ -78,7 +78,7 @@ func (c *calculation) worked(day civil.Date) Worked {
 	return c.in.Before[day]
 }
 
-// withoutBreaks returns the pieces of a shift that are paid.
+// withoutBreaks returns the paid pieces of a shift.
 func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
 	breaks := c.remainingBreaks(shift, rule)
 	var out []Item
@@ -108,8 +108,8 @@ func (c *calculation) withoutBreaks(shift *Shift, rule *Rule) []Item {
 	return out
 }
 
-// remainingBreaks returns the breaks that are still to be taken out: those of the rule without
-// the time for which the employee punched out.
+// remainingBreaks returns the breaks that remain to be deducted: the breaks of the rule, less the
+// time for which the employee punched out.
 func (c *calculation) remainingBreaks(shift *Shift, rule *Rule) []Break {
 	var away int64
 	for i, span := range shift.Spans {
@@ -133,7 +133,7 @@ func (c *calculation) remainingBreaks(shift *Shift, rule *Rule) []Break {
 	return out
 }
 
-// workedSoFar is how much was worked so far on a day and in its week.
+// workedSoFar is the work so far on a day and in its week.
 type workedSoFar struct {
 	date          civil.Date
 	day           Worked
@@ -141,7 +141,7 @@ type workedSoFar struct {
 	daily, weekly []Tier
 }
 
-// divide appends the parts of a piece of work that are paid differently.
+// divide appends the parts of a piece of work, split where the pay changes.
 func (t *workedSoFar) divide(out []Item, piece Item) []Item {
 	for piece.Start < piece.End {
 		length := piece.End - piece.Start
@@ -168,10 +168,10 @@ func (t *workedSoFar) divide(out []Item, piece Item) []Item {
 	return out
 }
 
-// forever is longer than anything is worked.
+// forever is longer than any work.
 const forever = int64(1) << 62
 
-// tier returns the last tier that is reached, and how long it is until the next.
+// tier returns the last tier that is reached, and the time until the next one.
 func tier(tiers []Tier, worked int64) (*Tier, int64) {
 	var reached *Tier
 	for i := range tiers {
@@ -183,7 +183,7 @@ func tier(tiers []Tier, worked int64) (*Tier, int64) {
 	return reached, forever
 }
 
-// join appends a part, or makes the last one longer when nothing lies between them.
+// join appends a part, or extends the last one if the part follows it without a gap.
 func join(out []Item, part Item) []Item {
 	if last := len(out) - 1; last >= 0 && out[last].End == part.Start && out[last].Day == part.Day && out[last].PayCode == part.PayCode && out[last].Job == part.Job {
 		out[last].End = part.End

@@ -11,8 +11,8 @@ func (c *calculation) punchOf(shift *Shift) *Punch {
 	return &c.in.Punches[first.In]
 }
 
-// round sets the times and the day of a shift. Times never go back: what rounding
-// turns round has no length.
+// round sets the times and the day of a shift. Times never go back: a span whose rounded end is
+// before its rounded start has no length.
 func (c *calculation) round(shift *Shift) {
 	first := c.punchOf(shift)
 	raw := first.Local(first.At).Date
@@ -59,7 +59,7 @@ func (c *calculation) round(shift *Shift) {
 	shift.Day = rule.dayAt(first, shift.Spans[0].Start)
 }
 
-// cutSeconds removes the seconds that the clocks of the punches showed, if the rule says so.
+// cutSeconds removes the seconds from the wall-clock times of the punches, if the rule requires it.
 func (c *calculation) cutSeconds(rule *Rule, span *Span) {
 	if !rule.CutSeconds {
 		return
@@ -72,19 +72,19 @@ func (c *calculation) cutSeconds(rule *Rule, span *Span) {
 	}
 }
 
-// transferred says whether a span ends with the punch that begins the next one.
+// transferred reports whether a span ends with the punch that begins the next one.
 func (c *calculation) transferred(shift *Shift, i int) bool {
 	return i+1 < len(shift.Spans) && shift.Spans[i].Out == shift.Spans[i+1].In
 }
 
-// near says whether a time is at most early before and at most late after another. It
-// never is when neither is allowed.
+// near reports whether a time is at most early before and at most late after another. It returns
+// false if neither is allowed.
 func near(at, planned, early, late int64) bool {
 	return early+late > 0 && planned-at <= early && at-planned <= late
 }
 
-// apply rounds an instant of a punch by the clock where the punch was made. The result
-// differs by real time: 01:55 can become 01:00 when the clock goes back at two.
+// apply rounds the instant of a punch by the wall clock in the time zone of the punch. The result
+// is rounded in real time: 01:55 can become 01:00 when the clock goes back at two.
 func (r Rounding) apply(p *Punch, at int64) int64 {
 	if r.Interval <= 0 {
 		return at

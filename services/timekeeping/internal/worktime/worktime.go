@@ -1,9 +1,8 @@
-// Package worktime calculates what employees worked: it pairs punches to shifts, rounds
-// them, takes out breaks and divides what is left by pay code. It has no input or
-// output, and keeps nothing.
+// Package worktime calculates worked time: it pairs punches to shifts, rounds them, deducts breaks
+// and divides the rest by pay code. It has no input or output, and stores nothing.
 //
-// All instants and lengths are in seconds; instants count from 1970-01-01T00:00:00Z.
-// Lengths are real elapsed time, also across clock changes.
+// All instants and lengths are in seconds; instants count from 1970-01-01T00:00:00Z. Lengths are
+// elapsed time, also across clock changes.
 package worktime
 
 import (
@@ -12,16 +11,16 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// PayCode names what time is paid as. The id is 0 when only the name is known.
+// PayCode identifies a pay code. The id is 0 if only the name is known.
 type PayCode struct {
 	ID   int64
 	Name string
 }
 
-// Direction says whether a punch begins or ends work.
+// Direction tells whether a punch begins or ends work.
 type Direction int8
 
-// Directions of punches. Any means the one that the punches before it ask for.
+// Directions of punches. For Any, the punches before it determine the direction.
 const (
 	Any Direction = iota
 	In
@@ -32,79 +31,78 @@ const (
 type Punch struct {
 	ID int64
 	At int64
-	// Zone is where the punch was made; it says what the clock showed.
+	// Zone is the time zone of the clock. It determines the wall-clock time.
 	Zone      *civil.Zone
 	Direction Direction
-	// Transfer says that who is at work goes on with another job or pay code.
+	// Transfer means that an employee at work continues with another job or pay code.
 	Transfer bool
-	// Job is the path of the job from here on, "" for the primary job.
+	// Job is the path of the job from here on, or "" for the primary job.
 	Job string
-	// PayCode is what the work rule of the punch books under; nil for that of the
-	// pay rule.
+	// PayCode is the pay code of the punch's work rule; nil if the pay rule determines it.
 	PayCode *PayCode
-	// NoDeduction keeps the shift from having breaks taken out.
+	// NoDeduction exempts the shift from the deduction of breaks.
 	NoDeduction bool
 }
 
-// Local returns what the clock showed at an instant where the punch was made.
+// Local returns the wall-clock time of an instant in the time zone of the punch.
 func (p *Punch) Local(at int64) civil.DateTime { return p.Zone.At(time.Unix(at, 0)) }
 
 // Scheduled is a shift of the schedule.
 type Scheduled struct {
 	Day        civil.Date
 	Start, End int64
-	// Number distinguishes the shifts of a caller.
+	// Number identifies the shift for the caller.
 	Number int
 }
 
-// Rounding moves times to the beginning of an interval of the clock, counted from
-// midnight: back by up to Grace, and otherwise forward to the next. An Interval of 0
-// leaves times as they are.
+// Rounding moves times to the start of an interval, counted from midnight of the wall clock: back
+// by up to Grace, and otherwise forward to the next start. With an Interval of 0, times do not
+// change.
 type Rounding struct{ Interval, Grace int64 }
 
-// Snap says how far from the start or end of the scheduled shift a punch may be to
-// count as made then.
+// Snap sets how far a punch may be from the start or end of the scheduled shift to count as made at
+// that time.
 type Snap struct{ EarlyIn, LateIn, EarlyOut, LateOut int64 }
 
-// Break is taken out of a shift of which more than After is paid, as far as the
-// employee did not punch out for that long.
+// Break is deducted from a shift if more than After is paid, unless the employee punched out for
+// that long.
 type Break struct{ After, Length int64 }
 
-// Tier is what time is paid as once After is worked.
+// Tier sets the pay code of time after After is worked.
 type Tier struct {
 	After   int64
 	PayCode PayCode
 }
 
-// Tolerance says from which difference to the schedule on there is an exception; nil
-// means never.
+// Tolerance sets the differences to the schedule from which on a punch is an exception; nil means
+// never.
 type Tolerance struct{ EarlyIn, LateIn, EarlyOut, LateOut *int64 }
 
 // Credit is paid time of a holiday.
 type Credit struct {
 	PayCode PayCode
 	Length  int64
-	// UnlessWorked gives nothing on a holiday on which the employee worked.
+	// UnlessWorked gives no credit on a holiday on which the employee worked.
 	UnlessWorked bool
 }
 
-// RegularRate is how the regular rate of a week is calculated. Bonuses are the pay codes of
-// money that count.
+// RegularRate sets how the regular rate of a week is calculated. Bonuses are the pay codes of money
+// that count.
 type RegularRate struct{ Bonuses []PayCode }
 
-// Rule is a pay rule, as it holds on a day.
+// Rule is the version of a pay rule that applies on a day.
 type Rule struct {
-	// Regular is what time is paid as that nothing else is said of.
+	// Regular is the pay code of time without another pay code.
 	Regular PayCode
-	// MaxShift is how long after the first punch of a shift another one may belong
-	// to it, and ShiftGap is the longest break: who punches in later begins another
-	// shift. Both are by the clock, also when it is changed in between.
+	// MaxShift is the longest time after the first punch of a shift at which another punch may
+	// belong to it. ShiftGap is the longest break: a later punch in begins another shift. Both are
+	// wall-clock times, also across clock changes.
 	MaxShift, ShiftGap int64
-	// RepeatWithin is how long after a punch another one that says the same is ignored.
+	// RepeatWithin is the period after a punch within which an equal punch is ignored.
 	RepeatWithin int64
 	// CutSeconds removes the seconds of punches before they are rounded, compared and paid.
 	CutSeconds bool
-	// LongShift is the length from which on a shift is an exception, 0 for never.
+	// LongShift is the length that makes a shift an exception; 0 means never.
 	LongShift int64
 	In, Out   Rounding
 	Snap      Snap
@@ -114,49 +112,46 @@ type Rule struct {
 	Daily, Weekly       []Tier
 	SeventhDay, Holiday []Tier
 	WeekStart           time.Weekday
-	// DayStart is when a day begins, in seconds from its midnight: up to 12 hours before or
-	// after it. SplitDays divides a shift that crosses this time between both days, and
-	// SplitWeeks does so at the end of a week only. Otherwise a shift counts on the day on
-	// which it begins.
+	// DayStart is the start of a day, in seconds from its midnight: up to 12 hours before or after
+	// it. SplitDays divides a shift that crosses this time between both days, and SplitWeeks does
+	// so only at the end of a week. Otherwise a shift counts on the day on which it begins.
 	DayStart              int64
 	SplitDays, SplitWeeks bool
 	Tolerance             Tolerance
-	// Credit is what the employee gets on a holiday, nil for nothing.
+	// Credit is the employee's credit on a holiday, or nil.
 	Credit *Credit
-	// RegularRate says that overtime is paid by the regular rate of the week; nil if it is not.
+	// RegularRate means that overtime is paid by the regular rate of the week; otherwise it is nil.
 	RegularRate *RegularRate
-	// FlagUnscheduled makes an exception of shifts that are not scheduled, and
-	// FlagAbsence of scheduled ones that nobody worked.
+	// FlagUnscheduled makes unscheduled shifts exceptions, and FlagAbsence makes scheduled shifts
+	// that the employee did not work exceptions.
 	FlagUnscheduled, FlagAbsence bool
 }
 
-// Worked is how much of a day was worked, and how much of that counts towards the
-// week: all but what is paid as overtime of the day.
+// Worked is the work of a day, and the part of it that counts towards the week: all work except the
+// overtime of the day.
 type Worked struct{ All, Week int64 }
 
-// Input is what is known of one employee.
+// Input is the data of one employee.
 type Input struct {
-	// Punches ascend by time. Of those of one second an Out comes before an In, and an
-	// In before what says neither.
+	// Punches ascend by time. Within one second, Out comes before In, and In before Any.
 	Punches []Punch
 	// Schedule ascends by start.
 	Schedule []Scheduled
-	// Before is what was worked on days of the week whose shifts are not to be
-	// calculated.
+	// Before is the work of days of the week whose shifts are not calculated.
 	Before map[civil.Date]Worked
 	// Rule returns the pay rule of a day.
 	Rule func(civil.Date) *Rule
 	// Holiday reports whether a day is a holiday; nil without holidays.
 	Holiday func(civil.Date) bool
-	// Settled reports whether the time of a day is settled, and is in Before; nil if no day is.
-	// Shifts of such days are only needed for the parts that count on later days.
+	// Settled reports whether the time of a day is settled and contained in Before; nil if no day
+	// is settled. Shifts of such days are only needed for the parts that count on later days.
 	Settled func(civil.Date) bool
-	// Excused says that an absence on a day is no exception.
+	// Excused reports that an absence on a day is not an exception.
 	Excused func(civil.Date) bool
-	// Now bounds what can be missing.
+	// Now is the time of the calculation. Later punches and shifts cannot be missing yet.
 	Now int64
-	// Edits are what is booked without punches; Work is all scheduled work of their days,
-	// also what leave takes, by the clocks of the employee.
+	// Edits are the bookings without punches. Work is all scheduled work of their days, including
+	// the work that leave replaces, by the clocks of the employee.
 	Edits  []Edit
 	Work   []Interval
 	Clocks civil.Clocks
@@ -164,45 +159,46 @@ type Input struct {
 
 // Span is a part of a shift in one job, between two punches.
 type Span struct {
-	// Start and End are rounded. RawStart and RawEnd are the times of the punches, without
-	// seconds if the rule cuts them.
+	// Start and End are rounded. RawStart and RawEnd are the times of the punches, without seconds
+	// if the rule cuts them.
 	Start, End, RawStart, RawEnd int64
-	// In and Out are positions in Input.Punches; -1 when there is none.
+	// In and Out are positions in Input.Punches, or -1 for a missing punch.
 	In, Out int
 	Job     string
 	PayCode PayCode
 }
 
-// Item is worked time that is paid as one.
+// Item is worked time with a single pay code and job.
 type Item struct {
-	// Day is the day on which it counts: that of the shift, or a later one if the rule splits.
+	// Day is the day on which the item counts: the day of the shift, or a later one if the rule
+	// splits.
 	Day        civil.Date
 	Start, End int64
 	Job        string
 	PayCode    PayCode
 }
 
-// Shift is what is worked from a punch in to the last punch out that belongs to it.
+// Shift is the work from a punch in to the last punch out that belongs to it.
 type Shift struct {
-	// Day is the day on which the shift begins, where it begins. The rule says when a day
-	// begins.
+	// Day is the day on which the shift begins, in the time zone of its first punch. The rule sets
+	// the start of a day.
 	Day   civil.Date
 	Spans []Span
-	// Items are what is paid, without breaks; ascending.
+	// Items are the paid time without breaks, ascending.
 	Items []Item
-	// Deducted is how much was taken out for breaks.
+	// Deducted is the time that was deducted for breaks.
 	Deducted int64
-	// Scheduled are the positions of the shifts in Input.Schedule of which this one is a
-	// part, or which are parts of it; ascending.
+	// Scheduled are the positions in Input.Schedule of the shifts that contain this shift or are
+	// parts of it, ascending.
 	Scheduled []int
-	// Running says that the employee is still at work.
+	// Running means that the employee is still at work.
 	Running bool
 }
 
 // Fault is a kind of exception.
 type Fault string
 
-// Exceptions: what a supervisor looks at before time is paid.
+// Exceptions that a supervisor checks before time is paid.
 const (
 	MissedIn    Fault = "MISSED_IN_PUNCH"
 	MissedOut   Fault = "MISSED_OUT_PUNCH"
@@ -215,13 +211,13 @@ const (
 	Absent      Fault = "UNEXCUSED_ABSENCE"
 )
 
-// Exception is something that a supervisor looks at.
+// Exception is a finding that a supervisor must check.
 type Exception struct {
 	Day   civil.Date
 	Fault Fault
-	// Punch is a position in Input.Punches, -1 when no punch is concerned.
+	// Punch is a position in Input.Punches, or -1 if the exception concerns no punch.
 	Punch int
-	// Amount is by how much a punch differs from the schedule, or a shift exceeds the limit.
+	// Amount is the difference of a punch to the schedule, or the excess of a shift over the limit.
 	Amount int64
 }
 
@@ -229,7 +225,7 @@ type Exception struct {
 // positions in Input.Punches.
 type Repetition struct{ Punch, Of int }
 
-// Result is what follows from an Input.
+// Result is the result of the calculation.
 type Result struct {
 	// Repeated ascend.
 	Repeated []Repetition
@@ -237,11 +233,11 @@ type Result struct {
 	Shifts     []Shift
 	Exceptions []Exception
 	Days       map[civil.Date]Worked
-	// Booked is the time of each of Input.Edits.
+	// Booked are the lengths of Input.Edits, in their order.
 	Booked []int64
 }
 
-// Calculate calculates what an employee worked. It changes nothing of the input.
+// Calculate calculates the worked time of an employee. It does not change the input.
 func Calculate(in *Input) *Result {
 	c := &calculation{in: in, out: &Result{Days: map[civil.Date]Worked{}}}
 	c.pair()
@@ -260,14 +256,14 @@ type calculation struct {
 	out *Result
 }
 
-// Key is what totals are added up by.
+// Key holds the properties by which totals are grouped.
 type Key struct {
 	Day     civil.Date
 	PayCode PayCode
 	Job     string
 }
 
-// Totals adds up what is paid.
+// Totals adds up the paid time.
 func (r *Result) Totals() map[Key]int64 {
 	out := make(map[Key]int64, len(r.Shifts))
 	for i := range r.Shifts {
