@@ -2,7 +2,7 @@ package timekeeping
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// newWaiting returns the gauge of what scheduling has not confirmed, in the registry.
+// newWaiting registers and returns the gauge of changes that scheduling has not confirmed.
 func newWaiting(registry prometheus.Registerer) (*prometheus.GaugeVec, error) {
 	waiting := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "rotaloom_leave_handover_waiting",

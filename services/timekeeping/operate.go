@@ -13,19 +13,19 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
 )
 
-// Copies are what timekeeping keeps of other domains.
+// Copies returns the projections of other domains that timekeeping keeps.
 func Copies(pool *pg.Pool) []*replica.Replica { return []*replica.Replica{person.NewCopy(pool)} }
 
-// LeaveStates returns the leave of up to limit employees of a tenant whose ids are above
-// after, by id, as scheduling should have it.
+// LeaveStates returns the leave that scheduling should have, of up to limit employees of a tenant,
+// for ids above after, sorted by id.
 func LeaveStates(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
 	return leaveedit.States(ctx, pool, tenantID, after, limit)
 }
 
-// HandOverAgain notes, in a transaction that may write rows of the tenant, that scheduling
-// gets everything that timekeeping decides about schedules again: one of both databases was
-// restored. Leave are the employees of whom scheduling has leave, and timeOff the requests of
-// which it has time off, with their employees.
+// HandOverAgain makes timekeeping send all its data for schedules to scheduling again. Call it
+// after one of the two databases was restored, in a transaction that may write rows of the tenant.
+// leave lists the employees for whom scheduling has leave, and timeOff the requests for which it
+// has time off, with their employees.
 func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, leave []int64, timeOff map[int64]int64) error {
 	if err := leaveedit.HandOverAgain(ctx, tx, tenantID, leave); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package timekeeping is the service that knows what employees worked, and when they are
-// away: punches, timecards, leave, time off, accruals and payroll.
+// Package timekeeping is the service for worked time and absences: punches, timecards, leave, time
+// off, accruals and payroll.
 package timekeeping
 
 import (
@@ -50,18 +50,17 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/migrations"
 )
 
-// Config is what can be set of the service. Every field works at its zero
-// value.
+// Config holds the settings of the service. The zero value of every field works.
 type Config struct {
 	Streams bus.Limits               `embed:"" prefix:"stream-" envprefix:"STREAM_"`
 	Replica replica.Config           `embed:"" prefix:"replica-" envprefix:"REPLICA_"`
 	CSV     payrollstaging.CSVConfig `embed:""`
 }
 
-// Deps are what the service works with.
+// Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Commons and Scheduling lead to those services, which trust this one.
+	// Commons and Scheduling are connections to these services, which trust this service.
 	Commons    grpc.ClientConnInterface
 	Scheduling grpc.ClientConnInterface
 }
@@ -70,8 +69,8 @@ type Deps struct {
 type Service struct {
 	*serve.Core
 
-	// Replicator keeps what timekeeping needs of other domains, and sends others
-	// what they keep of it.
+	// Replicator keeps the projections of other domains, and serves the projections that other
+	// domains keep of timekeeping.
 	Replicator *replica.Replicator
 
 	leaveCases    *leavecase.Handler
@@ -127,7 +126,7 @@ func Migrations() ([]pg.Migrations, error) {
 	return serve.Migrations("timekeeping_version", migrations.FS)
 }
 
-// New makes the service. It touches neither the database nor the broker.
+// New creates the service. It does not access the database or the broker.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	sets, err := Migrations()
 	if err != nil {
@@ -258,13 +257,13 @@ func (s *Service) Register(server grpc.ServiceRegistrar) {
 	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
-// Consumers are what the service consumes.
+// Consumers returns the event consumers of the service.
 func (s *Service) Consumers() []bus.Consumer {
 	return append(s.Replicator.Consumers(), s.payrollWorker.Consumer())
 }
 
-// Run consumes the events of other domains, and serves the backfills of what they keep copies
-// of, until ctx ends.
+// Run consumes the events of other domains, and serves the backfills of their projections, until
+// ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Replicator.Run(ctx) })
@@ -275,7 +274,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// commonsClients is what timecards ask of commons.
+// commonsClients has the calls to commons that timecards need.
 type commonsClients struct {
 	commonsv1.SymbolicPeriodServiceClient
 	commonsv1.HyperfindServiceClient
