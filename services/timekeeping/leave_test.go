@@ -320,8 +320,9 @@ func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	_, err = b.leaveEdits.MultiReadLeaveEdits(ctx, read)
 	assertCode(t, err, 413, "WFP-90001")
 	read.Employees.Ids = append(ids[:1999], 4711)
-	_, err = b.leaveEdits.MultiReadLeaveEdits(ctx, read)
-	assertCode(t, err, 400, "WFL-100199")
+	list, err := b.leaveEdits.MultiReadLeaveEdits(ctx, read)
+	require.NoError(t, err)
+	assert.Equal(t, []int32{1999}, list.GetFailure().GetDetails().GetErrorOffsets(), "the unknown employee")
 }
 
 // Leave that scheduling does not get while its request waits is stored, and handed over as

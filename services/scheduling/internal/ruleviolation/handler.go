@@ -111,7 +111,7 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, where *scheduling
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := h.newPlan(ctx, tenantID, where.GetRuleSets(), severity)
+	p, err := h.newPlan(ctx, where.GetRuleSets(), severity)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,7 @@ type assignedSet struct {
 
 // newPlan returns the requested rule sets, or else the active ones for the whole organization, with
 // their rules of at least a severity.
-func (h *Handler) newPlan(ctx context.Context, tenantID int64, requested *commonv1.RefList, severity int64) (*plan, error) {
+func (h *Handler) newPlan(ctx context.Context, requested *commonv1.RefList, severity int64) (*plan, error) {
 	refs := reflist.Refs(requested)
 	found, err := h.RuleSets.Read(ctx, h.Pool, "where.ruleSets", refs)
 	if err != nil {

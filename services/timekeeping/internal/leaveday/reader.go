@@ -190,7 +190,7 @@ type Codes struct {
 
 // ReadCodes reads the pay codes of a tenant.
 func ReadCodes(ctx context.Context, tx pgx.Tx, tenantID int64) (*Codes, error) {
-	setup, err := paysetup.Load(ctx, tx, tenantID)
+	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 // readSetup reads the setup that punches and pay code edits refer to.
 func readSetup(ctx context.Context, pool *pg.Pool, tenantID int64) (s *paysetup.Setup, err error) {
 	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		s, err = paysetup.Load(ctx, tx, tenantID)
+		s, err = paysetup.Load(ctx, tx)
 		return err
 	})
 	return s, err

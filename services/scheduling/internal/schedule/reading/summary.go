@@ -21,6 +21,7 @@ import (
 // SummaryKind is the kind of entry that a Summary describes.
 type SummaryKind uint8
 
+// Kinds of entries.
 const (
 	ShiftSummary SummaryKind = iota
 	PayCodeEditSummary

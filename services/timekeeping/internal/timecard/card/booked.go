@@ -45,7 +45,7 @@ func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, d
 	}
 	var card *Card
 	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		setup, err := paysetup.Load(ctx, tx, tenantID)
+		setup, err := paysetup.Load(ctx, tx)
 		if err != nil || setup.PaysWork(codes) {
 			return err
 		}

@@ -71,7 +71,7 @@ func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.R
 // ReadIn does the same as Read inside a transaction. The caller supplies the data of other
 // services.
 func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
-	setup, err := paysetup.Load(ctx, tx, tenantID)
+	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func setup(t *testing.T) *paysetup.Setup {
 	}
 	var s *paysetup.Setup
 	require.NoError(t, pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		s, err = paysetup.Load(ctx, tx, 1)
+		s, err = paysetup.Load(ctx, tx)
 		return err
 	}))
 	return s

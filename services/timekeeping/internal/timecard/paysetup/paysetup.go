@@ -34,7 +34,7 @@ type Setup struct {
 }
 
 // Load reads the setup in a transaction.
-func Load(ctx context.Context, tx pgx.Tx, tenantID int64) (*Setup, error) {
+func Load(ctx context.Context, tx pgx.Tx) (*Setup, error) {
 	codes, err := paycode.Kind().All(ctx, tx)
 	if err != nil {
 		return nil, err
