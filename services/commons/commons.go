@@ -72,7 +72,7 @@ type Service struct {
 	personPay       *personpay.Handler
 
 	// Replicator keeps the copies of other domains' data that queries need, and publishes
-	// persons to the services that copy them.
+	// persons and holidays to the services that copy them.
 	Replicator *replica.Replicator
 
 	data     *dataelement.Server

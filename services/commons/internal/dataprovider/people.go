@@ -12,8 +12,8 @@ import (
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
-// Bits for the data that elements of PEOPLE need. Each dated list has a bit, whose number is
-// the position of the list in lists.
+// Bits for the data that elements of PEOPLE need. Each dated list has a bit. The number of
+// the bit is the position of the list in lists.
 const (
 	needStatus uint64 = 1 << iota
 	needAccount

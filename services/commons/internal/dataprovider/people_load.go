@@ -105,8 +105,8 @@ func personSQL(needs uint64) string {
 		FROM person p` + join + ` WHERE p.tenant_id = $1 AND p.id = ANY($2)`
 }
 
-// manyPeople is the number of persons from which rows are read over two connections: for so
-// many persons, reading takes longer than computing the elements.
+// manyPeople is the minimum number of persons for a read over two connections: for so many
+// persons, reading takes longer than computing the elements.
 const manyPeople = 100
 
 // personLoader reads any number of persons from one snapshot.

@@ -107,7 +107,7 @@ func (f *Finder) scope(ctx context.Context, text string) (tenantID int64, day ci
 	return tenantID, day, visible, err
 }
 
-// workplaces returns SQL for the locations at which persons have their primary jobs.
+// workplaces returns SQL for the locations of persons' primary jobs.
 func workplaces() string {
 	return `SELECT DISTINCT place.id, coalesce(` + locationpath.PathSQL("$1", "place.id", "$3::date") + `, '')
 		FROM (SELECT ` + locationpath.AtSQL("$1", "a.organization_path", "$3::date") + ` AS id FROM unnest($2::bigint[]) AS asked (id)
@@ -115,8 +115,8 @@ func workplaces() string {
 		WHERE place.id IS NOT NULL ORDER BY 1 LIMIT $4`
 }
 
-// FindEmployeeLocations returns the locations at which employees have their primary jobs. It
-// skips employees whom the caller may not see, and paths without a location.
+// FindEmployeeLocations returns the locations of employees' primary jobs. It skips employees
+// whom the caller may not see, and paths without a location.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
 	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {

@@ -28,7 +28,7 @@ type Handler struct {
 
 var _ commonsv1.DelegationServiceServer = (*Handler)(nil)
 
-// New returns a Handler. The rules decide to whom callers may delegate.
+// New returns a Handler. The rules limit the delegates that callers may choose.
 func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 	return &Handler{pool: pool, running: running, rules: rules}
 }

@@ -45,8 +45,8 @@ const (
 	// maxGiven and maxTaken limit the delegations of a person that have not ended. A delegate
 	// who has too many can end them.
 	maxGiven, maxTaken = 10, 20
-	// retentionDays is the retention of ended delegations. They are removed when the delegator
-	// delegates again.
+	// retentionDays is the minimum retention of ended delegations. Older ones are removed when
+	// the delegator delegates again.
 	retentionDays = 366
 	maxName       = 1000
 )

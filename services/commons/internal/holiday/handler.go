@@ -30,7 +30,7 @@ func New(pool *pg.Pool) *Handler {
 	return &Handler{pool: pool}
 }
 
-// ListHolidays returns the holidays of the tenant by name: all, or those of a year, or only
+// ListHolidays returns the holidays of the tenant by name: all of them, one year's, or only
 // selected or unselected ones.
 func (h *Handler) ListHolidays(ctx context.Context, req *commonsv1.ListHolidaysRequest) (*commonsv1.HolidayList, error) {
 	if req.Year != nil {

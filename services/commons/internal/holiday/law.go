@@ -25,7 +25,7 @@ type ending struct {
 	year  int
 }
 
-// ended lists holidays for which the library lacks the end.
+// ended lists holidays that have no end in the library.
 var ended = map[string][]ending{
 	// Act 241 of 1993 as amended.
 	"SK": {{time.November, 17, 2024}},

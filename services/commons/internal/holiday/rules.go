@@ -120,8 +120,8 @@ func mergeDates(path string, h *commonsv1.Holiday, change []*commonsv1.HolidayDa
 	return nil
 }
 
-// setDate puts a date into a holiday. If the date has no selection or no times, those of the
-// stored date stay.
+// setDate puts a date into a holiday. If the date has no selection or no times, it keeps the
+// stored ones.
 func setDate(h *commonsv1.Holiday, date *commonsv1.HolidayDate) {
 	i, found := slices.BinarySearchFunc(h.GetDates(), date.GetYear(), func(d *commonsv1.HolidayDate, year int32) int { return int(d.GetYear() - year) })
 	if !found {

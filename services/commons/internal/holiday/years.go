@@ -37,7 +37,7 @@ func response(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.Holida
 }
 
 // selectYears applies the changes of all years to each named holiday, and then stores it
-// once. It returns the holidays in the order in which the request names them first.
+// once. It returns the holidays in the order of their first mention.
 func (c *change) selectYears(ctx context.Context, years []*commonsv1.HolidayYear) ([]*commonsv1.Holiday, error) {
 	var order []int64
 	after := map[int64]*commonsv1.Holiday{}

@@ -19,7 +19,7 @@ import (
 type question struct {
 	kind kind
 	days civil.Range
-	// ids are the ids of the locations, or of the set, from which the criterion starts.
+	// ids are the start of the search: ids of locations, or the id of a set.
 	ids []int64
 	// text is the text of a query.
 	text string

@@ -23,8 +23,8 @@ import (
 const (
 	// maxText limits texts other than names, in characters.
 	maxText = 1000
-	// maxID limits the external ids of a location, in characters. They are in an index, whose
-	// entries have less than 2,700 bytes.
+	// maxID limits the external ids of a location, in characters. An index contains them, and
+	// its entries must be shorter than 2,700 bytes.
 	maxID = 650
 )
 

@@ -190,7 +190,8 @@ func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSe
 	if c.TypeId == nil {
 		return nil, structure.Missing("typeId")
 	}
-	// Check first, because the database type is too small for some of the possible type ids.
+	// The column type is smaller than the type in the request, so check the value before a query
+	// uses it.
 	if err := check(c); err != nil {
 		return nil, err
 	}

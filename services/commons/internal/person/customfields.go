@@ -11,8 +11,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ReadCustomFields returns custom texts and dates of persons by their names, and those of the
-// names that no person in the tenant has.
+// ReadCustomFields returns custom texts and dates of persons by their names. It also returns
+// the names that no person in the tenant has.
 func (h *Handler) ReadCustomFields(ctx context.Context, req *commonsv1.ReadCustomFieldsRequest) (*commonsv1.ReadCustomFieldsResponse, error) {
 	tenantID := tenant.Of(ctx)
 	out := &commonsv1.ReadCustomFieldsResponse{}

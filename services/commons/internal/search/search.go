@@ -74,8 +74,8 @@ func (s *Search) Register(server grpc.ServiceRegistrar) {
 	commonsv1.RegisterHyperfindProfileServiceServer(server, s.profiles)
 }
 
-// Among returns those of the persons that match a stored query which the caller may use, on
-// the days of a range, or today without a range.
+// Among returns the subset of the persons that matches a stored query which the caller may
+// use, on the days of a range, or today without a range.
 func (s *Search) Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
 	return s.queries.Among(ctx, query, days, persons)
 }

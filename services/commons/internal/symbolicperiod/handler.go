@@ -59,8 +59,7 @@ type Handler struct {
 
 var _ commonsv1.SymbolicPeriodServiceServer = (*Handler)(nil)
 
-// New returns a Handler. The rules decide for which persons callers may request the present
-// day.
+// New returns a Handler. The rules limit the persons whose present day callers may request.
 func New(cfg Config, pool *pg.Pool, rules *rowvisibility.Rules, clk clock.Clock) (*Handler, error) {
 	if cfg.Days < 0 || cfg.Days > 365 {
 		return nil, fmt.Errorf("a pay period of %d days: it has 1 to 365", cfg.Days)

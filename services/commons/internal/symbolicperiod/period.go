@@ -48,7 +48,7 @@ type Period struct {
 // Days returns the days of the period.
 func (p Period) Days(c Calendar, today civil.Date) civil.Range { return p.days(c, today) }
 
-// All returns all periods by id. Ids up to 8 are the ids of the reference product, whose
+// All returns all periods by id. Ids up to 8 are defined by the reference product, and its
 // clients send them; it defines no others.
 func All() []Period {
 	return []Period{

@@ -22,8 +22,8 @@ import (
 const (
 	// undoTimeout limits the immediate attempt to remove accounts.
 	undoTimeout = 5 * time.Second
-	// intentAge is the age from which the sweep treats an intent as abandoned. It is far longer
-	// than any request may take.
+	// intentAge is the minimum age of an abandoned intent. It is far longer than any request may
+	// take.
 	intentAge = 15 * time.Minute
 	// sweepEvery and sweepBatch limit the cost of a sweep.
 	sweepEvery = time.Minute

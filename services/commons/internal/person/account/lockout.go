@@ -22,18 +22,18 @@ import (
 const (
 	// lockoutBatch is the maximum number of persons in one call to auth.
 	lockoutBatch = 500
-	// lockoutEvery is the interval at which the worker looks for intents that another replica
-	// stored and could not send. lockoutRetry is the delay before a failed intent is sent again.
+	// lockoutEvery is the interval between checks for intents that another replica stored and
+	// could not send. lockoutRetry is the delay before a failed intent is sent again.
 	lockoutEvery = 5 * time.Second
 	lockoutRetry = 5 * time.Second
 	// lockoutTimeout limits one call.
 	lockoutTimeout = 10 * time.Second
 )
 
-// Lockouts notifies auth of the days on which persons may not log in. A transaction that
-// changes these days also stores a lockout intent (lockout_intent) with the initiator's name.
-// The worker reads the days from the persons' own rows when it sends them, never from an
-// event: permission to publish events must not give control over logins.
+// Lockouts notifies auth of the days when persons may not log in. A transaction that changes
+// these days also stores a lockout intent (lockout_intent) with the initiator's name. The
+// worker reads the days from the persons' own rows when it sends them, never from an event:
+// permission to publish events must not give control over logins.
 type Lockouts struct {
 	pool    *pg.Pool
 	users   authv1.UserServiceClient
@@ -47,8 +47,7 @@ func NewLockouts(pool *pg.Pool, users authv1.UserServiceClient, zones *civil.Zon
 	return &Lockouts{pool: pool, users: users, zones: zones, log: log, pending: make(chan struct{}, 1)}
 }
 
-// ChangesLockout returns the items that change the days on which their persons may not log
-// in.
+// ChangesLockout returns the items that change the lockout days of their persons.
 func ChangesLockout(items []store.Change) []store.Change {
 	return slices.DeleteFunc(slices.Clone(items), func(p store.Change) bool {
 		if p.Old == nil {

@@ -27,7 +27,7 @@ type Reader struct {
 	pool *pg.Pool
 	// rows decides which persons callers may see.
 	rows *rowvisibility.Rules
-	// hyperfinds evaluates the stored queries by which callers filter.
+	// hyperfinds evaluates the stored queries that callers use as filters.
 	hyperfinds Hyperfinds
 	clock      clock.Clock
 }
@@ -43,7 +43,7 @@ func (r *Reader) Visible(ctx context.Context) (rowvisibility.Set, error) { retur
 
 // Hyperfinds evaluates stored queries.
 type Hyperfinds interface {
-	// Among returns those of the persons that match a query on the days of a range.
+	// Among returns the subset of the persons that matches a query on the days of a range.
 	Among(ctx context.Context, query *commonv1.Ref, days *commonv1.DateRange, persons []int64) (map[int64]bool, error)
 }
 

@@ -61,7 +61,7 @@ func (r *Record) DefaultStatus() {
 	}
 }
 
-// TerminatedDays returns the days on which the employment is terminated.
+// TerminatedDays returns the days of terminated employment.
 func (r *Record) TerminatedDays() []civil.Range {
 	var out []civil.Range
 	for _, s := range r.Message.GetPersonInformation().GetEmploymentStatusList() {
@@ -72,8 +72,8 @@ func (r *Record) TerminatedDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
-// LockedOutDays returns the days on which the person may not log in. Days without a status of
-// the user account do not lock the person out.
+// LockedOutDays returns the days when the person may not log in. Days without a status of the
+// user account do not lock the person out.
 func (r *Record) LockedOutDays() []civil.Range {
 	out := r.TerminatedDays()
 	for _, s := range r.Message.GetPersonInformation().GetUserAccountStatusList() {

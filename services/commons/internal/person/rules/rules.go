@@ -20,8 +20,8 @@ import (
 const (
 	// maxText limits names and numbers, in characters.
 	maxText = 250
-	// maxPath limits the paths of organizations, in characters. They are in an index, whose
-	// entries have less than 2,700 bytes.
+	// maxPath limits the paths of organizations, in characters. An index contains them, and its
+	// entries must be shorter than 2,700 bytes.
 	maxPath = 650
 	// maxCategory limits labor categories, in characters.
 	maxCategory = 2000

@@ -54,7 +54,7 @@ func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error
 
 func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
 
-// Persons returns the members of a principal's group, whom the principal may see.
+// Persons returns the members of a principal's group. The principal may see them.
 func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
 	if rowvisibility.Scope(p.Rows) != rowvisibility.Group {
 		return nil, nil

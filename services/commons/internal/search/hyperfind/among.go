@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-// Among returns those of the persons that match a stored query which the caller may use, on
-// the days of a range, or today without a range.
+// Among returns the subset of the persons that matches a stored query which the caller may
+// use, on the days of a range, or today without a range.
 func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.DateRange, persons []int64) (map[int64]bool, error) {
 	tenantID := tenant.Of(ctx)
 	if given == nil {

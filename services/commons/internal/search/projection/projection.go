@@ -1,6 +1,6 @@
 // Package projection keeps copies of other services' data for queries: employment terms and
-// their members, and the data from which schedules follow: the shifts of patterns, the spans
-// in which employees follow patterns, entered shifts, and leave.
+// their members, and the sources of schedules: the shifts of patterns, the spans of employees
+// in patterns, entered shifts, and leave.
 package projection
 
 import (

@@ -132,8 +132,8 @@ func (k *condition) compareDates(c *compiler, column string) string {
 	return column + " " + sign + " " + c.arg(given[0])
 }
 
-// anyOf returns SQL for the ids with which an id is compared: the given ids, and the ids that
-// a query finds for the names. Without names, the planner knows the ids.
+// anyOf returns SQL for the ids that match: the given ids, and the ids that a query finds for
+// the names. Without names, the planner knows the ids.
 func (k *condition) anyOf(c *compiler, named func(names string) string) string {
 	ids := c.arg(k.ids)
 	if len(k.names) == 0 {
