@@ -30,7 +30,8 @@ import (
 const (
 	// CodeUnknown: the period does not exist.
 	CodeUnknown = "WCO-106019"
-	// CodeWhere: where does not name exactly one subject, or does not name a period.
+	// CodeWhere: the where property does not name exactly one subject, or does not name a
+	// period.
 	CodeWhere = "WRL-10311"
 	// CodeType (404 in a path): the type does not exist.
 	CodeType = "WRL-10312"

@@ -20,8 +20,8 @@ const (
 	CodeDates = "WCO-101233"
 	// CodeNotUnique (400): another person already has the value.
 	CodeNotUnique = "WCO-101247"
-	// CodeNotAuthorised (403): the caller may not do this to a person outside the caller's
-	// access.
+	// CodeNotAuthorised (403): the caller lacks a permission, or the person is outside the
+	// caller's access.
 	CodeNotAuthorised = "WCO-101240"
 	// CodeCombination (400): the properties cannot be combined.
 	CodeCombination = "WCO-101236"

@@ -30,7 +30,7 @@ const (
 	CodeUsageType = "WCO-112057"
 	// CodeNotFound (404): no query has the id in the path.
 	CodeNotFound = "WCO-112088"
-	// CodeWhere: where does not select queries correctly.
+	// CodeWhere: the where property does not select queries correctly.
 	CodeWhere = "WCO-112094"
 	// CodeNone (404): all requested queries are unknown.
 	CodeNone = "WCO-112095"
