@@ -76,8 +76,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []time
 }
 
 // columns are the columns that scan reads: from a location l, its version v and its place p,
-// and the names of its references on the first day in the requested range on which the
-// version applies.
+// and the names of its references on the first day when v applies at p.
 const columns = `l.id, l.persistent_id, v.from_date, v.to_date, v.first_revision, v.last_revision, v.parent_id, v.name,
 	v.external_id, v.body, p.path, p.lineage, p.from_date, v.type_id, t.name, v.job_id,
 	(SELECT j.name FROM job_version j WHERE j.tenant_id = $1 AND j.job_id = v.job_id
