@@ -1,6 +1,5 @@
-// Package leaveday decides whether a day of an employee has room for more leave. Time off,
-// leave edits and pay code edits of timecards ask it, so that together they take at most the
-// hours of a day.
+// Package leaveday checks whether a day of an employee has room for more leave. Time off, leave
+// edits and pay code edits of timecards use it, so that their sum never exceeds the hours of a day.
 package leaveday
 
 import (
@@ -22,19 +21,21 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// Codes of ours for days that have no room for leave.
+// Our own codes of days that have no room for leave.
 const (
-	// CodeDayFull (400): the day has fewer hours than its leave would take. Ask for less, or cancel the leave that the message names.
+	// CodeDayFull (400): the leave would exceed the hours of the day. Request less, or cancel the
+	// leave that the message names.
 	CodeDayFull = "WRL-21101"
-	// CodeOverlap (400): other leave of the day takes some of the same hours. Ask for other hours, or cancel the leave that the message names.
+	// CodeOverlap (400): other leave of the day uses some of the same hours. Request other hours,
+	// or cancel the leave that the message names.
 	CodeOverlap = "WRL-21102"
 )
 
-// lock has employees as members: changes of their leave take turns.
+// lock has employees as members: changes of their leave run one after the other.
 const lock advisory.Lock = "time off of employees"
 
-// Lock waits until no other transaction changes leave of an employee, and keeps others from it
-// until tx ends.
+// Lock waits until no other transaction changes leave of an employee, and blocks such changes until
+// tx ends.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) error {
 	return lock.WaitEach(ctx, tx, tenantID, []int64{employeeID})
 }
@@ -45,8 +46,8 @@ SELECT concat_ws(' ',
     (SELECT version FROM leave_edit_head WHERE tenant_id = $1 AND employee_id = $2),
     (SELECT concat_ws(' ', count(*), max(id), max(updated_at)) FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2))`
 
-// ReadMark returns a text that differs after each change of the leave of an employee. A caller
-// that reads balances before its transaction compares it under the [Lock].
+// ReadMark returns a text that differs after each change of the leave of an employee. A caller that
+// reads balances before its transaction compares the text again under the [Lock].
 func ReadMark(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (mark string, err error) {
 	if err := db.QueryRow(ctx, readMark, tenantID, employeeID).Scan(&mark); err != nil {
 		return "", fmt.Errorf("read the mark of leave: %w", err)
@@ -54,7 +55,7 @@ func ReadMark(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (m
 	return mark, nil
 }
 
-// Kind is what leave is entered as.
+// Kind is the type of entry that contains leave.
 type Kind int
 
 // The kinds of leave.
@@ -65,10 +66,10 @@ const (
 	ScheduleEdit
 )
 
-// Source names an entry that takes time.
+// Source identifies an entry that uses time of a day.
 type Source struct {
 	Kind Kind
-	// ID is 0 for an entry that has none yet, and for edits of the schedule.
+	// ID is 0 for an entry that is not yet stored, and for edits of the schedule.
 	ID int64
 }
 
@@ -82,30 +83,32 @@ func (s Source) String() string {
 	return name + " " + strconv.FormatInt(s.ID, 10)
 }
 
-// Taking is the time that an entry takes from a day.
+// Taking is the deduction of an entry from a day.
 type Taking struct {
 	Source Source
 	Day    civil.Date
 	// PayCode is the pay code of time off.
 	PayCode *commonv1.Ref
-	// Seconds and Parts add up. Parts are ten-thousandths of the day.
+	// Seconds and Parts are added together. Parts are ten-thousandths of the day.
 	Seconds, Parts int64
 	// Start and End, if End is not 0, are seconds after the midnight that begins the day.
 	Start, End int32
-	// FreeOnHolidays says that it costs nothing on a holiday. It takes the room of the day all the same.
+	// FreeOnHolidays means that the deduction costs nothing on a holiday. It still uses the hours
+	// of the day.
 	FreeOnHolidays bool
 }
 
-// size returns the seconds that a taking takes of a day with a length, times amount.PerUnit.
+// size returns the seconds that a taking uses of a day with the given length, times amount.PerUnit.
 func (t Taking) size(length int64) int64 { return t.Seconds*amount.PerUnit + t.Parts*length }
 
-// overlaps reports whether two takings take some of the same hours. Takings without a
-// start take any hours that are left.
+// overlaps reports whether two takings use some of the same hours. Takings without a start use any
+// hours that remain.
 func (t Taking) overlaps(o Taking) bool {
 	return t.End > 0 && o.End > 0 && t.Start < o.End && o.Start < t.End
 }
 
-// check refuses takings that are added to a day of some length beside its present leave.
+// check returns an error if a day of the given length has no room for added takings beside its
+// present leave.
 func check(day civil.Date, length int64, standing, added []Taking) error {
 	var taken, wanted int64
 	for _, t := range standing {
@@ -147,7 +150,7 @@ func describe(length int64, standing []Taking) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// hours writes what size returns, in hours of four decimals: a second is 0.0003.
+// hours formats a result of size in hours with four decimals: a second is 0.0003.
 func hours(size int64) string {
 	h := math.Round(float64(size)/3600) / amount.PerUnit
 	return strconv.FormatFloat(h, 'f', -1, 64) + " h"

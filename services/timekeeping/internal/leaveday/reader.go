@@ -21,29 +21,29 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 )
 
-// maxDays bounds the days of one reading of the schedule.
+// maxDays is the maximum number of days that one call reads from the schedule.
 const maxDays = 366
 
-// Reader reads what days have.
+// Reader reads the data of days that limits leave.
 type Reader struct {
 	pool *pg.Pool
 	days employeeday.Source
 }
 
-// NewReader returns a Reader of the setup in the database of the pool. The source knows the
+// NewReader returns a Reader of the setup in the database of the pool. The source reads the
 // schedule.
 func NewReader(pool *pg.Pool, days employeeday.Source) *Reader {
 	return &Reader{pool: pool, days: days}
 }
 
-// Days are what days of an employee have.
+// Days holds the data of days of an employee.
 type Days struct {
 	employeeID int64
 	codes      *Codes
 	known      map[civil.Date]*dayState
 }
 
-// dayState is what one day has.
+// dayState is the data of one day.
 type dayState struct {
 	length   int64
 	work     []interval
@@ -53,8 +53,8 @@ type dayState struct {
 
 type interval struct{ start, end int32 }
 
-// Read reads what days of an employee have. It calls other services, so that it has no place in
-// a transaction.
+// Read reads the data of days of an employee. It calls other services, so do not call it inside a
+// transaction.
 func (r *Reader) Read(ctx context.Context, tenantID, employeeID int64, days []civil.Date) (*Days, error) {
 	out := &Days{employeeID: employeeID, known: map[civil.Date]*dayState{}}
 	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -132,8 +132,8 @@ func (d *Days) workBetween(day civil.Date, start, end int32, left int64) int64 {
 	return sum
 }
 
-// Check refuses takings of days that have no room for them. The entries that are excepted are
-// replaced by them. The transaction holds the employee's [Lock].
+// Check returns an error if the days of takings have no room for them. The takings replace the
+// entries in except. The transaction must hold the employee's [Lock].
 func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Taking, except ...Source) error {
 	if len(added) == 0 {
 		return nil
@@ -162,8 +162,9 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Tak
 	return nil
 }
 
-// Cost returns the cost of a taking under its pay code of today. A part of a day without work
-// costs nothing, nor does a holiday on which the taking is free. The pay code is nil when it is not set up.
+// Cost returns the cost of a taking under its current pay code. A part of a day without work costs
+// nothing. A free taking on a holiday costs nothing either. The pay code is nil if it is not set
+// up.
 func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
 	code, state := d.codes.setup.Find(t.PayCode), d.known[t.Day]
 	switch {
@@ -179,10 +180,10 @@ func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
 	return code, amount.Quantity{Seconds: t.Parts * state.length / amount.PerUnit}
 }
 
-// AreLeave reports whether hours under a pay code are leave, as [Codes.AreLeave] does.
+// AreLeave does the same as [Codes.AreLeave].
 func (d *Days) AreLeave(ref *commonv1.Ref) bool { return d.codes.AreLeave(ref) }
 
-// Codes are the pay codes of a tenant, and which of them are of leave.
+// Codes holds the pay codes of a tenant, and marks those of leave.
 type Codes struct {
 	setup *paysetup.Setup
 	ids   map[int64]bool
@@ -216,8 +217,8 @@ func ReadCodes(ctx context.Context, tx pgx.Tx, tenantID int64) (*Codes, error) {
 	return out, nil
 }
 
-// AreLeave reports whether hours under a pay code are leave: it excuses an absence, an accrual
-// code takes from it, or a leave type is paid under it.
+// AreLeave reports whether hours under a pay code are leave: the pay code excuses an absence, an
+// accrual code deducts it, or a leave type is paid under it.
 func (c *Codes) AreLeave(ref *commonv1.Ref) bool {
 	code := c.setup.Find(ref)
 	return code != nil && (code.GetExcusedAbsence() || c.ids[code.GetId()])

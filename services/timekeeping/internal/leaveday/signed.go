@@ -10,18 +10,19 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// CodeSignedOff (400): the timecard of a day is signed off, so that leave of the day stays as it is. Remove the sign-off, change the leave, and sign off again.
+// CodeSignedOff (400): the timecard of a day is signed off, so leave of the day cannot change.
+// Remove the sign-off, change the leave, and sign off again.
 const CodeSignedOff = "WRL-21103"
 
-// Change is a change of leave of an employee, with the first day that it concerns.
+// Change is a change of leave of an employee, with the first day that it affects.
 type Change struct {
 	EmployeeID int64
 	First      civil.Date
 }
 
-// RefuseSigned refuses changes of leave on days whose timecards are signed off: the timecard
-// would neither show nor pay them. It keeps others from changing leave of the employees, and
-// their timecards from being signed off, until the transaction ends.
+// RefuseSigned returns an error for changes of leave on days with signed-off timecards, because the
+// timecard would neither show nor pay them. Until the transaction ends, it blocks other changes of
+// leave and sign-offs of these employees.
 func RefuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, changes ...Change) error {
 	ids, first := make([]int64, len(changes)), make(map[int64]civil.Date, len(changes))
 	for i, c := range changes {

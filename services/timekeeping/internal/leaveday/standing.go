@@ -13,14 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// The statuses of requests that take their days, or may come to: 2 submitted, 3 pending,
-// 4 approved, 6 cancel submitted. Package timeoff has all of them.
+// The statuses of requests that use their days, or may use them after a decision: 2 submitted, 3
+// pending, 4 approved, 6 cancel submitted. Package timeoff has all statuses.
 const (
 	readRequests = `
 SELECT id, body FROM time_off_request
 WHERE tenant_id = $1 AND employee_id = $2 AND from_day < $4 AND to_day >= $3 AND status IN (2, 3, 4, 6)`
 
-	// No leave edit touches more than 366 days.
+	// No leave edit overlaps more than 366 days.
 	readLeaveEdits = `
 SELECT id, from_day, to_day, body FROM leave_edit
 WHERE tenant_id = $1 AND employee_id = $2 AND from_day < $4 AND from_day > $3::date - 366 AND to_day >= $3`
@@ -30,7 +30,7 @@ SELECT id, apply_date, seconds, days, body FROM timecard_edit
 WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $3 AND apply_date < $4`
 )
 
-// standing reads the leave on days that this database has, without the excepted entries.
+// standing reads the leave on days from this database, without the excepted entries.
 func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civil.Range, except []Source) (map[civil.Date][]Taking, error) {
 	out := map[civil.Date][]Taking{}
 	add := func(list ...Taking) {

@@ -41,7 +41,7 @@ func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error
 	return out, nil
 }
 
-// symbolic returns the part of a day that a symbolic amount is, 0 for none.
+// symbolic returns the part of a day for a symbolic amount, or 0 for other amounts.
 func symbolic(name string) int64 {
 	switch name {
 	case symbolicamount.FullDay:
@@ -71,9 +71,9 @@ func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
 	return t
 }
 
-// OfLeaveEdit returns the takings of a leave edit, from its first day to its last one. An edit
-// with times on several days takes the work between the times. On days without work it takes
-// the rest of its amount. The last day has the amount beyond the work.
+// OfLeaveEdit returns the takings of a leave edit, from its first day to its last day. An edit with
+// times on several days uses the work between the times. On days without work it uses the rest of
+// its amount. The last day has the amount beyond the work.
 func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1.LeaveEdit) ([]Taking, error) {
 	paid, tracked := edit.GetPaidSegment(), edit.GetTrackingSegment()
 	t := Taking{Source: Source{LeaveEdit, id}, Day: first, Parts: max(symbolic(paid.GetSymbolicValue()), symbolic(tracked.GetSymbolicValue()))}

@@ -1,9 +1,9 @@
-// Package payledger notes which days of employees payroll has to compare again with its
-// ledger, and orders the runs of one employee.
+// Package payledger records the days of employees that payroll must compare again with its ledger,
+// and orders the runs of one employee.
 //
-// The ledger itself is the rows of all staging runs that were not cancelled (package
-// payrollstaging). Days that are open are always compared again. Days that are signed off
-// seldom change, so a change notes them here.
+// The ledger itself consists of the rows of all staging runs that were not cancelled (package
+// payrollstaging). Open days are always compared again. Signed-off days seldom change, so each
+// change records them here.
 package payledger
 
 import (
@@ -34,10 +34,10 @@ type Days struct {
 	civil.Range
 }
 
-// ErrMoved (409) says that another run or a cancellation changed the ledger since Read.
+// ErrMoved (409) means that another run or a cancellation has changed the ledger since Read.
 var ErrMoved = fault.Conflict(fault.CodeStale, "Another run staged an employee meanwhile. Try again.")
 
-// Whoever locks several heads does so by ascending employee.
+// Transactions that lock several heads lock them by ascending employee, to prevent deadlocks.
 const (
 	note = `
 INSERT INTO payroll_ledger_head AS h (tenant_id, employee_id, changes, changed_from, changed_to)
@@ -56,7 +56,7 @@ INSERT INTO payroll_ledger_head (tenant_id, employee_id) SELECT $1, e FROM unnes
 	lock = `
 SELECT employee_id, version FROM payroll_ledger_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
 
-	// What changed while the run read totals is compared by the next run.
+	// The next run compares the changes that were made while this run read totals.
 	settle = `
 UPDATE payroll_ledger_head h SET version = version + 1,
     changed_from = CASE WHEN s.changes = h.changes AND h.changed_to > s.next THEN greatest(h.changed_from, s.next) WHEN s.changes <> h.changes THEN h.changed_from END,
@@ -64,7 +64,7 @@ UPDATE payroll_ledger_head h SET version = version + 1,
 FROM unnest($2::bigint[], $3::bigint[], $4::date[]) AS s (id, changes, next) WHERE h.tenant_id = $1 AND h.employee_id = s.id`
 )
 
-// Note notes days that changed. It is part of the transaction of the change.
+// Note records changed days. Call it in the transaction of the change.
 func Note(ctx context.Context, tx pgx.Tx, tenantID int64, list []Days) error {
 	ids, first, next := make([]int64, len(list)), make([]civil.Date, len(list)), make([]civil.Date, len(list))
 	for i, d := range list {
@@ -129,8 +129,9 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head) error {
 	return nil
 }
 
-// Settle ends a run of employees whose ledgers are locked. The run forgets the noted days of an
-// employee before the day in until, unless more days were noted after Read. The order of until is that of heads.
+// Settle ends a run of employees whose ledgers are locked. The run deletes the recorded days of an
+// employee before the day in until, unless more days were recorded after Read. until is in the
+// order of heads.
 func Settle(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head, until []civil.Date) error {
 	ids, changes := make([]int64, len(heads)), make([]int64, len(heads))
 	for i, h := range heads {

@@ -70,7 +70,7 @@ func read(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID, lock
 	return e, nil
 }
 
-// remove deletes an earning. Its refId can be used again, because nobody was paid for it.
+// remove deletes an earning. Its refId can be used again, because the earning was never paid.
 func remove(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM payroll_earning WHERE tenant_id = $1 AND ref_id = $2`, tenantID, id); err != nil {
 		return fmt.Errorf("delete earning: %w", err)

@@ -18,13 +18,13 @@ import (
 
 const stateCancelled = "cancelled"
 
-// refuseCancelled (409) refuses an export of a run.
+// refuseCancelled returns the error (409) for an export of a cancelled run.
 func refuseCancelled(id uuid.UUID) error {
 	return fault.Conflict(CodeCancelled, fmt.Sprintf("The run %s was cancelled. Stage the time again under another executionId.", id))
 }
 
-// CancelPayrollStaging takes the rows of a run out of the ledger and gives its earnings back, so
-// that a later run stages both again. A run that is exported stays.
+// CancelPayrollStaging removes the rows of a run from the ledger and releases its earnings, so that
+// a later run stages both again. An exported run cannot be cancelled.
 func (h *Handler) CancelPayrollStaging(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
 	tenantID, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
@@ -46,7 +46,7 @@ const (
 	lockBatches = `
 SELECT FROM payroll_staging_batch WHERE tenant_id = $1 AND staging_id = $2 ORDER BY batch FOR UPDATE`
 
-	// Workers find these batches staged.
+	// Workers treat these batches as staged.
 	stopBatches = `
 UPDATE payroll_staging_batch SET staged = true WHERE tenant_id = $1 AND staging_id = $2`
 
@@ -66,7 +66,7 @@ UPDATE payroll_ledger_head h SET version = version + 1 WHERE h.tenant_id = $1 AN
 SELECT employee_id, min(paid_day), max(paid_day) + 1 FROM payroll_staged_row WHERE tenant_id = $1 AND staging_id = $2 AND kind <> 'EARNING' GROUP BY employee_id`
 )
 
-// removals take back the rows of a run.
+// removals delete the rows of a run.
 var removals = []string{
 	`UPDATE payroll_earning SET staging_id = NULL WHERE tenant_id = $1 AND staging_id = $2`,
 	`DELETE FROM payroll_staged_row WHERE tenant_id = $1 AND staging_id = $2`,
@@ -75,8 +75,8 @@ var removals = []string{
 	 WHERE tenant_id = $1 AND id = $2`,
 }
 
-// cancel waits for workers that stage a batch. It locks in their order: the batches, the ledgers,
-// the run.
+// cancel waits for workers that are staging a batch. It locks in the same order as they do: the
+// batches, the ledgers, the run.
 func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visible rowvisibility.Set) error {
 	for _, sql := range []string{lockBatches, stopBatches, lockHeads} {
 		if _, err := tx.Exec(ctx, sql, tenantID, id); err != nil {

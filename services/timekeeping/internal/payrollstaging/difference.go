@@ -16,7 +16,7 @@ const (
 	causeStaged = "AFTER_STAGING"
 )
 
-// withQuantity returns a total with a quantity in the place of its own.
+// withQuantity returns a total with its quantity replaced.
 func (t Total) withQuantity(q amount.Quantity) Total {
 	t.Seconds, t.Days, t.Money = q.Seconds, "", ""
 	if q.Days != 0 {
@@ -32,26 +32,26 @@ func (t Total) quantity() amount.Quantity {
 	return amount.Quantity{Seconds: t.Seconds, Days: amount.Read(t.Days), Money: amount.Read(t.Money)}
 }
 
-// sums has the present totals of a key and the sum that earlier runs staged.
+// sums has the present totals of a key, and the sum that earlier runs staged.
 type sums struct {
 	// example names the pay code and the job of the key.
 	example Total
-	// base are the totals of the day as the timecard shows them, without corrections.
+	// base are the totals of the day on the timecard, without corrections.
 	base []Total
-	// corrected is the sum of the corrections of the day. applied is the last day of the run that
-	// has one of them, or nil.
+	// corrected is the sum of the corrections of the day. applied is the last day of the run with
+	// such a correction, or nil.
 	corrected amount.Quantity
 	applied   *civil.Date
 	hasSigned bool
-	// isOpen says that a correction applies on an open day, which the run leaves out. The sums
-	// cannot tell whether an earlier run paid it.
+	// isOpen means that a correction applies on an open day, which the run leaves out. The sums do
+	// not show whether an earlier run paid the correction.
 	isOpen bool
 	paid   amount.Quantity
 }
 
-// difference returns the rows of an employee: the totals of days that no run has staged yet,
-// and by how much other days differ from the ledger. The totals cover the days of the run and
-// the other days that are compared.
+// difference returns the rows of an employee: the totals of days that no run has staged yet, and
+// the differences of other days from the ledger. The totals cover the days of the run and the other
+// days that are compared.
 func (r *rules) difference(b *book, totals []Total) []Total {
 	days := r.span()
 	var rows []Total

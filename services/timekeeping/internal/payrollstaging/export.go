@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	// exportLife is for how long an export can be read.
+	// exportLife is the time after which an export expires.
 	exportLife = 7 * 24 * time.Hour
-	// maxExports bounds the exports of a run, and those that a list shows.
+	// maxExports is the maximum number of exports of a run, and maxListed the maximum number of
+	// exports in a list.
 	maxExports, maxListed = 100, 1000
-	// CodeNotReady (409): the run of the export goes on. Ask for the status first.
+	// CodeNotReady (409): the run of the export is not complete. Read its status first.
 	CodeNotReady = "WRL-20917"
-	// CodeFull (409): the run has as many exports as one may have.
+	// CodeFull (409): the run already has the largest allowed number of exports.
 	CodeFull = "WRL-20918"
 )
 
@@ -39,7 +40,7 @@ type Exports struct {
 
 var _ timekeepingv1.PayrollExportServiceServer = (*Exports)(nil)
 
-// NewExports makes an Exports.
+// NewExports returns an Exports.
 func NewExports(deps Deps) *Exports { return &Exports{deps: deps} }
 
 // export is a row with the state of its run.
@@ -54,8 +55,8 @@ const readExport = `SELECT x.id, x.staging_id, x.body, x.expires_at, s.state FRO
 	JOIN payroll_staging s ON s.tenant_id = x.tenant_id AND s.id = x.staging_id
 	WHERE x.tenant_id = $1 AND x.expires_at > now() `
 
-// ExportPayroll stores the request for an export. The text is written from the staged rows when
-// a caller reads it.
+// ExportPayroll stores the request for an export. The text is generated from the staged rows when a
+// caller reads it.
 func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
 	handler := Handler{deps: h.deps}
 	tenantID, r, err := handler.find(ctx, req.GetRequestId())
@@ -84,7 +85,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		done, err := tx.Exec(ctx, `UPDATE payroll_staging SET exported_at = coalesce(exported_at, now())
 			WHERE tenant_id = $1 AND id = $2 AND state <> $3`, tenantID, r.ID, stateCancelled)
 		if err == nil && done.RowsAffected() == 0 {
-			return refuseCancelled(r.ID) // Meanwhile.
+			return refuseCancelled(r.ID) // The run was cancelled after it was read.
 		}
 		if err != nil {
 			return fmt.Errorf("note export: %w", err)
@@ -189,7 +190,7 @@ func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListP
 	return out, nil
 }
 
-// GetPayrollExportStatus returns whether an export can be read.
+// GetPayrollExportStatus returns whether an export is ready to be read.
 func (h *Exports) GetPayrollExportStatus(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
 	_, e, err := h.find(ctx, req.GetExecutionKey())
 	if err != nil {

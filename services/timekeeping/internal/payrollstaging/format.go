@@ -13,12 +13,12 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// jsonType is the type of exports that are JSON.
+// jsonType is the content type of JSON exports.
 const jsonType = "application/json;charset=utf-8"
 
-// format is how rows are written.
+// format writes rows in the format of an export.
 type format interface {
-	// row writes a row, and returns how many bytes wait to be taken.
+	// row writes a row, and returns the number of bytes that take would return.
 	row(values []string) (size int, err error)
 	// end writes the text after the last row.
 	end()
@@ -26,12 +26,12 @@ type format interface {
 	take() []byte
 }
 
-// isJSON reports whether an export is to be JSON.
+// isJSON reports whether an export has the format JSON.
 func isJSON(config *timekeepingv1.PayrollExportConfig) bool {
 	return strings.EqualFold(config.GetFormat(), "JSON")
 }
 
-// checkFormat refuses an export that cannot be written.
+// checkFormat returns an error if the export cannot be written in its format.
 func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) error {
 	config := req.GetExportConfig()
 	if _, err := delimiterOf(config); err != nil {
@@ -55,8 +55,8 @@ func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) erro
 	return nil
 }
 
-// begin begins a text with the columns of these names. The type is "" for CSV, the type of the
-// contract.
+// begin begins a text with the columns of these names. The content type is "" for CSV, because that
+// is the type of the contract.
 func begin(req *timekeepingv1.PayrollExportRequest, names []string, config CSVConfig) (f format, contentType string, err error) {
 	if isJSON(req.GetExportConfig()) {
 		f, err = beginJSON(names)
@@ -74,7 +74,7 @@ type CSVConfig struct {
 
 const byteOrderMark = "\ufeff"
 
-// csvRows are rows of CSV.
+// csvRows writes rows as CSV.
 type csvRows struct {
 	raw     bool
 	buf     bytes.Buffer
@@ -102,8 +102,8 @@ func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string, config CS
 // number matches cells that begin with a sign and are not formulas.
 var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
 
-// neutral returns a cell as a spreadsheet takes it for text: one that begins as formulas do
-// gets an apostrophe before it. Numbers stay numbers.
+// neutral returns a cell that spreadsheets treat as text: a cell that begins like a formula gets a
+// leading apostrophe. Numbers stay numbers.
 func neutral(cell string) string {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20", firstRune(cell)) || number.MatchString(cell) {
 		return cell
@@ -141,17 +141,17 @@ func (c *csvRows) take() []byte {
 	return drain(&c.buf)
 }
 
-// drain returns the bytes of a buffer, and empties it.
+// drain returns the bytes of a buffer, and empties the buffer.
 func drain(buf *bytes.Buffer) []byte {
 	out := bytes.Clone(buf.Bytes())
 	buf.Reset()
 	return out
 }
 
-// jsonRows are objects in an array of JSON.
+// jsonRows writes rows as objects in a JSON array.
 type jsonRows struct {
 	buf bytes.Buffer
-	// keys are the names of the columns as they stand in the text.
+	// keys are the names of the columns as JSON texts.
 	keys [][]byte
 	some bool
 }

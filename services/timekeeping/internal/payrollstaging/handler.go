@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// pingSeconds is after how many seconds a caller is to ask again.
+// pingSeconds is the time after which a caller should ask again.
 const pingSeconds = 5
 
 // Handler serves PayrollStagingService.
@@ -31,11 +31,11 @@ type Handler struct {
 
 var _ timekeepingv1.PayrollStagingServiceServer = (*Handler)(nil)
 
-// New makes a Handler.
+// New returns a Handler.
 func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
-// StagePayroll begins a run: it finds the employees now, among the persons that the caller may
-// see, and leaves their time to workers.
+// StagePayroll starts a run: it selects the employees immediately, among the persons that the
+// caller may see, and leaves their time to workers.
 func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
 	tenantID := tenant.Of(ctx)
 	r, err := parse(req)
@@ -78,7 +78,7 @@ func (h *Handler) checkCustomFields(ctx context.Context, names []string) error {
 	return nil
 }
 
-// employees returns those whom a request chooses, by ascending id.
+// employees returns the ids of the employees that a request selects, ascending.
 func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepingv1.PayrollStagingRequest, r rules) ([]int64, error) {
 	visible, err := h.deps.Persons.Visible(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepin
 	return ids, nil
 }
 
-// findNamed returns the employees that a request names; an unknown one is an error.
+// findNamed returns the employees that a request names. An unknown employee is an error.
 func (h *Handler) findNamed(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
 	if lists := min(1, len(list.GetIds())) + min(1, len(list.GetQualifiers())) + min(1, len(list.GetRefs())); lists != 1 {
 		return nil, invalid("employees needs one of ids, qualifiers and refs.")
@@ -142,7 +142,7 @@ func (h *Handler) findNamed(ctx context.Context, tenantID int64, list *commonv1.
 	return slices.Compact(ids), nil
 }
 
-// GetPayrollStagingStatus returns how far a run has come.
+// GetPayrollStagingStatus returns the progress of a run.
 func (h *Handler) GetPayrollStagingStatus(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
 	_, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
@@ -195,7 +195,7 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 	case "success":
 		out.Message, ping = "The time of the employees is staged", 0
 	case stateCancelled:
-		// Existing clients know no other state that ends a run without rows.
+		// Existing clients have no other state for a run that ends without rows.
 		out.Status = "failed"
 		out.Message, ping = "The run was cancelled: its time and its earnings can be staged again", 0
 	case "failed":
@@ -205,8 +205,8 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 	return out
 }
 
-// GetPayrollStagingDetails returns which employees a run has staged, without
-// employees whom the caller may not see.
+// GetPayrollStagingDetails returns the employees that a run has staged, without employees that the
+// caller may not see.
 func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingDetails, error) {
 	tenantID, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {

@@ -17,11 +17,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 )
 
-// lookBack is the number of days before a run that are compared with the ledger while they
-// are open. Days that are signed off are compared when they change, however old they are.
+// lookBack is the number of days before a run that are compared with the ledger while they are
+// open. Signed-off days are compared when they change, regardless of their age.
 const lookBack = 366
 
-// paidKey is the key of the ledger. A pay code counts by its id, or by its name without one.
+// paidKey is the key of the ledger. It identifies a pay code by its id, or by its name if it has no
+// id.
 type paidKey struct {
 	day       civil.Date
 	payCodeID int64
@@ -37,7 +38,7 @@ func keyOf(day civil.Date, t Total) paidKey {
 	return k
 }
 
-// coverage are days of an employee that an earlier run staged.
+// coverage holds days of an employee that an earlier run staged.
 type coverage struct {
 	days  civil.Range
 	rules *rules
@@ -57,19 +58,19 @@ type book struct {
 	paid map[paidKey]amount.Quantity
 	// names are the names of the pay codes in paid.
 	names map[paidKey]string
-	// present are the names that pay codes have now, by id. Signed days and earlier runs keep
+	// present are the current names of pay codes, by id. Signed-off days and earlier runs keep
 	// older names.
 	present map[int64]string
-	// corrections correct the days that are compared, each as the timecard has it.
+	// corrections are the corrections on the timecard of the days that are compared.
 	corrections []Total
 	// others are the days before the run whose totals are compared with the ledger.
 	others []civil.Range
-	// corrected are further days. Only their corrections are compared, because no run staged
-	// the days themselves.
+	// corrected are further days. Only their corrections are compared, because no run staged the
+	// days themselves.
 	corrected []civil.Date
 }
 
-// rename returns a total under the present name of its pay code.
+// rename returns a total under the current name of its pay code.
 func (b *book) rename(t Total) Total {
 	if name, ok := b.present[t.PayCodeID]; ok {
 		t.PayCode = name
@@ -77,8 +78,8 @@ func (b *book) rename(t Total) Total {
 	return t
 }
 
-// findOthers returns the days before a run whose totals it compares with the ledger: an earlier
-// run staged them, and they changed since or are open.
+// findOthers returns the days before a run whose totals it compares with the ledger: days that an
+// earlier run staged, and that are open or have changed since then.
 func (b *book) findOthers(days civil.Range) []civil.Range {
 	var all []civil.Range
 	for _, c := range b.covered {
@@ -147,7 +148,7 @@ func (w *Worker) readPayCodes(ctx context.Context, tenantID int64) (map[int64]st
 	return out, nil
 }
 
-// readCoverage reads which days earlier runs staged, as far back as days are compared.
+// readCoverage reads the days that earlier runs staged, as far back as days are compared.
 func (w *Worker) readCoverage(ctx context.Context, b *stagedBatch, books map[int64]*book) error {
 	rows, err := w.deps.Pool.Query(ctx, `SELECT c.employee_id, s.id, s.start_date, c.covered_through
 		FROM payroll_staged_employee c JOIN payroll_staging s ON s.tenant_id = c.tenant_id AND s.id = c.staging_id
@@ -173,7 +174,7 @@ func (w *Worker) readCoverage(ctx context.Context, b *stagedBatch, books map[int
 	return w.readRules(ctx, b.tenantID, runs)
 }
 
-// readRules fills in the rules of runs.
+// readRules sets the rules of runs.
 func (w *Worker) readRules(ctx context.Context, tenantID int64, runs map[uuid.UUID]*rules) error {
 	if len(runs) == 0 {
 		return nil
@@ -203,7 +204,8 @@ func (w *Worker) readRules(ctx context.Context, tenantID int64, runs map[uuid.UU
 	return nil
 }
 
-// readCorrectedDays reads which further days have corrections that apply on the days of the run.
+// readCorrectedDays reads the further days that have corrections which apply on the days of the
+// run.
 func (w *Worker) readCorrectedDays(ctx context.Context, b *stagedBatch, books map[int64]*book) error {
 	span := b.rules.span()
 	rows, err := w.deps.Pool.Query(ctx, `SELECT DISTINCT employee_id, historical_date FROM historical_correction
@@ -242,8 +244,8 @@ FROM unnest($2::bigint[], $3::date[], $4::date[]) AS e (id, first, next) CROSS J
 ) AS c GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3`
 )
 
-// readEntries reads what earlier runs staged of the days that are compared, and the
-// corrections of these days.
+// readEntries reads the rows that earlier runs staged for the compared days, and the corrections of
+// these days.
 func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int64]*book) error {
 	var employees []int64
 	var from, to []civil.Date

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 )
 
-// insertStaged stores the rows of a batch, and takes the earnings of its employees.
+// insertStaged stores the rows of a batch, and stages the earnings of its employees.
 func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagingEmployee) error {
 	ids, heads, settled := make([]int64, len(staged)), make([]payledger.Head, len(staged)), make([]civil.Date, len(staged))
 	for i, e := range staged {
@@ -57,7 +57,7 @@ type earned struct {
 	hours string
 }
 
-// takeEarnings takes the open earnings of employees that the run stages into payroll.
+// takeEarnings stages the open earnings of the employees of a batch.
 func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (map[int64][]earned, error) {
 	rows, err := tx.Query(ctx, `SELECT e.ref_id, e.employee_id, e.charge_date, coalesce(p.id, 0), e.code, e.job, coalesce(e.hours::text, ''), coalesce(e.amount::text, '')
 		FROM payroll_earning e LEFT JOIN pay_code p ON p.tenant_id = e.tenant_id AND lower(p.name) = lower(e.code)
@@ -90,7 +90,7 @@ func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (
 	return out, nil
 }
 
-// stagedRows are the columns of rows.
+// stagedRows holds the column values of rows.
 type stagedRows struct {
 	employees           []int64
 	numbers             []int32

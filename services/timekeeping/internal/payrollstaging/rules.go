@@ -14,42 +14,41 @@ import (
 )
 
 const (
-	// CodeInvalid (400): the request lacks something, or a property of it is not one
-	// that it may have. The message says which.
+	// CodeInvalid (400): a property of the request is missing or not allowed. The message names it.
 	CodeInvalid = "WRL-20911"
-	// CodeTooMany (413): as many runs go on as may at a time. Try again when one has
+	// CodeTooMany (413): the largest allowed number of runs is in progress. Try again when one has
 	// ended.
 	CodeTooMany = "WRL-20912"
-	// CodeUsed (409): a run has the executionId. Ask for the status of that run.
+	// CodeUsed (409): a run already has the executionId. Read the status of that run.
 	CodeUsed = "WRL-20913"
-	// CodeUnknown (404): no run or export has the id, or it is too old.
+	// CodeUnknown (404): no run or export has the id, or it has expired.
 	CodeUnknown = "WRL-20914"
-	// CodeCustomField (400): no person has a custom field of that name.
+	// CodeCustomField (400): no person has a custom field with the name.
 	CodeCustomField = "WRL-20915"
-	// CodeEmployees (413): a run is to stage more employees than one may.
+	// CodeEmployees (413): the run would stage more employees than are allowed.
 	CodeEmployees = "WFP-90002"
-	// CodeExported (409): the run was exported, so that it cannot be cancelled. Stage again: the
-	// new run stages by how much the time differs.
+	// CodeExported (409): the run was exported, so it cannot be cancelled. Start another run: it
+	// stages the differences.
 	CodeExported = "WRL-20919"
-	// CodeCancelled (409): the run was cancelled, so that there is nothing to export. Stage the
-	// time again under another executionId.
-	CodeCancelled = "WRL-20920"
-	// CodeHiddenEmployees (403): the run has employees whom the caller may not see, so that the
-	// caller cannot cancel it. Ask a user who sees all of them.
-	CodeHiddenEmployees = "WRL-20921"
-	// CodeNotStaged (200): in the details of a run: the employee could not be staged. Stage them again
+	// CodeCancelled (409): the run was cancelled, so it cannot be exported. Stage the time again
 	// under another executionId.
+	CodeCancelled = "WRL-20920"
+	// CodeHiddenEmployees (403): the run has employees that the caller may not see, so the caller
+	// cannot cancel it. Ask a user who sees all of them.
+	CodeHiddenEmployees = "WRL-20921"
+	// CodeNotStaged (200): in the details of a run: the employee could not be staged. Stage the
+	// employee again under another executionId.
 	CodeNotStaged = "WRL-20916"
 )
 
-// everyKind are the kinds of rows of a run that leaves none out.
+// everyKind lists the kinds of rows of a run that leaves none out.
 var everyKind = []Kind{Worked, PayCodeEdit, Correction, Earning}
 
 const (
-	// maxDays and maxEmployees bound a run.
+	// maxDays and maxEmployees are the limits of a run.
 	maxDays, maxEmployees = 366, 50_000
 	maxText               = 200
-	// maxRuns is how many runs of a tenant go on at a time.
+	// maxRuns is the maximum number of concurrent runs of a tenant.
 	maxRuns = 3
 )
 
@@ -57,7 +56,7 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...))
 }
 
-// rules choose the time that a run stages.
+// rules select the time that a run stages.
 type rules struct {
 	days             civil.Range
 	kinds            []Kind
@@ -69,7 +68,7 @@ type rules struct {
 	message          *timekeepingv1.PayrollStagingRequest
 }
 
-// parse reads a request.
+// parse parses a request.
 func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	kept, _ := proto.Clone(req).(*timekeepingv1.PayrollStagingRequest)
 	kept.Employees = nil
@@ -133,7 +132,7 @@ func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
 	return nil
 }
 
-// daysOf returns whole days, both ends included.
+// daysOf parses a range of days, including both dates.
 func daysOf(r *timekeepingv1.PayrollDateRange) (days civil.Range, err error) {
 	if r.GetStartDateTime() == "" || r.GetEndDateTime() == "" {
 		return days, invalid("dateRange needs startDateTime and endDateTime.")
@@ -167,7 +166,7 @@ func (r *rules) groups(where *timekeepingv1.PayrollStagingWhere) error {
 	return nil
 }
 
-// customFields returns the names, each a text or the qualifier of a ref.
+// customFields returns the names of custom fields. Each is a text or the qualifier of a ref.
 func customFields(req *timekeepingv1.PayrollStagingRequest) (names []string, err error) {
 	for i, v := range req.GetCustomFields() {
 		name := v.GetStringValue()
@@ -192,11 +191,12 @@ func (r *rules) chooses(payRule string) bool {
 // span returns the days of a run.
 func (r *rules) span() civil.Range { return civil.Through(r.days.From, r.days.To) }
 
-// stagesEarnings reports whether a run takes imported earnings into payroll.
+// stagesEarnings reports whether a run stages imported earnings.
 func (r *rules) stagesEarnings() bool { return slices.Contains(r.kinds, Earning) }
 
-// settles returns the day before which a run has compared all that changed of an employee, if it
-// compared anything whole. Days of which it left a pay code or a correction out have to be compared again.
+// settles returns the day before which a run has compared all changes of an employee, if it
+// compared any day completely. If a run left out a pay code or a correction of some days, these
+// days must be compared again.
 func (r *rules) settles(b *book) civil.Date {
 	next := r.span().To
 	if len(r.include) > 0 || len(r.exclude) > 0 || len(r.kinds) < len(everyKind) {
@@ -211,7 +211,8 @@ func (r *rules) settles(b *book) civil.Date {
 	return min(next, b.Open)
 }
 
-// admits reports whether a run stages the pay code of a total, which has its present name.
+// admits reports whether a run stages the pay code of a total. The total must have the current name
+// of its pay code.
 func (r *rules) admits(t Total) bool {
 	is := func(ref *commonv1.Ref) bool {
 		if ref.GetId() != 0 && t.PayCodeID != 0 {

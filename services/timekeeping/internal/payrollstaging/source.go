@@ -1,12 +1,11 @@
-// Package payrollstaging stages payroll: background work adds up the time of
-// employees and copies it, with imported earnings, to rows that stay as they are.
+// Package payrollstaging stages payroll: background work adds up the time of employees and copies
+// it, with imported earnings, to rows that never change.
 //
-// A run is divided into batches of employees when it is asked for, and each batch is
-// asked for by an event of the outbox. A worker reads the time of a batch at one
-// moment and stores its rows, the earnings that it takes, its end and the run's
-// progress in one transaction. So an event is only a hint: it does no harm when it
-// comes twice, and a worker that dies leaves nothing half done. The sweep asks again for
-// batches whose events the broker lost.
+// A request for a run divides it into batches of employees, and requests each batch with an event
+// of the outbox. A worker reads the time of a batch in one snapshot. In one transaction it stores
+// the rows of the batch, its earnings, its end, and the progress of the run. So an event is only a
+// hint: a repeated event does no harm, and a worker that crashes leaves nothing half done. The
+// sweep requests batches again if the broker lost their events.
 package payrollstaging
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// Source knows the time of employees. It returns employees that the caller may not see, too.
+// Source reads the time of employees. It also returns employees that the caller may not see.
 type Source interface {
 	// Totals returns the totals of employees on days, at most maxBatch of them.
 	Totals(ctx context.Context, tenantID int64, employees []int64, days civil.Range) ([]Employee, error)
@@ -35,10 +34,10 @@ type Employee struct {
 // Total is the time, days or money of one day under a pay code and a job.
 type Total struct {
 	Date civil.Date
-	// PayCode has the id 0 when no pay code of the name exists.
+	// PayCodeID is 0 if no pay code has the name.
 	PayCodeID int64
 	PayCode   string
-	// Job is a path, the id of a job that is known by its id only, or "".
+	// Job is a path, or the id of a job if only its id is known, or "".
 	Job  string
 	Kind Kind
 	// Historical is the signed-off day that a correction corrects.
@@ -48,11 +47,11 @@ type Total struct {
 	// Days and Money are decimal texts, or "".
 	Days, Money string
 	SignedOff   bool
-	// Cause says why a correction corrects a day: causeSigned or causeStaged, or "".
+	// Cause is the cause of a correction: causeSigned or causeStaged, or "".
 	Cause string
 }
 
-// Kind says where a row comes from.
+// Kind is the origin of a row.
 type Kind string
 
 // The kinds of rows.
@@ -63,7 +62,7 @@ const (
 	Earning     Kind = "EARNING"
 )
 
-// Deps are what staging works with.
+// Deps are the dependencies of staging.
 type Deps struct {
 	Pool    *pg.Pool
 	Persons *person.Directory

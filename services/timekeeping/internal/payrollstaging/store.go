@@ -23,13 +23,13 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// maxBatch is how many employees a worker stages in one transaction.
+// maxBatch is the maximum number of employees that a worker stages in one transaction.
 const maxBatch = 200
 
-// lockRuns has who begins a run of a tenant.
+// lockRuns is held by requests that start a run of a tenant.
 const lockRuns advisory.Lock = "payroll staging"
 
-// run is a row.
+// run is a row of the table.
 type run struct {
 	ID                 uuid.UUID
 	State              string
@@ -37,7 +37,7 @@ type run struct {
 	Body               []byte
 }
 
-// start stores a run with its batches, and asks for them.
+// start stores a run with its batches, and requests the batches.
 func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64, seen rowvisibility.Set) error {
 	if err := lockRuns.Wait(ctx, tx, tenantID); err != nil {
 		return err
@@ -82,8 +82,8 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 	return outbox.Append(ctx, tx, tenantID, events...)
 }
 
-// namePayCodes adds the ids of the pay codes that a request chooses by name: later runs have to
-// know what this one staged, also when a pay code gets another name.
+// namePayCodes adds the ids of the pay codes that a request selects by name. Later runs must be
+// able to tell which pay codes this run staged, even after a pay code is renamed.
 func namePayCodes(ctx context.Context, tx pgx.Tx, tenantID int64, req *timekeepingv1.PayrollStagingRequest) error {
 	var names []string
 	refs := slices.Concat(req.GetIncludePayCodes(), req.GetExcludePayCodes())
@@ -122,7 +122,7 @@ func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (
 	return r, nil
 }
 
-// visibleEmployees returns whom a caller sees, at most one more than a run may stage.
+// visibleEmployees returns the employees that a caller sees, up to one more than a run may stage.
 func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set) ([]int64, error) {
 	if !visible.All() {
 		return visible.IDs(), nil
@@ -134,8 +134,8 @@ func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visibl
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// findTerminated returns the employees whose employment is terminated on one of the days, both
-// ends included.
+// findTerminated returns the employees whose employment is terminated on one of the days, including
+// both dates.
 func findTerminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2)
 		AND terminated && daterange($3, $4, '[]') ORDER BY id`, tenantID, ids, days.From, days.To)
@@ -145,7 +145,7 @@ func findTerminated(ctx context.Context, db pg.Querier, tenantID int64, ids []in
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// stagedEmployee is a row.
+// stagedEmployee is a row of the table.
 type stagedEmployee struct {
 	ID                int64
 	Number, ErrorCode string
@@ -161,14 +161,14 @@ func stagedEmployees(ctx context.Context, db pg.Querier, tenantID int64, id uuid
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[stagedEmployee])
 }
 
-// selectVisible finds the runs that have a visible employee, and the runs without employees: they
-// show nothing about a person.
+// selectVisible finds the runs that have a visible employee. It also finds the runs without
+// employees, which show nothing about a person.
 const selectVisible = `
 SELECT s.id FROM payroll_staging s WHERE s.tenant_id = $1 AND s.id = ANY($2)
   AND (s.batches = 0 OR $3 OR EXISTS (
     SELECT FROM payroll_staging_batch b WHERE b.tenant_id = $1 AND b.staging_id = s.id AND b.employee_ids && $4::bigint[]))`
 
-// visibleRuns returns which of some runs the caller may see.
+// visibleRuns returns those of the given runs that the caller may see.
 func visibleRuns(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	employees := visible.IDs()
 	if visible.All() || employees == nil {
@@ -189,9 +189,9 @@ func visibleRuns(ctx context.Context, db pg.Querier, tenantID int64, visible row
 	return out, nil
 }
 
-// freeName returns the name under which a run with an executionId is stored, or the run
-// that has it. A run that the caller may not see takes no name away: the new run has one
-// that is derived from the executionId and the user.
+// freeName returns the name for storing a run with an executionId, or the run that already has it.
+// A run that the caller may not see does not block the name: the new run then gets a name that is
+// derived from the executionId and the user.
 func freeName(ctx context.Context, db pg.Querier, tenantID int64, executionID string, visible rowvisibility.Set) (name string, used *uuid.UUID, err error) {
 	user := ""
 	if p, ok := authn.From(ctx); ok {

@@ -17,16 +17,16 @@ import (
 
 const (
 	sweepEvery = 15 * time.Second
-	// stillFor is how long a run stands still before its batches are asked for again.
+	// stillFor is the time without progress after which the batches of a run are requested again.
 	stillFor = 30 * time.Second
-	// retention is how long a run is kept after its end.
+	// retention is the time after the end of a run before it is deleted.
 	retention = 30 * 24 * time.Hour
-	// sweepRuns bounds the runs of one sweep. The next one goes on.
+	// sweepRuns is the maximum number of runs of one sweep. The next sweep continues.
 	sweepRuns = 100
 )
 
-// Run asks again for batches that the broker lost, and removes old runs, until ctx
-// ends. Any number of processes may do so.
+// Run requests batches again whose events the broker lost, and removes old runs, until ctx ends.
+// Several processes may run it at the same time.
 func (w *Worker) Run(ctx context.Context, log *slog.Logger) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -48,8 +48,8 @@ type sweepRun struct {
 	Ended  bool
 }
 
-// sweep requests the batches of runs again that stand still. A time in the future was written
-// while the clock was ahead; it counts as old.
+// sweep requests the batches of runs without progress again. A time in the future was written while
+// a clock was ahead; it counts as old.
 func (w *Worker) sweep(ctx context.Context) error {
 	rows, err := w.deps.Pool.Query(tenant.All(ctx), `(SELECT tenant_id, id, false FROM payroll_staging
 			WHERE finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $1) OR moved_at > clock_timestamp())
@@ -78,7 +78,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return w.count(ctx)
 }
 
-// expire removes the status, the batches and the exports of a run. Its rows stay: they are the
+// expire removes the status, the batches and the exports of a run. It keeps the rows: they are the
 // ledger that later runs compare with.
 func expire(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	for _, sql := range []string{
@@ -93,7 +93,7 @@ func expire(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	return nil
 }
 
-// count has the metrics say how many runs have not ended.
+// count sets the metrics of unfinished runs.
 func (w *Worker) count(ctx context.Context) error {
 	rows, err := w.deps.Pool.Query(tenant.All(ctx), `SELECT state, count(*) FROM payroll_staging WHERE finished_at IS NULL GROUP BY state`)
 	if err != nil {
@@ -114,8 +114,8 @@ func (w *Worker) count(ctx context.Context) error {
 	return nil
 }
 
-// requeueBatches asks for the batches of a run that are not staged, unless another process
-// did so in the meantime.
+// requeueBatches requests the batches of a run that are not staged, unless another process has done
+// so in the meantime.
 func requeueBatches(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	done, err := tx.Exec(ctx, `UPDATE payroll_staging SET moved_at = clock_timestamp() WHERE tenant_id = $1 AND id = $2
 		AND finished_at IS NULL AND (moved_at < clock_timestamp() - make_interval(secs => $3) OR moved_at > clock_timestamp())`, r.Tenant, r.ID, stillFor.Seconds())

@@ -24,11 +24,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
 
-// maxFailures is how often a batch may fail before the run ends without it. A worker
-// that died does not count.
+// maxFailures is the maximum number of failures of a batch; after them, the run ends without it.
+// Crashes of workers do not count.
 const maxFailures = 6
 
-// concurrency is how many batches one process stages at a time.
+// concurrency is the number of batches that one process stages at the same time.
 const concurrency = 2
 
 const work pg.Unaudited = "the request for the run has its row"
@@ -39,13 +39,13 @@ type Worker struct {
 	metrics *metrics
 }
 
-// NewWorker makes a Worker and registers its metrics.
+// NewWorker returns a Worker, and registers its metrics.
 func NewWorker(deps Deps, registry prometheus.Registerer) (*Worker, error) {
 	m, err := newMetrics(registry)
 	return &Worker{deps: deps, metrics: m}, err
 }
 
-// Consumer stages the batches that are asked for.
+// Consumer returns the consumer that stages requested batches.
 func (w *Worker) Consumer() bus.Consumer {
 	consumer := bus.NewConsumer("timekeeping", &timekeepingv1.PayrollStagingBatchRequested{})
 	consumer.Concurrency, consumer.Prefetch = concurrency, concurrency
@@ -63,7 +63,7 @@ func (w *Worker) Consumer() bus.Consumer {
 	return consumer
 }
 
-// handle stages a batch, or notes that it failed.
+// handle stages a batch, or records a failure.
 func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
 	watch := clock.Start()
 	err := w.stage(ctx, tenantID, id, batch)
@@ -79,7 +79,7 @@ func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch
 	gaveUp, noteErr := w.noteFailure(ctx, tenantID, id, batch)
 	if noteErr == nil && gaveUp {
 		w.metrics.batches.WithLabelValues(resultFailed).Inc()
-		return nil // The details of the run say so.
+		return nil // The details of the run report the failure.
 	}
 	w.metrics.batches.WithLabelValues(resultAgain).Inc()
 	return errors.Join(err, noteErr)
@@ -94,7 +94,7 @@ type stagedBatch struct {
 	employees []int64
 }
 
-// load returns a batch that is still to be staged, or nil.
+// load returns a batch that is not yet staged, or nil.
 func (w *Worker) load(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) (*stagedBatch, error) {
 	b := &stagedBatch{tenantID: tenantID, id: id, batch: batch}
 	var body []byte
@@ -115,10 +115,11 @@ func (w *Worker) load(ctx context.Context, tenantID int64, id uuid.UUID, batch i
 	return b, err
 }
 
-// maxMoves is how often a batch is read again because another run staged one of its employees.
+// maxMoves is the maximum number of times that a batch is read again because another run staged one
+// of its employees.
 const maxMoves = 3
 
-// stage stages a batch unless it is staged.
+// stage stages a batch, unless it is already staged.
 func (w *Worker) stage(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
 	var err error
 	for range maxMoves {
@@ -200,13 +201,13 @@ type stagingEmployee struct {
 	fields []string
 	totals []Total
 	head   payledger.Head
-	// coveredThrough is the last day that is staged, nil when the run stages corrections only.
+	// coveredThrough is the last staged day; nil if the run stages only corrections.
 	coveredThrough *civil.Date
-	// settled is the day before which the run compared all that changed.
+	// settled is the day before which the run compared all changes.
 	settled civil.Date
 }
 
-// coveredThrough returns the last day whose totals a run stages of an employee, or nil.
+// coveredThrough returns the last day whose totals a run stages for an employee, or nil.
 func (r *rules) coveredThrough(open civil.Date) *civil.Date {
 	last := r.days.To
 	if r.onlySignedOff {
@@ -218,7 +219,7 @@ func (r *rules) coveredThrough(open civil.Date) *civil.Date {
 	return &last
 }
 
-// persons returns the employees of a batch who are still there.
+// persons returns the employees of a batch who still exist.
 func (w *Worker) persons(ctx context.Context, b *stagedBatch) (map[int64]person.Person, error) {
 	keys := make([]person.Key, len(b.employees))
 	for i, id := range b.employees {
@@ -235,7 +236,7 @@ func (w *Worker) persons(ctx context.Context, b *stagedBatch) (map[int64]person.
 	return out, nil
 }
 
-// customFields returns the values of each employee in the order of the request.
+// customFields returns the values of the custom fields by employee, in the order of the request.
 func (w *Worker) customFields(ctx context.Context, b *stagedBatch) (map[int64][]string, error) {
 	out := make(map[int64][]string, len(b.employees))
 	names := b.rules.customFields
@@ -261,8 +262,8 @@ func (w *Worker) customFields(ctx context.Context, b *stagedBatch) (map[int64][]
 	return out, nil
 }
 
-// finish ends a batch and stores its rows, all or nothing and once: a second worker finds the
-// batch staged.
+// finish ends a batch and stores its rows in the same transaction. It does so only once: a second
+// worker finds the batch staged.
 func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.Context, pgx.Tx) error) error {
 	return work.InTx(ctx, w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		var done bool
@@ -300,8 +301,8 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 	})
 }
 
-// noteFailure counts a failure of a batch. After maxFailures the batch ends, and the
-// details name its employees.
+// noteFailure counts a failure of a batch. After maxFailures it ends the batch, and the details of
+// the run name its employees.
 func (w *Worker) noteFailure(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) (gaveUp bool, err error) {
 	var attempts int
 	err = work.InTx(ctx, w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -11,18 +11,18 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// WorkedTime reads totals of timecards. That of package timecard does.
+// WorkedTime reads totals of timecards; package timecard implements it.
 type WorkedTime interface {
 	ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error)
 }
 
-// FromTimecards is the Source of the totals of timecards.
+// FromTimecards returns the Source of the totals of timecards.
 func FromTimecards(worked WorkedTime) Source { return timecards{worked} }
 
 type timecards struct{ worked WorkedTime }
 
-// Totals returns the totals of the timecards of employees, in a fixed order. The
-// last day is included.
+// Totals returns the totals of the timecards of employees, in a fixed order. The range includes its
+// last day.
 func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days civil.Range) ([]Employee, error) {
 	response, err := t.worked.ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{
 		EmployeeIds: employees, StartDate: days.From.String(), EndDate: days.To.String(),
@@ -82,8 +82,8 @@ func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
 	return out, nil
 }
 
-// jobOf names a job as rows do. Timecards know no path of one that a punch names by its
-// id only.
+// jobOf returns the job of a total in the form of rows. If a punch names a job only by its id,
+// timecards do not have its path.
 func jobOf(ref *commonv1.Ref) string {
 	if ref.GetQualifier() == "" && ref.GetId() != 0 {
 		return strconv.FormatInt(ref.GetId(), 10)

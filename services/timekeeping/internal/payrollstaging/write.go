@@ -16,11 +16,10 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// chunkSize is about how large a part of a text is, in bytes.
+// chunkSize is the approximate size of a part of a text, in bytes.
 const chunkSize = 256 << 10
 
-// GetPayrollExportResponse writes the text of an export, in parts to callers who take
-// them.
+// GetPayrollExportResponse writes the text of an export, in parts if the caller accepts parts.
 func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExportText, error) {
 	tenantID, e, err := h.find(ctx, req.GetExecutionKey())
 	if err != nil {
@@ -52,9 +51,9 @@ type textWriter struct {
 	ctx     context.Context
 	columns []column
 	format  format
-	// out has the type of the text, and its pieces for a caller who takes no parts.
+	// out has the content type of the text, and its pieces for a caller that does not accept parts.
 	out *timekeepingv1.PayrollExportText
-	// sent says that a part is on its way, which named the type.
+	// sent means that the first part, which contains the content type, was sent.
 	sent bool
 }
 
@@ -103,7 +102,7 @@ var (
 	textType   = protofield.MustNumber(&timekeepingv1.PayrollExportText{}, "content_type")
 )
 
-// flush sends the text that was written, or keeps it for the response.
+// flush sends the pending text, or keeps it for the response.
 func (w *textWriter) flush() error {
 	piece := w.format.take()
 	if len(piece) == 0 {
@@ -130,8 +129,8 @@ func (w *textWriter) end() (*timekeepingv1.PayrollExportText, error) {
 	return w.out, nil
 }
 
-// rows writes the rows of the employees in only, or of all when it is nil, while they
-// come from the database.
+// rows writes the rows of the employees in only, or of all employees if only is nil, while it reads
+// them from the database.
 func (h *Exports) rows(ctx context.Context, tenantID int64, e *export, w *textWriter, only []int64) error {
 	shown := make([]string, len(w.columns))
 	for i, c := range w.columns {
@@ -159,8 +158,7 @@ func (h *Exports) rows(ctx context.Context, tenantID int64, e *export, w *textWr
 	return nil
 }
 
-// columnSQL is what each column of an export shows; custom fields follow under their
-// own names.
+// columnSQL lists the columns of an export. Custom fields follow under their own names.
 var columnSQL = []struct{ name, sql string }{
 	{"person_num", "e.person_number"},
 	{"full_name", "e.full_name"},
@@ -180,12 +178,12 @@ var columnSQL = []struct{ name, sql string }{
 	{"correction_cause", "r.cause"},
 }
 
-// column is one of an export.
+// column is a column of an export.
 type column struct {
 	name string
 	// sql is the expression of the column, or "" for a custom field.
 	sql string
-	// field is the place of the custom field, from 1.
+	// field is the position of the custom field, from 1.
 	field int
 }
 
