@@ -28,7 +28,7 @@ func (a *account) grantOn(day civil.Date) *big.Rat {
 		}
 		part := a.share(stretch, period)
 		if part.Cmp(left) > 0 {
-			part.Set(left) // Two stretches that both started in the same month share its grant.
+			part.Set(left) // Both stretches may count the same started month.
 		}
 		if stretch.From == day {
 			return part.Mul(part, a.grant)

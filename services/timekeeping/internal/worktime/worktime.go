@@ -64,8 +64,8 @@ type Rounding struct{ Interval, Grace int64 }
 // that time.
 type Snap struct{ EarlyIn, LateIn, EarlyOut, LateOut int64 }
 
-// Break is deducted from a shift if more than After is paid, unless the employee punched out for
-// that long.
+// Break is deducted from a shift if more than After is paid. Time for which the employee punched out
+// counts towards its Length.
 type Break struct{ After, Length int64 }
 
 // Tier sets the pay code of time after After is worked.

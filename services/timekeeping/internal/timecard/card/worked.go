@@ -131,7 +131,7 @@ func (c *Card) Running() (civil.Date, bool) {
 }
 
 // OpenFrom returns the instant from which punches belong to days after the timecard: the start of
-// the day after it, or a later instant if a shift crosses that start.
+// the day after it, moved if the shifts around it have punches on the other side of that start.
 func (c *Card) OpenFrom() int64 {
 	open := c.input.Rule(c.Days.To).DayStartIn(c.clocks.On(c.Days.To), c.Days.To)
 	for punch, day := range c.repeatedPunches() {

@@ -25,7 +25,7 @@ type Punch struct {
 func (p *Punch) ToProto(employee *commonv1.Ref) *timekeepingv1.Punch {
 	out := &timekeepingv1.Punch{}
 	if err := proto.Unmarshal(p.Body, out); err != nil {
-		out = &timekeepingv1.Punch{} // All properties of the punch have columns.
+		out = &timekeepingv1.Punch{} // The body is unreadable, so only the columns are shown.
 	}
 	local := p.Local(p.At).String()
 	out.Id, out.Employee, out.PunchDtm, out.OriginalPunchDtm = proto.Int64(p.ID), employee, local, local
