@@ -1,6 +1,6 @@
 package fault
 
-// Our own codes. They are for conditions without a code in the specified API, and they are never
+// Our own codes. They are for conditions without a code in the specified API. A code is never
 // reused for another condition.
 const (
 	// CodeBadRequest (400): the request is malformed in a way that no other code describes.

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 )
 
-// Commands are the commands of every program of a service.
+// Commands are the commands that every program of a service has.
 type Commands struct {
 	Serve   struct{} `cmd:"" default:"1" help:"Serve. This is the default command."`
 	Migrate Migrate  `cmd:"" help:"Bring the database to the schema of this program, and end. Serve does that too."`
@@ -46,7 +46,7 @@ func (m *Migrate) Configure(database *pg.Config, sets func() ([]pg.Migrations, e
 	m.database, m.sets = database, sets
 }
 
-// Do migrates the database and prints that it is done.
+// Do migrates the database, and prints a message when it is done.
 func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	sets, err := m.sets()
 	if err != nil {

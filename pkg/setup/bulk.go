@@ -17,15 +17,16 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// CreateMany stores new resources. With partial it stores the valid ones; otherwise all or none. It
-// returns what [rpc.BulkResult] returns.
+// CreateMany stores new resources. With partial it stores the valid ones; otherwise it stores all
+// or none. It returns the results of [rpc.BulkResult].
 func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	return r.runMany(ctx, list, partial, r.insert)
 }
 
 // UpdateMany replaces resources, which it finds by their ids, or without an id by their names. With
-// partial it stores the valid ones; otherwise all or none. It returns what CreateMany returns. An item whose resource an earlier item
-// replaced is refused.
+// partial it stores the valid ones; otherwise it stores all or none. It returns the same results as
+// CreateMany. Two items of one request cannot replace the same resource: the second one is an
+// error.
 func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	replaced := map[int64]bool{}
 	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
@@ -44,9 +45,9 @@ func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([
 	})
 }
 
-// UpsertMany replaces the resources that it finds by their ids, or without an id by their names, and
-// creates the ones whose names are new. With partial it stores the valid ones; otherwise all or none. It
-// returns what CreateMany returns.
+// UpsertMany replaces the resources that it finds by their ids, or without an id by their names,
+// and creates the ones whose names are new. With partial it stores the valid ones; otherwise it
+// stores all or none. It returns the same results as CreateMany.
 func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
 	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
 		// A concurrent creation of the same name ends before Insert returns nameTaken; the second
@@ -71,7 +72,7 @@ func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) ([
 	})
 }
 
-// DeleteMany removes the resources of references, all or none. The path is the position of the
+// DeleteMany removes either all resources of references or none. The path is the position of the
 // references in the request.
 func (r *Resource[T]) DeleteMany(ctx context.Context, path string, refs []*commonv1.Ref) (*emptypb.Empty, error) {
 	if len(refs) == 0 {
@@ -140,7 +141,7 @@ func (r *Resource[T]) ReadUnique(ctx context.Context, path, property string, val
 // runMany stores the items of a request in one transaction. With partial each item has a
 // savepoint.
 func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)) ([]T, *commonv1.ErrorBody, error) {
-	if !partial { // A wrong item fails the request before anything is stored.
+	if !partial { // An invalid item fails the request before anything is stored.
 		for i, sent := range list {
 			if _, err := r.Validate(r.itemPath(i), sent); err != nil {
 				return nil, nil, err
@@ -170,7 +171,7 @@ func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store
 // itemPath returns the position of an item in a bulk request.
 func (r *Resource[T]) itemPath(i int) string { return fmt.Sprintf("%ss[%d]", r.Kind.Path, i) }
 
-// find returns the id of the resource that an item means, or 0 if there is no such resource.
+// find returns the id of the stored resource that an item matches, or 0 if there is none.
 func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {
 	var ids []int64
 	names := []string{sent.GetName()}
@@ -184,7 +185,7 @@ func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {
 	return list[0].GetId(), nil
 }
 
-// unknownItem is the error for an item that no stored resource matches.
+// unknownItem returns the error for an item that no stored resource matches.
 func (k *Kind[T]) unknownItem(path string, sent T) error {
 	id := sent.GetId()
 	switch {

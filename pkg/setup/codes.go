@@ -13,14 +13,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/precondition"
 )
 
-// maxName bounds names, in characters.
+// maxName is the maximum length of names, in characters.
 const maxName = 250
 
 // Codes are the error codes of a kind.
 type Codes struct {
 	// Missing (400): a required value is missing.
 	Missing string
-	// Invalid (400): a property has a value that it may not have.
+	// Invalid (400): a property has a value that is not allowed.
 	Invalid string
 	// TooLong (400): a name has too many characters. The default is Invalid.
 	TooLong string
@@ -32,12 +32,11 @@ type Codes struct {
 	Unknown string
 	// OtherID (400): the id in the body differs from the id in the path.
 	OtherID string
-	// InUse (400): other resources refer to the resource that is to be deleted. The default is
-	// Invalid.
+	// InUse (400): other resources refer to the resource to delete. The default is Invalid.
 	InUse string
 }
 
-// CheckName checks the name of a resource that stands at a path of the request.
+// CheckName checks the name of a resource. The path is its position in the request.
 func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -50,7 +49,8 @@ func (c Codes) CheckName(path, name string) error {
 	return nil
 }
 
-// CheckID refuses a body whose id differs from the id in the path. A body may omit the id.
+// CheckID returns an error if the id in the body differs from the id in the path. A body may omit
+// the id.
 func (c Codes) CheckID(inPath int64, inBody *int64) error {
 	if inBody == nil || *inBody == inPath {
 		return nil
@@ -59,8 +59,8 @@ func (c Codes) CheckID(inPath int64, inBody *int64) error {
 		fmt.Sprintf("The id %d in the body is not the id %d in the path.", *inBody, inPath))
 }
 
-// ParseVersion reads the version that a caller has read. It returns nil for an empty text: such a
-// caller replaces any version.
+// ParseVersion parses the version that a caller has read. It returns nil for an empty text, which
+// means that the caller replaces any version.
 func (c Codes) ParseVersion(path, text string) (*int64, error) {
 	if text == "" {
 		return nil, nil
@@ -72,7 +72,7 @@ func (c Codes) ParseVersion(path, text string) (*int64, error) {
 	return &version, nil
 }
 
-// taken is the error for a name that another resource has.
+// taken returns the error for a name that another resource has.
 func (k *Kind[T]) taken(name string) error {
 	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
 	if k.TakenConflicts {
@@ -81,23 +81,23 @@ func (k *Kind[T]) taken(name string) error {
 	return fault.Invalid(k.Taken, message)
 }
 
-// full is the error for a resource above the limit of a tenant.
+// full returns the error for a resource above the limit of a tenant.
 func (k *Kind[T]) full() error {
 	return fault.Conflict(fault.CodeFull, fmt.Sprintf("There are %d %ss, which is the limit. Delete unused ones first.", MaxListed, k.What))
 }
 
-// stale is the error for a resource that has changed since the caller read it.
+// stale returns the error for a resource that has changed since the caller read it.
 func (k *Kind[T]) stale(ctx context.Context, id int64) error {
 	return precondition.Stale(ctx,
 		fmt.Sprintf("The %s %d was changed since it was read. Read it again.", k.What, id))
 }
 
-// notFound is the error for an unknown id in the path of a request.
+// notFound returns the error for an unknown id in the path of a request.
 func (k *Kind[T]) notFound(id int64) error {
 	return fault.NotFound(k.Unknown, fmt.Sprintf("There is no %s with the id %d.", k.What, id))
 }
 
-// unknown is the error for a reference at a path of the request that no resource has. It
+// unknown returns the error for a reference to an unknown resource, at a path of the request. It
 // shortens names, because they come from the caller.
 func (k *Kind[T]) unknown(path string, id *int64, name string) error {
 	text := fmt.Sprintf("%.100q", name)

@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup/migrations"
 )
 
-// MaxListed bounds the resources of a kind that a tenant may have, and so the length of a list
-// of all of them.
+// MaxListed is the maximum number of resources of a kind that a tenant may have. It also limits the
+// length of a list of all of them.
 const MaxListed = 10_000
 
 // firstVersion is the version of a new resource.
@@ -31,8 +31,7 @@ func Migrations() pg.Migrations {
 	return pg.Migrations{Table: "setup_version", FS: migrations.FS}
 }
 
-// Message is the message of a resource. Its name is unique in the tenant; letter case does
-// not count.
+// Message is the message of a resource. Its name is unique in the tenant, without regard to case.
 type Message interface {
 	proto.Message
 	GetId() int64
@@ -155,7 +154,7 @@ func (k *Kind[T]) fill(resource T, id, version int64) {
 	}
 }
 
-// filled returns a stored resource as callers read it.
+// filled returns a stored resource in the form of responses.
 func (k *Kind[T]) filled(resource T, id, version int64) T {
 	out := proto.CloneOf(resource)
 	k.strip(out)

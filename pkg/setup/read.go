@@ -82,7 +82,7 @@ func (k *Kind[T]) AllForUpdate(ctx context.Context, tx pgx.Tx) ([]T, error) {
 }
 
 // Read returns the resources of references in the order of the references, or all resources if
-// there are no references. The id of a reference wins over its qualifier. The path is the
+// there are no references. The id of a reference has priority over its qualifier. The path is the
 // position of the references in the request.
 func (k *Kind[T]) Read(ctx context.Context, db pg.Querier, path string, refs []*commonv1.Ref) ([]T, error) {
 	if len(refs) == 0 {
@@ -103,7 +103,8 @@ func (k *Kind[T]) Read(ctx context.Context, db pg.Querier, path string, refs []*
 	return k.inOrder(placed, list)
 }
 
-// split returns the ids and the names in references. The id of a reference wins over its name.
+// split returns the ids and the names in references. The id of a reference has priority over its
+// name.
 func (k *Kind[T]) split(refs []placedRef) (ids []int64, names []string, err error) {
 	for _, ref := range refs {
 		id, name := ref.idAndName()

@@ -19,30 +19,31 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// Reference declares a property that refers to other resources. A resource that others refer to
-// cannot be deleted.
+// Reference declares a property that refers to other resources. A resource cannot be deleted while
+// others refer to it.
 type Reference struct {
 	// Field is the path of the property in the contract, such as
 	// "accrual_policies.accrual_code". It may lead through lists. The message at its end
 	// has an id and a qualifier, as rotaloom.common.v1.Ref has, or an id and a name. A reference
 	// gets the id, the qualifier and the name of its resource when it is stored.
 	Field string
-	// If tells references from other values of the property: it is nil where all are references.
+	// If tells references from other values of the property. It is nil if all values are
+	// references.
 	If func(value proto.Message) bool
 	// To is the kind of the resources.
 	To Target
-	// Distinct refuses a second reference to the same resource: within the
-	// innermost list of the path.
+	// Distinct forbids a second reference to the same resource within the innermost list of the
+	// path.
 	Distinct bool
 }
 
-// Target is a kind to which references may point: a [Kind], or a restriction of one.
+// Target is a kind that references may point to: a [Kind], or a restriction of one.
 type Target interface {
 	table() string
 	// lock returns the resources of references in their order, and keeps other transactions from
 	// deleting the resources until tx ends.
 	lock(ctx context.Context, tx pgx.Tx, refs []placedRef) ([]Message, error)
-	// check refuses a resource to which the reference at a path must not point.
+	// check returns an error if the reference at a path must not point to the resource.
 	check(path string, resource Message) error
 	readNames(ctx context.Context, db pg.Querier, ids []int64) (map[int64]string, error)
 }
@@ -122,7 +123,7 @@ func newReference(message protoreflect.MessageDescriptor, r Reference) reference
 	return out
 }
 
-// nameField returns the property by which a reference names its resource.
+// nameField returns the property of a reference that contains the name of its resource.
 func nameField(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	if f := message.Fields().ByName("qualifier"); f != nil {
 		return f
@@ -154,7 +155,7 @@ func (r placedRef) idAndName() (*int64, string) {
 	return nil, name
 }
 
-// point makes the reference show the resource with an id and a name.
+// point sets the id and the name that the reference shows.
 func (r placedRef) point(id int64, name string) {
 	r.message.Set(r.field("id"), protoreflect.ValueOfInt64(id))
 	for _, property := range []protoreflect.Name{"qualifier", "name"} {
@@ -303,7 +304,7 @@ func (k *Kind[T]) Resolve(ctx context.Context, tx pgx.Tx, path string, ref *comm
 	return found[0].(T), nil
 }
 
-// NameRefs writes the present names of resources into references by id.
+// NameRefs writes the current names of resources into references by id.
 func (k *Kind[T]) NameRefs(ctx context.Context, db pg.Querier, refs ...*commonv1.Ref) error {
 	if len(refs) == 0 {
 		return nil
@@ -315,7 +316,7 @@ func (k *Kind[T]) NameRefs(ctx context.Context, db pg.Querier, refs ...*commonv1
 	return setNames(ctx, db, k, placed)
 }
 
-// SetNames writes the present names of the targets into the references of resources.
+// SetNames writes the current names of the targets into the references of resources.
 func (k *Kind[T]) SetNames(ctx context.Context, db pg.Querier, resources ...T) error {
 	for _, t := range k.collectByTarget("", resources...) {
 		if len(t.refs) == 0 {
@@ -347,7 +348,7 @@ func setNames(ctx context.Context, db pg.Querier, to Target, refs []placedRef) e
 	return nil
 }
 
-// checkUnused refuses to delete a resource to which others refer. The caller has locked it.
+// checkUnused returns an error if other resources refer to a resource, which the caller has locked.
 func (k *Kind[T]) checkUnused(ctx context.Context, tx pgx.Tx, resource T) error {
 	var kind, name string
 	var id int64
@@ -364,8 +365,8 @@ func (k *Kind[T]) checkUnused(ctx context.Context, tx pgx.Tx, resource T) error 
 	return k.InUseError(fmt.Sprintf("The %s %q", strings.ReplaceAll(kind, "_", " "), name), resource)
 }
 
-// InUseError is the error for a resource that cannot be deleted. The user is the subject of the
-// message, such as `The pay rule "Nights"`.
+// InUseError returns the error for a resource that cannot be deleted. The user is the subject of
+// the message, such as `The pay rule "Nights"`.
 func (k *Kind[T]) InUseError(user string, resource T) error {
 	return fault.Invalid(cmp.Or(k.InUse, k.Invalid), fmt.Sprintf("%s refers to the %s %q. Change or delete that first.", user, k.What, resource.GetName()))
 }

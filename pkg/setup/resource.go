@@ -33,13 +33,13 @@ type Resource[T Message] struct {
 	// BeforeDelete asks other services whether they use a resource. It runs before the
 	// transaction that deletes the resource.
 	BeforeDelete func(ctx context.Context, resource T) error
-	// CheckUnused refuses to delete a locked resource that other data of this service uses. The
-	// references of setup resources are checked without it.
+	// CheckUnused returns an error if other data of this service uses a locked resource, so that it
+	// cannot be deleted. References between setup resources are checked separately.
 	CheckUnused func(ctx context.Context, tx pgx.Tx, resource T) error
 }
 
 // List returns all resources in the order of their names. With an id or a name it returns a list of
-// one resource, or an empty list. The id wins.
+// one resource, or an empty list. The id has priority.
 func (r *Resource[T]) List(ctx context.Context, id *int64, name *string) (list []T, err error) {
 	if id != nil {
 		list, err = r.Kind.Find(ctx, r.Pool, []int64{*id}, nil)
@@ -160,7 +160,7 @@ func (r *Resource[T]) insert(ctx context.Context, tx pgx.Tx, path string, sent T
 	return out, r.afterStore(ctx, tx, sent, out)
 }
 
-// replace stores a resource in the place of the one with the id, within a transaction.
+// replace stores a resource in place of the one with the id, within a transaction.
 func (r *Resource[T]) replace(ctx context.Context, tx pgx.Tx, path string, id int64, sent T) (out T, version int64, err error) {
 	read, err := r.Kind.sentVersion(path, sent)
 	if err != nil {
@@ -176,8 +176,8 @@ func (r *Resource[T]) replace(ctx context.Context, tx pgx.Tx, path string, id in
 	return out, version, r.afterStore(ctx, tx, sent, out)
 }
 
-// Validate checks what a resource says by itself, and returns a copy with the defaults of omitted
-// properties. The path is its position in the request.
+// Validate checks a resource without regard to stored data, and returns a copy with the defaults of
+// omitted properties. The path is its position in the request.
 func (r *Resource[T]) Validate(path string, sent T) (T, error) {
 	resource := r.Kind.newMessage()
 	if sent.ProtoReflect().IsValid() {
@@ -189,7 +189,7 @@ func (r *Resource[T]) Validate(path string, sent T) (T, error) {
 	return r.Prepare(path, resource)
 }
 
-// prepare checks a resource and returns it as it is stored.
+// prepare checks a resource and returns its stored form.
 func (r *Resource[T]) prepare(ctx context.Context, tx pgx.Tx, path string, id int64, sent T) (resource T, err error) {
 	if resource, err = r.Validate(path, sent); err != nil {
 		return resource, err
@@ -206,8 +206,8 @@ func (r *Resource[T]) prepare(ctx context.Context, tx pgx.Tx, path string, id in
 	return resource, err
 }
 
-// checkName checks the name of a resource. Where the message has a qualifier, that may give the
-// name, and must not differ from it.
+// checkName checks the name of a resource. If the message has a qualifier, the qualifier may supply
+// the name, and must not differ from it.
 func (k *Kind[T]) checkName(path string, resource T) error {
 	if k.qualifier == nil {
 		return k.CheckName(path, resource.GetName())

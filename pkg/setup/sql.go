@@ -2,7 +2,7 @@ package setup
 
 import "strings"
 
-// statements are the SQL of a kind.
+// statements are the SQL statements of a kind.
 type statements struct {
 	get, find, all, byUnique          string
 	insert, replace, delete           string

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// storeUnique records the unique texts of a stored resource, and refuses a text that another
-// resource has. It waits for transactions that store the same text.
+// storeUnique records the unique texts of a stored resource, and returns an error if another
+// resource has one of them. It waits for transactions that store the same text.
 func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, resource T) error {
 	if len(k.unique) == 0 {
 		return nil
@@ -48,7 +48,7 @@ func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, resource T) error 
 	return nil
 }
 
-// textTaken is the error for a unique text that the resource with an id has.
+// textTaken returns the error for a unique text that the resource with an id has.
 func (k *Kind[T]) textTaken(ctx context.Context, tx pgx.Tx, holder int64, f protoreflect.FieldDescriptor, value string) error {
 	names, err := k.readNames(ctx, tx, []int64{holder})
 	if err != nil {
@@ -57,7 +57,7 @@ func (k *Kind[T]) textTaken(ctx context.Context, tx pgx.Tx, holder int64, f prot
 	return fault.Invalid(k.Taken, fmt.Sprintf("The %s %q has the %s %.100q already.", k.What, names[holder], f.JSONName(), value))
 }
 
-// forget deletes the references and unique texts of a resource that was deleted.
+// forget deletes the references and unique texts of a deleted resource.
 func (k *Kind[T]) forget(ctx context.Context, tx pgx.Tx, id int64) error {
 	if len(k.references) > 0 {
 		if _, err := tx.Exec(ctx, deleteReferences, tenant.Of(ctx), k.Table, id, nil, nil); err != nil {

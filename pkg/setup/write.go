@@ -26,7 +26,8 @@ type nameTaken struct{ error }
 
 func (e nameTaken) Unwrap() error { return e.error }
 
-// Insert stores a new resource as it is. Most kinds have a [Resource], which checks what it stores.
+// Insert stores a new resource without validation. Most kinds have a [Resource], which validates
+// before it stores.
 func (k *Kind[T]) Insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err error) {
 	if err := k.checkRoom(ctx, tx); err != nil {
 		return out, err
@@ -47,7 +48,7 @@ func (k *Kind[T]) Insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err
 	return out, k.index(ctx, tx, out)
 }
 
-// checkRoom refuses a resource above MaxListed.
+// checkRoom returns an error if a resource would exceed MaxListed.
 func (k *Kind[T]) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	count := func() (n int, err error) {
 		if err = tx.QueryRow(ctx, k.sql.room, tenant.Of(ctx), MaxListed).Scan(&n); err != nil {
@@ -68,9 +69,9 @@ func (k *Kind[T]) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// Replace stores a resource as it is in the place of the one with the id. With a version, the stored
-// one must have it. If-Match of the request wins over the version. Most kinds have a [Resource],
-// which checks what it stores.
+// Replace stores a resource without validation in place of the one with the id. With a version, the
+// stored resource must have that version. If-Match of the request has priority over the version.
+// Most kinds have a [Resource], which validates before it stores.
 func (k *Kind[T]) Replace(ctx context.Context, tx pgx.Tx, id int64, resource T, version *int64) (out T, now int64, err error) {
 	body, err := k.encode(resource)
 	if err != nil {
@@ -99,7 +100,8 @@ func (k *Kind[T]) writeConflict(ctx context.Context, tx pgx.Tx, id int64) error 
 }
 
 // Delete removes a locked resource that no other one refers to, and returns the version of the
-// deletion. With a version, the stored one must have it. If-Match of the request wins over the version.
+// deletion. With a version, the stored resource must have that version. If-Match of the request has
+// priority over the version.
 func (k *Kind[T]) Delete(ctx context.Context, tx pgx.Tx, resource T, version *int64) (now int64, err error) {
 	if err := k.checkUnused(ctx, tx, resource); err != nil {
 		return 0, err
