@@ -30,8 +30,8 @@ const (
 	// CodeNotInProfile (400): the rule, leave type or custom field is inactive, or does not belong
 	// to the category of the case in the leave profile of the employee.
 	CodeNotInProfile = "WRL-20811"
-	// CodeRuleDay (400): the case already has another rule that starts on that day, or the day is
-	// outside the case.
+	// CodeRuleDay (400): the case already has another rule that starts on that day, or the maximum
+	// number of rules, or the day is outside the case.
 	CodeRuleDay = "WRL-20812"
 	// CodeCaseRuleUnknown (404): the rule of the case does not exist, or the caller cannot see it.
 	CodeCaseRuleUnknown = "WRL-20813"

@@ -24,7 +24,7 @@ const (
 	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-20505"
 	// CodeInUse (400): an employment term, a work rule or a pay rule refers to the item. Change or
-	// delete that first.
+	// delete the term or rule first.
 	CodeInUse = "WRL-20506"
 )
 

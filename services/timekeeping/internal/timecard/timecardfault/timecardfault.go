@@ -22,7 +22,7 @@ const (
 const (
 	// CodeNoRange (400): the days are missing, or end before they start.
 	CodeNoRange = "WTK-145007"
-	// CodeSelect (400): select contains a word that the contract does not list.
+	// CodeSelect (400): a word in select is not listed in the contract.
 	CodeSelect = "WTK-145020"
 	// CodeLimit (413): the request covers too many employees or days. Request fewer.
 	CodeLimit = "WTK-145051"
