@@ -37,7 +37,7 @@ func TestCommandsOfEveryProgram(t *testing.T) {
 		"version, as flag": {[]string{"--version"}, []string{"Rotaloom ", "time zones " + tzdb.Version()}},
 		"version of a command that lacks a setting": {[]string{"serve", "--version"}, []string{"Rotaloom "}},
 		"settings": {[]string{"settings"}, []string{
-			"### `rotaloom-test`", "| `--log-level` | `ROTALOOM_LOG_LEVEL` | `info` | Least level",
+			"### `rotaloom-test`", "| `--log-level` | `ROTALOOM_LOG_LEVEL` | `info` | Lowest level",
 			"### `rotaloom-test serve`", "| `--color` | `ROTALOOM_COLOR` | `red` | A color. |\n",
 			"| `--lamp-hue` | `ROTALOOM_LAMP_HUE` |  | A hue \\| or none. |\n", "| `--lamp-size` | `ROTALOOM_LAMP_SIZE` | `required` | A size. |\n",
 		}},
