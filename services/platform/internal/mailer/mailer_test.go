@@ -85,7 +85,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"an address that is gone":          {"gone@example.com", func(*Config) {}, true, "No such user", ""},
 		"a mailbox that is full":           {"full@example.com", func(*Config) {}, false, "Mailbox full", ""},
-		"a wrong password":                 {"ada@example.com", func(c *Config) { c.Password = "another" }, false, unavailable, "Nobody by that name"},
+		"a wrong password":                 {"ada@example.com", func(c *Config) { c.Password = "another" }, false, unavailable, "Wrong username or password"},
 		"a server that nobody vouches for": {"ada@example.com", func(c *Config) { c.CAFile = "" }, false, unavailable, "certificate"},
 		"a server that is away":            {"ada@example.com", func(c *Config) { c.Port = 1 }, false, unavailable, ":1: connect"},
 		"a sender that may not send":       {"ada@example.com", func(c *Config) { c.Username = "" }, false, unavailable, "Please authenticate"},
