@@ -29,10 +29,10 @@ FROM unnest($4::date[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::
 
 	// A day that was signed off empty has no row. It must still be shown as empty, so its body is
 	// empty.
-	addWorked = `
+	setWorked = `
 INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
 SELECT $1, $2, q.day, q.worked, q.week, '' FROM unnest($3::date[], $4::bigint[], $5::bigint[]) AS q (day, worked, week)
-ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = signed_day.worked + excluded.worked, week = signed_day.week + excluded.week`
+ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = excluded.worked, week = excluded.week`
 )
 
 // errSignedMeanwhile is the error if a timecard was signed off or reopened while a change of it was
@@ -92,7 +92,7 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 			if err != nil {
 				return err
 			}
-			if err := correct(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].Sums(), changed.Sums()); err != nil {
+			if err := correctChanged(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].Sums(), changed.Sums()); err != nil {
 				return err
 			}
 			if err := countSince(ctx, tx, tenantID, old[i], changed); err != nil {
@@ -139,8 +139,8 @@ func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *kn
 	return cards[0], nil
 }
 
-// countSince adds the work that was added to signed-off days since an older calculation to the
-// overtime basis of the open days of their week.
+// countSince stores the present work of signed-off days that a change affects. It is the overtime basis of
+// the open days of their week.
 func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *card.Card) error {
 	var days []civil.Date
 	var worked, week []int64
@@ -149,15 +149,40 @@ func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *ca
 		if now == then {
 			continue
 		}
-		days, worked, week = append(days, day), append(worked, now.All-then.All), append(week, now.Week-then.Week)
+		days, worked, week = append(days, day), append(worked, now.All), append(week, now.Week)
 	}
 	if len(days) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, addWorked, tenantID, changed.ID, days, worked, week); err != nil {
+	if _, err := tx.Exec(ctx, setWorked, tenantID, changed.ID, days, worked, week); err != nil {
 		return fmt.Errorf("store what was worked on signed days: %w", err)
 	}
 	return nil
+}
+
+// correctChanged corrects the days whose totals a change affects. The correction is the difference
+// between the present totals and what the sign-off and earlier corrections recorded: rules or schedules
+// may have changed since the sign-off, so the difference of two present calculations would be wrong.
+// Other days are not touched.
+func correctChanged(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
+	affected := map[civil.Date]bool{}
+	for key, w := range after {
+		affected[key.Day] = affected[key.Day] || w != before[key]
+	}
+	for key, w := range before {
+		affected[key.Day] = affected[key.Day] || w != after[key]
+	}
+	maps.DeleteFunc(affected, func(_ civil.Date, changed bool) bool { return !changed })
+	if len(affected) == 0 {
+		return nil
+	}
+	paid, err := card.ReadPaid(ctx, tx, tenantID, employeeID, slices.Sorted(maps.Keys(affected)))
+	if err != nil {
+		return err
+	}
+	present := maps.Clone(after)
+	maps.DeleteFunc(present, func(key worktime.Key, _ amount.Quantity) bool { return !affected[key.Day] })
+	return correct(ctx, tx, tenantID, employeeID, apply, paid, present)
 }
 
 // correct records the changes of the totals of days.
