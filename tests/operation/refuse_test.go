@@ -47,7 +47,7 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 		"no PostgreSQL where it is said": {[]string{"PATH="}, []string{"--database-bin-dir", empty}, []string{"PostgreSQL", empty}},
 		"a folder of another version":    {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 1", "another version", "CHANGELOG.md"}},
 		"a folder of somebody else's":    {nil, []string{"--state-dir", foreign}, []string{foreign, "thesis.txt"}},
-		"data of another PostgreSQL":     {nil, []string{"--state-dir", otherDatabase}, []string{data, "made by PostgreSQL 14", "pg_upgrade"}},
+		"data of another PostgreSQL":     {nil, []string{"--state-dir", otherDatabase}, []string{data, "created by PostgreSQL 14", "pg_upgrade"}},
 		"a file instead of a folder":     {nil, []string{"--state-dir", file}, []string{file}},
 		"a URL that is none":             {nil, []string{"--database-url", "host=elsewhere"}, []string{"postgres://"}},
 	} {
