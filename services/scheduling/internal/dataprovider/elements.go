@@ -263,7 +263,7 @@ func editElements() []entry {
 			Key: key, Label: label, Doc: doc, Type: dataelement.Long, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var n int64
-				for range p.entriesOf(kind, at.Days) {
+				for range p.selectEntries(kind, at.Days) {
 					n++
 				}
 				return dataelement.Whole(n)
@@ -275,7 +275,7 @@ func editElements() []entry {
 			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
 				var total int64
-				for e := range p.entriesOf(kind, at.Days) {
+				for e := range p.selectEntries(kind, at.Days) {
 					total += e.Seconds
 				}
 				return hours(total)
@@ -286,7 +286,7 @@ func editElements() []entry {
 		return entry{
 			Key: key, Label: label, Doc: doc, Type: kind, Categories: scheduling, Series: true,
 			Value: func(p *plan, at at) value {
-				for e := range p.entriesOf(reading.PayCodeEditSummary, at.Days) {
+				for e := range p.selectEntries(reading.PayCodeEditSummary, at.Days) {
 					return show(e)
 				}
 				return value{}

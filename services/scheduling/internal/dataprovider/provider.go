@@ -48,8 +48,8 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 	}
 }
 
-// entriesOf returns the entries of a kind that belong to the days.
-func (p *plan) entriesOf(kind reading.SummaryKind, days civil.Range) func(yield func(*reading.Summary) bool) {
+// selectEntries returns the entries of a kind that belong to the days.
+func (p *plan) selectEntries(kind reading.SummaryKind, days civil.Range) func(yield func(*reading.Summary) bool) {
 	return func(yield func(*reading.Summary) bool) {
 		for i := range p.entries {
 			if e := &p.entries[i]; e.Kind == kind && days.Contains(e.Day) && !yield(e) {
@@ -61,5 +61,5 @@ func (p *plan) entriesOf(kind reading.SummaryKind, days civil.Range) func(yield 
 
 // shifts returns the shifts of the days.
 func (p *plan) shifts(days civil.Range) func(yield func(*reading.Summary) bool) {
-	return p.entriesOf(reading.ShiftSummary, days)
+	return p.selectEntries(reading.ShiftSummary, days)
 }

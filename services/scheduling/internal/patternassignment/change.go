@@ -34,12 +34,12 @@ type layers struct {
 func (k *Kind) layers(list []assignment, hired map[int64]civil.Date) *layers {
 	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, next: firstNewSeq}
 	for i := range list {
-		l.put(&list[i])
+		l.addLayer(&list[i])
 	}
 	return l
 }
 
-func (l *layers) put(a *assignment) {
+func (l *layers) addLayer(a *assignment) {
 	layer := a.layer()
 	if layer.Seq == 0 {
 		l.next++
@@ -57,7 +57,7 @@ func (l *layers) add(path string, a *assignment) error {
 	before := l.byOwner[a.ownerID]
 	var err error
 	if a.lane, err = span.LaneFor(before, a.layer()); err == nil {
-		l.put(a)
+		l.addLayer(a)
 		err = span.CheckDepth(l.byOwner[a.ownerID], a.days)
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *layers) change(e *edit) error {
 	before := l.byOwner[e.before.ownerID]
 	l.byOwner[e.before.ownerID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
 	for i := range e.after {
-		l.put(&e.after[i])
+		l.addLayer(&e.after[i])
 	}
 	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before

@@ -18,8 +18,8 @@ type edit struct {
 	shown int
 }
 
-// unchanged returns an edit that changes nothing.
-func unchanged(a assignment) edit { return edit{before: a, after: []assignment{a}} }
+// emptyEdit returns an edit that changes nothing.
+func emptyEdit(a assignment) edit { return edit{before: a, after: []assignment{a}} }
 
 // changes reports whether there is anything to store.
 func (e *edit) changes() bool { return len(e.after) != 1 || e.after[0] != e.before }
@@ -92,7 +92,7 @@ func (k *Kind) endOn(path string, a assignment, to civil.Date) (edit, error) {
 		return edit{}, fault.New(k.codeEnd, http.StatusBadRequest,
 			fmt.Sprintf("%s.date must not be before %s, the startDate of %d.", path, a.days.From, a.id))
 	}
-	e := unchanged(a)
+	e := emptyEdit(a)
 	e.after[0].days.To = to
 	return e, nil
 }

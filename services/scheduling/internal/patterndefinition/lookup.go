@@ -26,7 +26,7 @@ func (w lookupKeys) add(id *int64, name string) {
 	if id != nil {
 		w.ids[*id] = struct{}{}
 	} else {
-		w.names[fold(name)] = struct{}{}
+		w.names[foldCase(name)] = struct{}{}
 	}
 }
 
@@ -59,7 +59,7 @@ func index[T template](list []T) found[T] {
 	f := found[T]{byID: make(map[int64]T, len(list)), byName: make(map[string]T, len(list))}
 	for _, t := range list {
 		f.byID[t.GetId()] = t
-		f.byName[fold(t.GetName())] = t
+		f.byName[foldCase(t.GetName())] = t
 	}
 	return f
 }
@@ -70,11 +70,11 @@ func (f found[T]) get(id *int64, name string) (T, bool) {
 		t, ok := f.byID[*id]
 		return t, ok
 	}
-	t, ok := f.byName[fold(name)]
+	t, ok := f.byName[foldCase(name)]
 	return t, ok
 }
 
-func fold(name string) string { return strings.ToLower(name) }
+func foldCase(name string) string { return strings.ToLower(name) }
 
 // ref returns the reference to a requested template, for messages.
 func ref(id *int64, name string) *commonv1.Ref {

@@ -48,7 +48,7 @@ func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, tenantID int64, defini
 		if len(missing) == 0 {
 			break
 		}
-		if err := put(ctx, tx, tenantID, missing, ids); err != nil {
+		if err := storeDefinitions(ctx, tx, tenantID, missing, ids); err != nil {
 			return nil, fmt.Errorf("patterndefinition: store patterns: %w", err)
 		}
 	}
@@ -75,7 +75,7 @@ func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*De
 	return slices.CompactFunc(missing, func(a, b *Definition) bool { return a.digest == b.digest })
 }
 
-func put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
+func storeDefinitions(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
 	digests, bodies := make([][]byte, len(definitions)), make([][]byte, len(definitions))
 	dayCounts := make([]int32, len(definitions))
 	for i, definition := range definitions {

@@ -154,7 +154,7 @@ func (w *lookupKeys) first() string {
 	if len(w.ids) > 0 {
 		return fmt.Sprintf("id %d", w.ids[0])
 	}
-	return fmt.Sprintf("%q", shorten(w.keys[0]))
+	return fmt.Sprintf("%q", truncate(w.keys[0]))
 }
 
 const copies pg.Unaudited = "a copy of data that its owner has already audited"
@@ -182,8 +182,8 @@ func fetch[S any](ctx context.Context, pool *pg.Pool, missing lookupKeys,
 	return copies.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return store(ctx, tx, states) })
 }
 
-// shorten truncates a text, so that an error does not repeat a long text.
-func shorten(text string) string {
+// truncate truncates a text, so that an error does not repeat a long text.
+func truncate(text string) string {
 	const limit = 100
 	runes := []rune(text[:min(len(text), 4*limit)])
 	return string(runes[:min(len(runes), limit)])

@@ -95,10 +95,10 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	if req.Count != nil {
 		f.count = int(req.GetCount())
 	}
-	if f.states, err = oneOf("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
+	if f.states, err = checkEnum("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
 		return f, err
 	}
-	if f.causes, err = oneOf("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership), string(CauseUnlocking)); err != nil {
+	if f.causes, err = checkEnum("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership), string(CauseUnlocking)); err != nil {
 		return f, err
 	}
 	if f.from, err = moment(where.GetStartDateTime()); err != nil {
@@ -113,8 +113,8 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	return f, nil
 }
 
-// oneOf returns the values in upper case, or an error if one is not allowed.
-func oneOf(path string, values []string, allowed ...string) (upper []string, err error) {
+// checkEnum returns the values in upper case, or an error if one is not allowed.
+func checkEnum(path string, values []string, allowed ...string) (upper []string, err error) {
 	for i, value := range values {
 		name := strings.ToUpper(value)
 		if !slices.Contains(allowed, name) {

@@ -11,7 +11,7 @@ func putShift(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
 	if s.Shifts == nil {
 		s.Shifts = &schedulingv1.ChangedShifts{}
 	}
-	put(c, changed, &s.Shifts.Create, &s.Shifts.Update, &s.Shifts.Delete)
+	appendChange(c, changed, &s.Shifts.Create, &s.Shifts.Update, &s.Shifts.Delete)
 	return decode(c, changed.Before, changed.After)
 }
 
@@ -20,7 +20,7 @@ func putPayCodeEdit(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
 	if s.PayCodeEdits == nil {
 		s.PayCodeEdits = &schedulingv1.ChangedPayCodeEdits{}
 	}
-	put(c, changed, &s.PayCodeEdits.Create, &s.PayCodeEdits.Update, &s.PayCodeEdits.Delete)
+	appendChange(c, changed, &s.PayCodeEdits.Create, &s.PayCodeEdits.Update, &s.PayCodeEdits.Delete)
 	return decode(c, changed.Before, changed.After)
 }
 
@@ -29,7 +29,7 @@ func putLeaveEdit(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
 	if s.LeaveEdits == nil {
 		s.LeaveEdits = &schedulingv1.ChangedLeaveEdits{}
 	}
-	put(c, changed, &s.LeaveEdits.Create, &s.LeaveEdits.Update, &s.LeaveEdits.Delete)
+	appendChange(c, changed, &s.LeaveEdits.Create, &s.LeaveEdits.Update, &s.LeaveEdits.Delete)
 	return decode(c, changed.Before, changed.After)
 }
 
@@ -38,12 +38,12 @@ func putTag(s *schedulingv1.ScheduleChangeSnapshot, c *change) error {
 	if s.ScheduleTags == nil {
 		s.ScheduleTags = &schedulingv1.ChangedScheduleTags{}
 	}
-	put(c, changed, &s.ScheduleTags.Create, &s.ScheduleTags.Update, &s.ScheduleTags.Delete)
+	appendChange(c, changed, &s.ScheduleTags.Create, &s.ScheduleTags.Update, &s.ScheduleTags.Delete)
 	return decode(c, changed.Before, changed.After)
 }
 
-// put adds a change to the list that it belongs to.
-func put[T any](c *change, made T, create, update, del *[]T) {
+// appendChange adds a change to the list that it belongs to.
+func appendChange[T any](c *change, made T, create, update, del *[]T) {
 	switch {
 	case c.before == nil:
 		*create = append(*create, made)

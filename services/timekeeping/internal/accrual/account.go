@@ -36,9 +36,9 @@ type account struct {
 	employed []civil.Range
 }
 
-// open creates the account of a policy for an employee who has the profile on the days of the
+// newAccount creates the account of a policy for an employee who has the profile on the days of the
 // tenure. Stored policies are valid, so an error means corrupt data.
-func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, of tenure) (*account, error) {
+func newAccount(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, of tenure) (*account, error) {
 	month, day, err := yearStart("yearStart", policy.GetYearStart())
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func open(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.AccrualCode, 
 	a := &account{
 		code: code, frequency: policy.GetGrantFrequency(), proration: policy.GetProration(), month: time.Month(month), day: day,
 		carryMonths: int(policy.GetCarryOverMonths()), inDays: code.GetUnit() == unitDay,
-		first: of.days.From, employed: of.employed(policy.GetProrateLeavers()),
+		first: of.days.From, employed: of.earningDays(policy.GetProrateLeavers()),
 	}
 	if a.proration == "" {
 		a.proration = defaultProration(policy)
@@ -84,8 +84,8 @@ type tenure struct {
 	terminated []civil.Range
 }
 
-// employed returns the days that earn grants.
-func (t tenure) employed(withoutLeavers bool) []civil.Range {
+// earningDays returns the days that earn grants.
+func (t tenure) earningDays(withoutLeavers bool) []civil.Range {
 	if !withoutLeavers {
 		return []civil.Range{{From: t.days.From, To: civil.Forever}}
 	}
@@ -128,9 +128,9 @@ type history struct {
 	worked map[civil.Date]int64
 }
 
-// shown returns a balance as responses show it: in days, and in seconds rounded to the nearest
+// convertBalance returns a balance as responses show it: in days, and in seconds rounded to the nearest
 // second.
-func (a *account) shown(balance *big.Rat) Balance {
+func (a *account) convertBalance(balance *big.Rat) Balance {
 	days, hours := new(big.Rat).Set(balance), new(big.Rat).Set(balance)
 	if a.inDays {
 		hours.Mul(hours, a.hours)
@@ -161,7 +161,7 @@ func (a *account) changeDays(last civil.Date, h history) []civil.Date {
 	}
 	for year := a.year(a.first); year.From <= last; year = a.year(year.To) {
 		out = append(out, year.From)
-		if expiry, ok := a.expiryOf(year); ok {
+		if expiry, ok := a.carryExpiry(year); ok {
 			out = append(out, expiry)
 		}
 	}

@@ -32,7 +32,7 @@ func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string, of t
 	require.NoError(t, err)
 	code, err := NewCodes(nil).resource.Validate("accrualCode", &timekeepingv1.AccrualCode{Name: "Holiday", Unit: unit, PayCodes: []*commonv1.Ref{ref(7, "Vacation")}})
 	require.NoError(t, err)
-	a, err := open(profile.GetAccrualPolicies()[0], code, of)
+	a, err := newAccount(profile.GetAccrualPolicies()[0], code, of)
 	require.NoError(t, err)
 	return a
 }
@@ -81,7 +81,7 @@ func TestBalance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := opened(t, c.policy, c.unit, since(first))
-			got := a.shown(a.balance(c.last, history{totals: c.taken}))
+			got := a.convertBalance(a.balance(c.last, history{totals: c.taken}))
 			assert.InDelta(t, c.days, got.Days, 1e-12)
 			assert.Equal(t, c.wantSeconds, got.Seconds)
 		})

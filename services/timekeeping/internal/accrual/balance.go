@@ -62,7 +62,7 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 	}
 	var out []Balance
 	for _, a := range accounts {
-		shown := a.shown(a.balance(day, past))
+		shown := a.convertBalance(a.balance(day, past))
 		shown.AccrualCode = &commonv1.Ref{Id: a.code.Id, Qualifier: proto.String(a.code.GetName()), Name: proto.String(a.code.GetName())}
 		out = append(out, shown)
 	}
@@ -129,7 +129,7 @@ func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*ac
 				if policy.GetAccrualCode().GetId() != code.GetId() {
 					continue
 				}
-				a, err := open(policy, code, of)
+				a, err := newAccount(policy, code, of)
 				if err != nil {
 					return fmt.Errorf("accrual profile %d: %w", found[0].GetId(), err)
 				}

@@ -88,8 +88,8 @@ func addMonths(day civil.Date, n int) civil.Date {
 	return min(civil.Of(y, m+time.Month(n), d), civil.Of(y, m+time.Month(n)+1, 1)-1)
 }
 
-// earned returns the amount granted for the time worked in one policy year.
-func (a *account) earned(seconds int64) *big.Rat {
+// earnedAmount returns the amount granted for the time worked in one policy year.
+func (a *account) earnedAmount(seconds int64) *big.Rat {
 	if a.perSecond == nil || seconds == 0 {
 		return new(big.Rat)
 	}
@@ -100,9 +100,9 @@ func (a *account) earned(seconds int64) *big.Rat {
 	return out
 }
 
-// expiryOf returns the day on which the amount carried into a year has expired, and false if it
+// carryExpiry returns the day on which the amount carried into a year has expired, and false if it
 // does not expire.
-func (a *account) expiryOf(year civil.Range) (civil.Date, bool) {
+func (a *account) carryExpiry(year civil.Range) (civil.Date, bool) {
 	switch {
 	case a.untilMonth != 0:
 		y, _, _ := year.From.Civil()

@@ -72,7 +72,7 @@ func preparePolicy(path string, policy *timekeepingv1.AccrualPolicy) error {
 // prepareGrant checks the grant properties of a policy, and fills in the defaults.
 func prepareGrant(path string, policy *timekeepingv1.AccrualPolicy) error {
 	var err error
-	if policy.GrantFrequency, err = oneOf(path+".grantFrequency", policy.GetGrantFrequency(), yearly, monthly, once, worked); err != nil {
+	if policy.GrantFrequency, err = parseEnum(path+".grantFrequency", policy.GetGrantFrequency(), yearly, monthly, once, worked); err != nil {
 		return err
 	}
 	if policy.GetGrantFrequency() == worked {
@@ -94,7 +94,7 @@ func prepareGrant(path string, policy *timekeepingv1.AccrualPolicy) error {
 	if policy.GetProration() == "" {
 		policy.Proration = defaultProration(policy)
 	}
-	if policy.Proration, err = oneOf(path+".proration", policy.GetProration(), prorateNone, prorateDays, fullMonths, startedMonths); err != nil {
+	if policy.Proration, err = parseEnum(path+".proration", policy.GetProration(), prorateNone, prorateDays, fullMonths, startedMonths); err != nil {
 		return err
 	}
 	if policy.GetProrateLeavers() && policy.GetProration() == prorateNone {

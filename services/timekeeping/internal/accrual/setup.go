@@ -74,8 +74,8 @@ func invalid(format string, args ...any) error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
 }
 
-// oneOf returns the stored form of a value. A missing value becomes the first known one.
-func oneOf(path, value string, known ...string) (string, error) {
+// parseEnum returns the stored form of a value. A missing value becomes the first known one.
+func parseEnum(path, value string, known ...string) (string, error) {
 	if value == "" {
 		return known[0], nil
 	}
@@ -88,7 +88,7 @@ func oneOf(path, value string, known ...string) (string, error) {
 
 func prepareCode(_ string, c *timekeepingv1.AccrualCode) (*timekeepingv1.AccrualCode, error) {
 	var err error
-	if c.Unit, err = oneOf("unit", c.GetUnit(), unitHour, unitDay); err != nil {
+	if c.Unit, err = parseEnum("unit", c.GetUnit(), unitHour, unitDay); err != nil {
 		return nil, err
 	}
 	if c.HoursPerDay == nil {

@@ -22,9 +22,9 @@ func newTally() *tally {
 	return &tally{sum: new(big.Rat), carried: new(big.Rat)}
 }
 
-// left returns the balance of a tally.
-func (a *account) left(t *tally) *big.Rat {
-	left := a.earned(t.seconds)
+// tallyBalance returns the balance of a tally.
+func (a *account) tallyBalance(t *tally) *big.Rat {
+	left := a.earnedAmount(t.seconds)
 	left.Add(left, t.sum)
 	return left.Sub(left, a.value(t.taken))
 }
@@ -51,16 +51,16 @@ func (a *account) step(t *tally, day civil.Date, h history) {
 func (a *account) turn(t *tally, day civil.Date) {
 	year := a.year(day)
 	starts := day == year.From
-	if expiry, ok := a.expiryOf(year); ok && day == expiry {
+	if expiry, ok := a.carryExpiry(year); ok && day == expiry {
 		a.expire(t)
 	}
 	if !starts {
 		return
 	}
-	if expiry, ok := a.expiryOf(a.year(day - 1)); ok && expiry == day {
+	if expiry, ok := a.carryExpiry(a.year(day - 1)); ok && expiry == day {
 		a.expire(t)
 	}
-	t.sum, t.seconds, t.taken = a.left(t), 0, taking{}
+	t.sum, t.seconds, t.taken = a.tallyBalance(t), 0, taking{}
 	if a.limit != nil && t.sum.Cmp(a.limit) > 0 {
 		t.sum.Set(a.limit)
 	}
@@ -85,7 +85,7 @@ func (a *account) balance(last civil.Date, h history) *big.Rat {
 	for _, day := range a.changeDays(last, h) {
 		a.step(t, day, h)
 	}
-	return a.left(t)
+	return a.tallyBalance(t)
 }
 
 // lowest returns the lowest end-of-day balance within a range of days, and the first day that has
@@ -95,7 +95,7 @@ func (a *account) lowest(from, last civil.Date, h history) (civil.Date, *big.Rat
 	lowest, on := new(big.Rat), from
 	for _, day := range a.changeDays(last, h) {
 		a.step(t, day, h)
-		if now := a.left(t); day <= from || now.Cmp(lowest) < 0 {
+		if now := a.tallyBalance(t); day <= from || now.Cmp(lowest) < 0 {
 			lowest, on = now, max(day, from)
 		}
 	}

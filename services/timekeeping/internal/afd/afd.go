@@ -173,8 +173,8 @@ func (r *reader) read(line []byte) {
 	}
 }
 
-// sized checks that a line has the length of its type.
-func (r *reader) sized(line []byte, kind byte) bool {
+// checkLength checks that a line has the length of its type.
+func (r *reader) checkLength(line []byte, kind byte) bool {
 	if want := lengths[kind]; len(line) != want {
 		r.fail(CodeLength, "The line has %d characters, and one of type %c must have %d.", len(line), kind, want)
 		return false
@@ -201,7 +201,7 @@ func (r *reader) record(line []byte) {
 			r.fail(CodeType, "A %s makes no records of type %c.", r.device.Kind, kind)
 		}
 	}
-	if !r.sized(line, kind) {
+	if !r.checkLength(line, kind) {
 		return
 	}
 	if kind < '6' {
@@ -266,7 +266,7 @@ func (r *reader) trailer(line []byte) {
 	if r.line == 1 {
 		r.fail(CodeOrder, "The header is missing.")
 	}
-	if !r.sized(line, '9') {
+	if !r.checkLength(line, '9') {
 		return
 	}
 	if line[63] != '9' {

@@ -33,7 +33,7 @@ func parses(layout string) func(string) bool {
 	}
 }
 
-func oneOf(known ...string) func(string) bool {
+func matchAny(known ...string) func(string) bool {
 	return func(text string) bool {
 		for _, k := range known {
 			if text == k {
@@ -47,15 +47,15 @@ func oneOf(known ...string) func(string) bool {
 // document accepts a CNPJ or a CPF. Since July 2026 a CNPJ may contain letters. A CPF may be padded
 // with zeros or spaces.
 func document(text string) bool {
-	return cpfOf(text) != "" || strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && digits(text[len(text)-2:])
+	return extractCPF(text) != "" || strings.Trim(text, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && digits(text[len(text)-2:])
 }
 
 // lenCPF is the length of a CPF.
 const lenCPF = 11
 
-// cpfOf extracts the CPF from a longer field: 11 digits with leading zeros or spaces, or with
+// extractCPF extracts the CPF from a longer field: 11 digits with leading zeros or spaces, or with
 // trailing spaces. It returns "" if the field has another form.
-func cpfOf(text string) string {
+func extractCPF(text string) string {
 	cpf := strings.TrimRight(text, " ")
 	if len(cpf) > lenCPF {
 		padding := cpf[:len(cpf)-lenCPF]
@@ -71,11 +71,11 @@ func cpfOf(text string) string {
 }
 
 func cpf(name string, at, length int) field {
-	return field{name, at, length, func(text string) bool { return cpfOf(text) != "" }, "a CPF, with zeros or spaces in front or spaces behind"}
+	return field{name, at, length, func(text string) bool { return extractCPF(text) != "" }, "a CPF, with zeros or spaces in front or spaces behind"}
 }
 
 // identifies reports whether an identifier matches its type: 1 for a CNPJ, 2 for a CPF.
-func identifies(kind byte, text string) bool { return (kind == '2') == (cpfOf(text) != "") }
+func identifies(kind byte, text string) bool { return (kind == '2') == (extractCPF(text) != "") }
 
 func hexadecimal(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
 
@@ -94,17 +94,17 @@ func on(name string, position int) field {
 // layout lists the fields with a required form, by record type.
 var layout = map[byte][]field{
 	'1': {
-		{"the type of the employer's identifier", 11, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
+		{"the type of the employer's identifier", 11, 1, matchAny("1", "2"), "1 (CNPJ) or 2 (CPF)"},
 		{"the employer's identifier", 12, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 		{"the CNO or CAEPF", 26, 14, digitsOrNothing, "digits, or nothing"},
 		on("the first day", 207), on("the last day", 217), at("the time of generation", 227),
 		{"the version of the layout", 251, 3, digits, "digits"},
-		{"the type of the maker's identifier", 254, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
+		{"the type of the maker's identifier", 254, 1, matchAny("1", "2"), "1 (CNPJ) or 2 (CPF)"},
 		{"the maker's identifier", 255, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 	},
 	'2': {
 		at("the time of recording", 11), cpf("the CPF of who changed it", 35, 14),
-		{"the type of the employer's identifier", 49, 1, oneOf("1", "2"), "1 (CNPJ) or 2 (CPF)"},
+		{"the type of the employer's identifier", 49, 1, matchAny("1", "2"), "1 (CNPJ) or 2 (CPF)"},
 		{"the employer's identifier", 50, 14, document, "a CNPJ, or a CPF with zeros or spaces"},
 		{"the CNO or CAEPF", 64, 14, digitsOrNothing, "digits, or nothing"},
 	},
@@ -112,14 +112,14 @@ var layout = map[byte][]field{
 	'4': {at("the time before", 11), at("the time after", 35), cpf("the CPF of who changed it", 59, 11)},
 	'5': {
 		at("the time of recording", 11),
-		{"the operation", 35, 1, oneOf("I", "A", "E"), "I, A or E"},
+		{"the operation", 35, 1, matchAny("I", "A", "E"), "I, A or E"},
 		cpf("the employee's CPF", 36, 12), cpf("the CPF of who changed it", 104, 11),
 	},
 	'6': {at("the time of recording", 11), number("the event", 35, 2)},
 	'7': {
 		at("the time of the punch", 11), cpf("the employee's CPF", 35, 12), at("the time of recording", 47),
 		number("the collector", 71, 2),
-		{"whether it was made offline", 73, 1, oneOf("0", "1"), "0 or 1"},
+		{"whether it was made offline", 73, 1, matchAny("0", "1"), "0 or 1"},
 		{"the SHA-256", 74, 64, hexadecimal, "64 hexadecimal digits"},
 	},
 }
@@ -149,7 +149,7 @@ func (r *reader) fields(line []byte, kind byte) {
 	case kind == '3' || kind == '7':
 		// The field was validated before, so the error is nil.
 		made, _ := time.Parse(instant, string(line[10:34]))
-		r.Punches = append(r.Punches, Punch{Record: r.Last, CPF: cpfOf(string(line[34:46])), At: made})
+		r.Punches = append(r.Punches, Punch{Record: r.Last, CPF: extractCPF(string(line[34:46])), At: made})
 	}
 }
 

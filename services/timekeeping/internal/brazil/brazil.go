@@ -62,12 +62,12 @@ func identifier(property, given string, length int) (string, error) {
 	if !only(text, digits) {
 		return "", invalid("%s must have digits only", property)
 	}
-	return padded(text, length), nil
+	return padIdentifier(text, length), nil
 }
 
-// refsOf returns refs by id. Its SQL statement returns rows of an id of ours, and the id and the
+// readRefs returns refs by id. Its SQL statement returns rows of an id of ours, and the id and the
 // name of a referenced object.
-func refsOf(ctx context.Context, db pg.Querier, sql string, args ...any) (map[int64][]*commonv1.Ref, error) {
+func readRefs(ctx context.Context, db pg.Querier, sql string, args ...any) (map[int64][]*commonv1.Ref, error) {
 	out := map[int64][]*commonv1.Ref{}
 	var from, to int64
 	var name string
@@ -81,7 +81,7 @@ func refsOf(ctx context.Context, db pg.Querier, sql string, args ...any) (map[in
 	return out, nil
 }
 
-// showRefs reads references with a statement as in refsOf, and calls set for each object that has
+// showRefs reads references with a statement as in readRefs, and calls set for each object that has
 // references.
 func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, sql string, list []T, set func(thing T, refs []*commonv1.Ref)) error {
 	tenantID := tenant.Of(ctx)
@@ -89,7 +89,7 @@ func showRefs[T interface{ GetId() int64 }](ctx context.Context, pool *pg.Pool, 
 	for i, thing := range list {
 		ids[i] = thing.GetId()
 	}
-	refs, err := refsOf(ctx, pool, sql, tenantID, ids)
+	refs, err := readRefs(ctx, pool, sql, tenantID, ids)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func prepareCompany(_ string, c *timekeepingv1.BrazilCompany) (*timekeepingv1.Br
 	if len(id) > length {
 		return nil, fault.Invalid(CodeTooLong, fmt.Sprintf("identifier must have at most %d characters: a %s has no more.", length, c.GetIdentifierType()))
 	}
-	if c.Identifier = padded(id, length); !good(c.GetIdentifier()) {
+	if c.Identifier = padIdentifier(id, length); !good(c.GetIdentifier()) {
 		return nil, invalid("identifier %q is no %s: its check digits do not fit", c.GetIdentifier(), c.GetIdentifierType())
 	}
 	var err error

@@ -62,7 +62,7 @@ func prepareDevice(_ string, d *timekeepingv1.BrazilDevice) (*timekeepingv1.Braz
 	case d.GetType() != string(afd.Program) && !only(serial, digits):
 		return nil, invalid("serialNumber of a %s must have digits only", d.GetType())
 	}
-	d.SerialNumber = padded(serial, lenSerial)
+	d.SerialNumber = padIdentifier(serial, lenSerial)
 	return d, nil
 }
 
@@ -86,7 +86,7 @@ WHERE m.tenant_id = $1 AND m.device_id = ANY($2)`
 // deleted.
 func checkDeviceUnused(ctx context.Context, tx pgx.Tx, d *timekeepingv1.BrazilDevice) error {
 	tenantID := tenant.Of(ctx)
-	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, []int64{d.GetId()})
+	groups, err := readRefs(ctx, tx, deviceGroups, tenantID, []int64{d.GetId()})
 	if err != nil {
 		return err
 	}

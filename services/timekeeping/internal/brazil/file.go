@@ -46,7 +46,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	case !visible.All():
 		return nil, fault.Forbidden(fault.CodeNoAccess, "A file holds the punches of everybody at the device. Only users who see everybody keep files.")
 	}
-	file := checked(device, name, content)
+	file := parseFile(device, name, content)
 	if !file.GetAccepted() {
 		return file, nil
 	}
@@ -60,7 +60,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 		if _, err := tx.Exec(ctx, lockDevice, tenantID, device.GetId()); err != nil {
 			return fmt.Errorf("brazil: lock a device: %w", err)
 		}
-		file, err = fileOf(tx.QueryRow(ctx, insertFile, tenantID, device.GetId(), digest[:], content, body))
+		file, err = scanFile(tx.QueryRow(ctx, insertFile, tenantID, device.GetId(), digest[:], content, body))
 		if pgerr.IsForeignKey(err, "brazil_afd_file_device") {
 			return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no device with the id %d.", device.GetId()))
 		}
@@ -69,8 +69,8 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	return file, err
 }
 
-// checked parses a file, and returns its content and its errors.
-func checked(device *timekeepingv1.BrazilDevice, name string, content []byte) *timekeepingv1.BrazilAfdFile {
+// parseFile parses a file, and returns its content and its errors.
+func parseFile(device *timekeepingv1.BrazilDevice, name string, content []byte) *timekeepingv1.BrazilAfdFile {
 	read := afd.Read(content, afd.Device{Kind: afd.Kind(device.GetType()), Serial: device.GetSerialNumber()})
 	out := &timekeepingv1.BrazilAfdFile{
 		Device: &commonv1.Ref{Id: device.Id, Qualifier: proto.String(device.GetName())}, Name: name,
@@ -86,7 +86,7 @@ func checked(device *timekeepingv1.BrazilDevice, name string, content []byte) *t
 	return out
 }
 
-func fileOf(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
+func scanFile(row pgx.Row) (*timekeepingv1.BrazilAfdFile, error) {
 	var id int64
 	var body []byte
 	if err := row.Scan(&id, &body); err != nil {
@@ -108,7 +108,7 @@ func (h *Devices) GetBrazilAfdFile(ctx context.Context, req *timekeepingv1.GetBr
 	if err != nil {
 		return nil, err
 	}
-	file, err := fileOf(h.resource.Pool.QueryRow(ctx, readFile, tenantID, req.GetDeviceId(), req.GetId()))
+	file, err := scanFile(h.resource.Pool.QueryRow(ctx, readFile, tenantID, req.GetDeviceId(), req.GetId()))
 	if err == nil && !visible.All() {
 		authn.NoteNotVisible(ctx)
 		err = pgx.ErrNoRows

@@ -93,14 +93,14 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeeping
 	case len(put) < len(ids):
 		return otherGroup(ctx, tx, tenantID, stored.GetId(), ids)
 	}
-	in, err := refsOf(ctx, tx, groupDevices, tenantID, []int64{stored.GetId()})
+	in, err := readRefs(ctx, tx, groupDevices, tenantID, []int64{stored.GetId()})
 	stored.Devices = in[stored.GetId()]
 	return err
 }
 
 // otherGroup returns the error for devices if at least one of them is in another group.
 func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int64) error {
-	groups, err := refsOf(ctx, tx, deviceGroups, tenantID, ids)
+	groups, err := readRefs(ctx, tx, deviceGroups, tenantID, ids)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int
 
 // checkGroupUnused returns an error if a company has the group, so that it cannot be deleted.
 func checkGroupUnused(ctx context.Context, tx pgx.Tx, g *timekeepingv1.BrazilDeviceGroup) error {
-	owners, err := refsOf(ctx, tx, groupCompanies, tenant.Of(ctx), []int64{g.GetId()})
+	owners, err := readRefs(ctx, tx, groupCompanies, tenant.Of(ctx), []int64{g.GetId()})
 	if err == nil && len(owners[g.GetId()]) > 0 {
 		err = fault.Invalid(CodeInUse, fmt.Sprintf("The device group %q belongs to the company %q.", g.GetName(), owners[g.GetId()][0].GetQualifier()))
 	}

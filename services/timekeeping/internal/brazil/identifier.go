@@ -17,8 +17,8 @@ func bare(text string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "", "-", "", "/", "", " ", "").Replace(text))
 }
 
-// padded pads an identifier with leading zeros to its length.
-func padded(text string, length int) string {
+// padIdentifier pads an identifier with leading zeros to its length.
+func padIdentifier(text string, length int) string {
 	if len(text) >= length {
 		return text
 	}

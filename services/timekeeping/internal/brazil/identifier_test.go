@@ -37,6 +37,6 @@ func TestIdentifiersHaveCheckDigits(t *testing.T) {
 		})
 	}
 	assert.Equal(t, "12ABC34501DE35", bare("12.abc.345/01de-35"))
-	assert.Equal(t, "00012345678909", padded("12345678909", lenCAEPF))
-	assert.Equal(t, "123456789012345", padded("123456789012345", lenCAEPF))
+	assert.Equal(t, "00012345678909", padIdentifier("12345678909", lenCAEPF))
+	assert.Equal(t, "123456789012345", padIdentifier("123456789012345", lenCAEPF))
 }

@@ -147,7 +147,7 @@ func leaveElements() []dataelement.Entry[leave] {
 	hours := func(key, label, doc string, segment func(*timekeepingv1.LeaveEdit) *timekeepingv1.LeaveSegment) dataelement.Entry[leave] {
 		return entry(key, label, doc, dataelement.Number, needEdits, func(l *leave, at at) value {
 			var seconds int64
-			for _, e := range l.of(at.Days) {
+			for _, e := range l.editsOn(at.Days) {
 				seconds += segment(e.body).GetAmountInSeconds()
 			}
 			return dataelement.Decimal(float64(seconds) / 3600)
@@ -179,34 +179,34 @@ func leaveElements() []dataelement.Entry[leave] {
 		hours("LEAVE_PAID_HOURS", "Paid leave hours", "The paid hours of the leave edits that say how long they are.", (*timekeepingv1.LeaveEdit).GetPaidSegment),
 		hours("LEAVE_TRACKING_HOURS", "Tracked leave hours", "The tracked hours of the leave edits that say how long they are.", (*timekeepingv1.LeaveEdit).GetTrackingSegment),
 		entry("LEAVE_EDIT_COUNT", "Leave edits", "How many leave edits belong to the period.", dataelement.Long, needEdits,
-			func(l *leave, at at) value { return dataelement.Whole(int64(len(l.of(at.Days)))) }),
+			func(l *leave, at at) value { return dataelement.Whole(int64(len(l.editsOn(at.Days)))) }),
 		entry("LEAVE_DAYS", "Leave days", "How many days of the period have leave.", dataelement.Long, needEdits, func(l *leave, at at) value {
 			days := map[civil.Date]bool{}
-			for _, e := range l.of(at.Days) {
+			for _, e := range l.editsOn(at.Days) {
 				days[e.day] = true
 			}
 			return dataelement.Whole(int64(len(days)))
 		}),
 		entry("LEAVE_FIRST_DATE", "First leave", "The first day of the period with leave.", dataelement.Date, needEdits, func(l *leave, at at) value {
-			if list := l.of(at.Days); len(list) > 0 {
+			if list := l.editsOn(at.Days); len(list) > 0 {
 				return dataelement.Day(list[0].day)
 			}
 			return value{}
 		}),
 		entry("LEAVE_LAST_DATE", "Last leave", "The last day of the period with leave.", dataelement.Date, needEdits, func(l *leave, at at) value {
-			if list := l.of(at.Days); len(list) > 0 {
+			if list := l.editsOn(at.Days); len(list) > 0 {
 				return dataelement.Day(list[len(list)-1].day)
 			}
 			return value{}
 		}),
 		entry("LEAVE_IS_ON_LEAVE", "On leave", "Whether there is leave in the period.", dataelement.Boolean, needEdits,
-			func(l *leave, at at) value { return dataelement.Bool(len(l.of(at.Days)) > 0) }),
+			func(l *leave, at at) value { return dataelement.Bool(len(l.editsOn(at.Days)) > 0) }),
 	}
 }
 
-// of returns the edits that belong to the days. The list is sorted by day, so the result is a part
+// editsOn returns the edits that belong to the days. The list is sorted by day, so the result is a part
 // of it.
-func (l *leave) of(days civil.Range) []leaveEdit {
+func (l *leave) editsOn(days civil.Range) []leaveEdit {
 	first := 0
 	for first < len(l.edits) && l.edits[first].day < days.From {
 		first++

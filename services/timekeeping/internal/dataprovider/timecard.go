@@ -73,8 +73,8 @@ func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, id
 	return out, nil
 }
 
-// each calls fn with the days of a sheet that are in a period.
-func each(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
+// forEachDay calls fn with the days of a sheet that are in a period.
+func forEachDay(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
 	for i, d := range s.Days {
 		if days.Contains(s.Dates[i]) {
 			fn(d)
@@ -96,7 +96,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
 		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
 			var seconds int64
-			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
 					if counts(t.GetKind()) {
 						seconds += t.GetSeconds()
@@ -109,7 +109,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[sheet] {
 		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
 			var texts []string
-			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
 					texts = append(texts, of(t))
 				}
@@ -120,7 +120,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[sheet] {
 		return entry(key, label, doc, dataelement.Long, func(s *sheet, at at) value {
 			var n int64
-			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, e := range d.GetExceptions() {
 					if counts(worktime.Fault(e.GetExceptionType().GetName())) {
 						n++
@@ -133,7 +133,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[sheet] {
 		return entry(key, label, doc, dataelement.DateTime, func(s *sheet, at at) value {
 			var found string
-			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {
 					of(&found, shift)
 				}
@@ -179,7 +179,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 		}),
 		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *sheet, at at) value {
 			running := false
-			each(s, at.Days, func(d *timekeepingv1.TimecardDay) {
+			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {
 					running = running || shift.GetIsOpen()
 				}

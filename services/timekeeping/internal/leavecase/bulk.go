@@ -30,7 +30,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
-	known, err := h.employeesOf(ctx, tenantID, inputs)
+	known, err := h.findEmployees(ctx, tenantID, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 			if err != nil {
 				return nil, err
 			}
-			return made(id, who, d).toProto(), nil
+			return newCase(id, who, d).toProto(), nil
 		})
 		return err
 	})
@@ -64,11 +64,11 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 	return &timekeepingv1.LeaveCaseList{LeaveCases: done, Failure: failure}, err
 }
 
-// employeesOf finds the employees of new cases with one query.
-func (h *Handler) employeesOf(ctx context.Context, tenantID int64, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
+// findEmployees finds the employees of new cases with one query.
+func (h *Handler) findEmployees(ctx context.Context, tenantID int64, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, in := range inputs {
-		if key, err := keyOf(employeeRef(in)); err == nil {
+		if key, err := personKey(employeeRef(in)); err == nil {
 			keys = append(keys, key)
 		}
 	}
@@ -152,7 +152,7 @@ func Employees(ctx context.Context, persons *person.Directory, tenantID int64, l
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		var err error
-		if keys[i], err = keyOf(ref); err != nil {
+		if keys[i], err = personKey(ref); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -167,7 +167,7 @@ func employeeRef(in *timekeepingv1.LeaveCase) *commonv1.Ref {
 	return &commonv1.Ref{Id: in.GetEmployee().Id, Qualifier: in.GetEmployee().Qualifier}
 }
 
-func keyOf(ref *commonv1.Ref) (person.Key, error) {
+func personKey(ref *commonv1.Ref) (person.Key, error) {
 	switch {
 	case ref.Id != nil && ref.GetId() != 0:
 		return person.Key{ID: ref.GetId()}, nil
@@ -193,7 +193,7 @@ func describeCase(ref *commonv1.Ref) string {
 	return "the code " + Describe(ref)
 }
 
-func named(found []*Case, ref *commonv1.Ref) *Case {
+func findCase(found []*Case, ref *commonv1.Ref) *Case {
 	for _, c := range found {
 		if ref.Id != nil && c.ID == ref.GetId() || ref.Id == nil && strings.EqualFold(c.Code(), ref.GetQualifier()) {
 			return c

@@ -92,10 +92,10 @@ func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	if err != nil {
 		return nil, err
 	}
-	return made(id, who, d).toProto(), nil
+	return newCase(id, who, d).toProto(), nil
 }
 
-func made(id int64, who person.Person, d *draft) *Case {
+func newCase(id int64, who person.Person, d *draft) *Case {
 	return &Case{
 		ID: id, EmployeeID: who.ID, Days: d.days, number: who.Number, fullName: who.FullName,
 		timeZone: who.TimeZone, body: d.body,
@@ -114,7 +114,7 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 	if in.GetEmployee() == nil {
 		return nil, person.Person{}, missing(CodeEmployeeMissing, "employee")
 	}
-	key, err := keyOf(employeeRef(in))
+	key, err := personKey(employeeRef(in))
 	if err != nil {
 		return nil, person.Person{}, err
 	}
@@ -197,7 +197,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	if err := update(ctx, tx, tenantID, old.ID, d); err != nil {
 		return nil, err
 	}
-	after := made(old.ID, who, d)
+	after := newCase(old.ID, who, d)
 	if after.Code() == old.Code() && after.StatusID() == old.StatusID() && after.FrequencyID() == old.FrequencyID() {
 		return after, nil
 	}
@@ -225,7 +225,7 @@ func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req
 	key := person.Key{ID: c.EmployeeID}
 	keys := []person.Key{key}
 	if req.GetEmployee() != nil {
-		other, err := keyOf(employeeRef(req))
+		other, err := personKey(employeeRef(req))
 		if err != nil {
 			return person.Person{}, err
 		}

@@ -166,7 +166,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 	}
 	out := make([]*Case, len(refs))
 	for i, ref := range refs {
-		if out[i] = named(found, ref); out[i] == nil {
+		if out[i] = findCase(found, ref); out[i] == nil {
 			return nil, Unknown(ref)
 		}
 		if !visible.Has(out[i].EmployeeID) {
@@ -198,7 +198,7 @@ INSERT INTO leave_case (tenant_id, id, employee_id, case_code, code, status_id, 
 VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
 		tenantID, id, employeeID, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
 		d.days.From, d.days.To, body)
-	return id, taken(err, d.body)
+	return id, translateUniqueError(err, d.body)
 }
 
 func update(ctx context.Context, db pg.Querier, tenantID, id int64, d *draft) error {
@@ -211,7 +211,7 @@ UPDATE leave_case SET case_code = $3, code = nullif($4, ''), status_id = $5, fro
 WHERE tenant_id = $1 AND id = $2`,
 		tenantID, id, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
 		d.days.From, d.days.To, body)
-	return taken(err, d.body)
+	return translateUniqueError(err, d.body)
 }
 
 func remove(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
@@ -221,7 +221,7 @@ func remove(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) err
 	return nil
 }
 
-func taken(err error, body *timekeepingv1.LeaveCase) error {
+func translateUniqueError(err error, body *timekeepingv1.LeaveCase) error {
 	switch {
 	case err == nil:
 		return nil

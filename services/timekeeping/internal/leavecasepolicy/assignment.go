@@ -58,10 +58,10 @@ func (h *Assignments) read(ctx context.Context, key person.Key, unknown func(cod
 	if err != nil {
 		return nil, err
 	}
-	return assigned(who, profile), nil
+	return newAssignment(who, profile), nil
 }
 
-func assigned(who person.Person, profile *timekeepingv1.LeaveProfile) *timekeepingv1.LeaveProfileAssignment {
+func newAssignment(who person.Person, profile *timekeepingv1.LeaveProfile) *timekeepingv1.LeaveProfileAssignment {
 	return &timekeepingv1.LeaveProfileAssignment{
 		PersonIdentity:    &commonsv1.PersonIdentity{PersonKey: &who.ID, PersonNumber: &who.Number},
 		AssignmentProfile: profile.GetName(),
@@ -79,9 +79,9 @@ func (h *Assignments) GetLeaveProfileAssignment(ctx context.Context, req *timeke
 	return h.read(ctx, person.Key{ID: req.GetPersonId()}, fault.NotFound)
 }
 
-// named returns the key of the person that an identity names, in one of the ways that commons
+// identifyPerson returns the key of the person that an identity names, in one of the ways that commons
 // supports.
-func (h *Assignments) named(ctx context.Context, id *commonsv1.PersonIdentity) (person.Key, error) {
+func (h *Assignments) identifyPerson(ctx context.Context, id *commonsv1.PersonIdentity) (person.Key, error) {
 	if id == nil {
 		id = &commonsv1.PersonIdentity{}
 	}
@@ -103,7 +103,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 	if req.GetAssignmentProfile() == "" {
 		return nil, fault.Invalid(leavepolicy.CodeMissing, "assignmentProfile is missing.")
 	}
-	key, err := h.named(ctx, req.GetPersonIdentity())
+	key, err := h.identifyPerson(ctx, req.GetPersonIdentity())
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 	if err != nil {
 		return nil, err
 	}
-	return assigned(who, profile), nil
+	return newAssignment(who, profile), nil
 }
 
 // DeleteLeaveProfileAssignment removes the leave profile from a person.

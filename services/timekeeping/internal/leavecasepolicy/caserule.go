@@ -215,8 +215,8 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r 
 	return r, rule, nil
 }
 
-// one finds the rule of a case by the id in the path, if the employee is visible.
-func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
+// findRule finds the rule of a case by the id in the path, if the employee is visible.
+func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, tenantID, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
 	none := fault.NotFound(CodeCaseRuleUnknown, fmt.Sprintf("There is no rule of a leave case with the id %d.", id))
 	rows, err := db.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, id)
 	if err != nil {
@@ -247,7 +247,7 @@ func (h *CaseRules) one(ctx context.Context, db pg.Querier, tenantID, id int64, 
 	return r, c, nil
 }
 
-// find calls one outside a transaction.
+// find calls findRule outside a transaction.
 func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
 	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
@@ -257,7 +257,7 @@ func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leave
 	var r caseRule
 	var c *leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		r, c, err = h.one(ctx, tx, tenantID, id, visible)
+		r, c, err = h.findRule(ctx, tx, tenantID, id, visible)
 		return err
 	})
 	return tenantID, r, c, err

@@ -35,15 +35,15 @@ func NewCaseFields(pool *pg.Pool, persons *person.Directory) *CaseFields {
 func (h *CaseFields) ListLeaveCaseCustomFields(ctx context.Context, req *timekeepingv1.ListLeaveCaseCustomFieldsRequest) (*timekeepingv1.LeaveCaseCustomFieldList, error) {
 	out := &timekeepingv1.LeaveCaseCustomFieldList{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (err error) {
-		out.Items, err = fieldsOf(ctx, tx, tenantID, c)
+		out.Items, err = customFields(ctx, tx, tenantID, c)
 		return err
 	})
 	return out, err
 }
 
-// fieldsOf returns the custom fields that the profile gives to a case, and the fields that have a
+// customFields returns the custom fields that the profile gives to a case, and the fields that have a
 // value.
-func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) ([]*timekeepingv1.LeaveCaseCustomField, error) {
+func customFields(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) ([]*timekeepingv1.LeaveCaseCustomField, error) {
 	rows, err := tx.Query(ctx, `SELECT leave_custom_field_id, value FROM leave_case_custom_field WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case)
 	}); err != nil {
 		return nil, fmt.Errorf("read custom fields of a leave case: %w", err)
 	}
-	required, err := requiredOf(ctx, tx, tenantID, c)
+	required, err := requiredFields(ctx, tx, tenantID, c)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func fieldsOf(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case)
 	return out, nil
 }
 
-// requiredOf returns, for each custom field of the case's category in the employee's profile,
+// requiredFields returns, for each custom field of the case's category in the employee's profile,
 // whether a value must stay once it is set.
-func requiredOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]bool, error) {
+func requiredFields(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]bool, error) {
 	_, category, err := leavepolicy.Of(ctx, db, tenantID, c.EmployeeID, c.Body().GetCategory().GetId())
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timek
 	}
 	out := &timekeepingv1.LeaveCaseCustomFieldList{}
 	err := changeCase(ctx, h.pool, h.persons, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-		required, err := requiredOf(ctx, tx, tenantID, c)
+		required, err := requiredFields(ctx, tx, tenantID, c)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timek
 			}
 			seen[id] = true
 		}
-		out.Items, err = fieldsOf(ctx, tx, tenantID, c)
+		out.Items, err = customFields(ctx, tx, tenantID, c)
 		return err
 	})
 	return out, err

@@ -79,7 +79,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 	out := &timekeepingv1.LeaveGrantData{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
 		out.LeaveCase, out.LeaveTypes = c.Ref(), nil
-		_, _, totals, err := taken(ctx, tx, tenantID, c)
+		_, _, totals, err := sumTakings(ctx, tx, tenantID, c)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 		for _, t := range totals {
 			byType[t.GetLeaveType().GetId()] = t.GetAmountInSeconds()
 		}
-		granted, err := grantsOf(ctx, tx, tenantID, c)
+		granted, err := readGrants(ctx, tx, tenantID, c)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func isOpen(t *timekeepingv1.LeaveType, category *timekeepingv1.LeaveProfileCate
 	return t.GetEnabled() && (len(types) == 0 || slices.ContainsFunc(types, func(ref *commonv1.Ref) bool { return ref.GetId() == t.GetId() }))
 }
 
-func grantsOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]*timekeepingv1.GrantedLeaveType, error) {
+func readGrants(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]*timekeepingv1.GrantedLeaveType, error) {
 	rows, err := db.Query(ctx, `SELECT leave_type_id, amount::float8, granted_by, granted_at FROM leave_grant
 		WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID)
 	if err != nil {
@@ -154,14 +154,14 @@ func grantsOf(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.C
 func (h *Grants) GetLeaveTotalTaking(ctx context.Context, req *timekeepingv1.GetLeaveTotalTakingRequest) (*timekeepingv1.LeaveTotalTaking, error) {
 	out := &timekeepingv1.LeaveTotalTaking{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-		paid, tracking, totals, err := taken(ctx, tx, tenantID, c)
+		paid, tracking, totals, err := sumTakings(ctx, tx, tenantID, c)
 		out.LeaveCase, out.PaidTakings, out.TrackingTakings, out.LeaveTypeTotals = c.Ref(), &paid, &tracking, totals
 		return err
 	})
 	return out, err
 }
 
-func taken(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
+func sumTakings(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
 	takings, err := leaveedit.Takings(ctx, db, tenantID, []int64{c.ID})
 	if err != nil {
 		return 0, 0, nil, err

@@ -48,15 +48,15 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	tenantID := tenant.Of(ctx)
 	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
 		if ids := req.GetLeaveEditIds(); len(ids) > 0 {
-			_, err := h.own(ctx, tx, tenantID, c, ids)
+			_, err := h.findInCase(ctx, tx, tenantID, c, ids)
 			return ids, err
 		}
-		return chosen(ctx, tx, tenantID, c, req)
+		return findOnDates(ctx, tx, tenantID, c, req)
 	})
 }
 
-// chosen returns the edits of a case on the dates of a request, or from its date on.
-func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
+// findOnDates returns the edits of a case on the dates of a request, or from its date on.
+func findOnDates(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
 	var dates []civil.Date
 	for _, text := range req.GetDates() {
 		day, err := civil.ParseDate(text)
@@ -88,10 +88,10 @@ func chosen(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r
 // MultiReadLeaveEdits returns the edits of employees with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
 	tenantID := tenant.Of(ctx)
-	if err := oneOf("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
+	if err := checkEnum("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
 		return nil, err
 	}
-	if err := oneOf("leaveEditSearchTypeEnum", req.GetLeaveEditSearchTypeEnum(), byEditDates, byAllOfCase); err != nil {
+	if err := checkEnum("leaveEditSearchTypeEnum", req.GetLeaveEditSearchTypeEnum(), byEditDates, byAllOfCase); err != nil {
 		return nil, err
 	}
 	employees, unknown, err := leavecase.Employees(ctx, h.persons, tenantID, req.GetEmployees())
@@ -108,10 +108,10 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	var beside map[employeeDay][]row
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
-			cases, err = leavecase.ByIDs(ctx, tx, tenantID, casesOf(rows))
+			cases, err = leavecase.ByIDs(ctx, tx, tenantID, caseIDs(rows))
 		}
 		if err == nil {
-			takings, err = Takings(ctx, tx, tenantID, casesOf(rows))
+			takings, err = Takings(ctx, tx, tenantID, caseIDs(rows))
 		}
 		if err == nil {
 			beside, err = untimedOn(ctx, tx, tenantID, untimedDays(rows))
@@ -125,7 +125,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err != nil {
 		return nil, err
 	}
-	if err := h.timed(rows, beside, work, zoneOfCase(cases)); err != nil {
+	if err := h.setTimes(rows, beside, work, zoneOfCase(cases)); err != nil {
 		return nil, err
 	}
 	list, failure, err := rpc.PartialList(ctx, []*timekeepingv1.LeaveEditsRead{read(rows, cases, takings)}, unknown)
@@ -147,7 +147,7 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 		}
 	}
 	if all {
-		ids := casesOf(rows)
+		ids := caseIDs(rows)
 		if req.GetLeaveCaseSearchType() != byRetrievalDates {
 			cases, err := leavecase.OfEmployees(ctx, db, tenantID, employees, days, leavecase.MaxRead+1)
 			if err != nil {
@@ -174,14 +174,14 @@ func checkCount(rows []row) error {
 	return errTooMany
 }
 
-func oneOf(name, value string, allowed ...string) error {
+func checkEnum(name, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
 	}
 	return fault.Newf(fault.CodeValue, http.StatusBadRequest, "%s %.50q is not one of %v.", name, value, allowed)
 }
 
-func casesOf(rows []row) []int64 {
+func caseIDs(rows []row) []int64 {
 	ids := make([]int64, len(rows))
 	for i, r := range rows {
 		ids[i] = r.caseID

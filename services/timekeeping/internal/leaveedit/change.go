@@ -39,8 +39,8 @@ func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version 
 	return version, nil
 }
 
-// put stores rows of a case, which the caller has locked.
-func put(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
+// storeRows stores rows of a case, which the caller has locked.
+func storeRows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (OfCases) Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecas
 	if err != nil {
 		return err
 	}
-	return put(ctx, tx, tenantID, c, rows)
+	return storeRows(ctx, tx, tenantID, c, rows)
 }
 
 // DeleteAll deletes the edits of cases.

@@ -80,14 +80,14 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 		if err := checkRoom(ctx, tx, tenantID, days, rows); err != nil {
 			return err
 		}
-		if err := put(ctx, tx, tenantID, c, rows); err != nil {
+		if err := storeRows(ctx, tx, tenantID, c, rows); err != nil {
 			return err
 		}
 		beside, err := untimedOn(ctx, tx, tenantID, untimedDays(rows))
 		if err != nil {
 			return err
 		}
-		if err := h.timed(rows, beside, plan.work, func(row) string { return c.TimeZone() }); err != nil {
+		if err := h.setTimes(rows, beside, plan.work, func(row) string { return c.TimeZone() }); err != nil {
 			return err
 		}
 		out.LeaveEdits = make([]*timekeepingv1.LeaveEdit, len(rows))
@@ -145,7 +145,7 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 			fresh++
 		}
 	}
-	if _, err := h.own(ctx, tx, tenantID, c, changed); err != nil {
+	if _, err := h.findInCase(ctx, tx, tenantID, c, changed); err != nil {
 		return nil, err
 	}
 	if err := checkMaxEdits(ctx, tx, tenantID, c, fresh); err != nil {
@@ -161,8 +161,8 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 	return rows, nil
 }
 
-// own returns the edits with the ids. They must belong to the case, without duplicates.
-func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
+// findInCase returns the edits with the ids. They must belong to the case, without duplicates.
+func (h *Handler) findInCase(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -175,9 +175,9 @@ func (h *Handler) own(ctx context.Context, db pg.Querier, tenantID int64, c *lea
 		r, ok := found[id]
 		switch {
 		case !ok:
-			return nil, unknown(id)
+			return nil, newUnknownError(id)
 		case r.employeeID != c.EmployeeID: // The caller may not see this employee.
-			return nil, unknown(id)
+			return nil, newUnknownError(id)
 		case r.caseID != c.ID:
 			return nil, fault.Invalid(CodeOtherCase, fmt.Sprintf("Leave edit %d does not belong to leave case %s.", id, c.Code()))
 		case seen[id]:
@@ -204,7 +204,7 @@ func checkMaxEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.
 	return nil
 }
 
-func unknown(id int64) *fault.Error {
+func newUnknownError(id int64) *fault.Error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no leave edit with the id %d.", id))
 }
 
@@ -231,7 +231,7 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 		ok = false
 	}
 	if !ok {
-		return row{}, nil, fault.NotFound(CodeUnknown, unknown(id).Message)
+		return row{}, nil, fault.NotFound(CodeUnknown, newUnknownError(id).Message)
 	}
 	if refused := visible.RefuseOwn(r.employeeID); refused != nil {
 		return row{}, nil, refused
@@ -255,7 +255,7 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	if err != nil {
 		return nil, err
 	}
-	if err := h.timed(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
+	if err := h.setTimes(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
 		return nil, err
 	}
 	takings, err := Takings(ctx, h.pool, tenantID, []int64{c.ID})
@@ -297,7 +297,7 @@ func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.Delete
 		return nil, err
 	}
 	return h.delete(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
-		_, err := h.own(ctx, tx, tenantID, c, []int64{req.GetId()})
+		_, err := h.findInCase(ctx, tx, tenantID, c, []int64{req.GetId()})
 		return []int64{req.GetId()}, err
 	})
 }

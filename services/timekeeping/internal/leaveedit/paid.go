@@ -72,7 +72,7 @@ func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEd
 		cases = append(cases, e.caseID)
 	}
 	slices.Sort(cases)
-	takings, err := takingsOf(ctx, db, tenantID, slices.Compact(cases), maxPaid)
+	takings, err := readTakings(ctx, db, tenantID, slices.Compact(cases), maxPaid)
 	if err != nil {
 		return nil, fmt.Errorf("read what leave is taken as: %w", err)
 	}

@@ -36,7 +36,7 @@ type plan struct {
 // responses show for an edit without a start, so that such an edit stays without one. The plan
 // contains the scheduled work of the days that the edits may need.
 func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
-	before, err := h.shown(ctx, tenantID, ref, sent)
+	before, err := h.readShown(ctx, tenantID, ref, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.R
 	return &plan{of: before.of, edits: out, work: work}, nil
 }
 
-func (h *Handler) shown(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {
+func (h *Handler) readShown(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (h *Handler) shown(ctx context.Context, tenantID int64, ref *commonv1.Ref, 
 		}
 		out.of, out.rows = found[0], nil
 		for _, r := range stored {
-			if r.caseID == out.of.ID && r.untimed() {
+			if r.caseID == out.of.ID && r.hasNoStart() {
 				out.rows = append(out.rows, r)
 			}
 		}

@@ -84,7 +84,7 @@ func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
 func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64) error {
 	employees = slices.Compact(slices.Sorted(slices.Values(employees)))
 	for part := range slices.Chunk(employees, employeesPerCall) {
-		states, err := statesOf(ctx, r.pool, tenantID, readReported, tenantID, part)
+		states, err := readStates(ctx, r.pool, tenantID, readReported, tenantID, part)
 		if err != nil || len(states) == 0 {
 			return err
 		}

@@ -53,7 +53,7 @@ func newDraft(sent *timekeepingv1.LeaveEdit, clock *civil.TimeOfDay, c *leavecas
 	if err := checkSegments(body); err != nil {
 		return nil, err
 	}
-	day, err := dayOf(body)
+	day, err := parseDay(body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func differs(id, otherID int64, qualifier, other string) bool {
 	return qualifier != "" && !strings.EqualFold(qualifier, other)
 }
 
-// dayOf returns the day that an edit belongs to.
-func dayOf(body *timekeepingv1.LeaveEdit) (civil.Date, error) {
+// parseDay returns the day that an edit belongs to.
+func parseDay(body *timekeepingv1.LeaveEdit) (civil.Date, error) {
 	var start civil.Date
 	if body.GetStartDateTime() != "" {
 		at, err := civil.ParseDateTime(body.GetStartDateTime())

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-// scheduled converts the edit to the form that schedules show, without its employee.
-func (r row) scheduled(c *leavecase.Case) (*schedulingv1.LeaveEdit, error) {
+// scheduledEdit converts the edit to the form that schedules show, without its employee.
+func (r row) scheduledEdit(c *leavecase.Case) (*schedulingv1.LeaveEdit, error) {
 	no, code := proto.Bool(false), c.Code()
 	edit := &schedulingv1.LeaveEdit{
 		Id: proto.Int64(r.id), Version: proto.Int64(r.version),
@@ -33,7 +33,7 @@ func (r row) scheduled(c *leavecase.Case) (*schedulingv1.LeaveEdit, error) {
 		return nil, err
 	}
 	edit.StartDate, edit.EndDate = day.String(), day.String()
-	if r.untimed() {
+	if r.hasNoStart() {
 		return edit, nil
 	}
 	start, err := civil.ParseDateTime(r.body.GetStartDateTime())

@@ -27,7 +27,7 @@ ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, c
 // States returns the leave of up to limit employees of a tenant, for ids above after, sorted by id,
 // in the form that scheduling receives.
 func States(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
-	return statesOf(ctx, pool, tenantID, readAfter, tenantID, after, limit)
+	return readStates(ctx, pool, tenantID, readAfter, tenantID, after, limit)
 }
 
 // HandOverAgain makes the sweep send the leave of all employees of a tenant again, with versions
@@ -43,8 +43,8 @@ func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []i
 	return nil
 }
 
-// statesOf returns the leave of the employees whose ids and versions an SQL statement returns.
-func statesOf(ctx context.Context, pool *pg.Pool, tenantID int64, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
+// readStates returns the leave of the employees whose ids and versions an SQL statement returns.
+func readStates(ctx context.Context, pool *pg.Pool, tenantID int64, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
 	var states []*schedulingv1.EmployeeLeaveState
 	err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		states = nil
@@ -66,12 +66,12 @@ func statesOf(ctx context.Context, pool *pg.Pool, tenantID int64, statement stri
 		if err != nil {
 			return err
 		}
-		cases, err := leavecase.ByIDs(ctx, tx, tenantID, casesOf(edits))
+		cases, err := leavecase.ByIDs(ctx, tx, tenantID, caseIDs(edits))
 		if err != nil {
 			return err
 		}
 		for _, e := range edits {
-			edit, err := e.scheduled(cases[e.caseID])
+			edit, err := e.scheduledEdit(cases[e.caseID])
 			if err != nil {
 				return fmt.Errorf("leave edit %d: %w", e.id, err)
 			}

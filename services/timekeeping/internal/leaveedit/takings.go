@@ -70,9 +70,9 @@ func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking 
 	return out
 }
 
-// of returns the deductions of an edit. Override segments determine the leave types of its paid
+// takings returns the deductions of an edit. Override segments determine the leave types of its paid
 // time.
-func (p *policy) of(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
+func (p *policy) takings(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
 	rule := p.on(r.first)
 	if rule == nil {
 		return nil
@@ -92,8 +92,8 @@ func (p *policy) of(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
 			}
 		}
 	}
-	out = append(out, p.take(listed(rule.GetPaidLeaveTypes(), types), paid)...)
-	return append(out, p.take(listed(rule.GetTrackingLeaveTypes(), types), r.body.GetTrackingSegment().GetAmountInSeconds())...)
+	out = append(out, p.take(selectTypes(rule.GetPaidLeaveTypes(), types), paid)...)
+	return append(out, p.take(selectTypes(rule.GetTrackingLeaveTypes(), types), r.body.GetTrackingSegment().GetAmountInSeconds())...)
 }
 
 func byName(types map[int64]*timekeepingv1.LeaveType) []*timekeepingv1.LeaveType {
@@ -110,7 +110,7 @@ func samePayCode(a, b *commonv1.Ref) bool {
 	return strings.EqualFold(a.GetQualifier(), b.GetQualifier())
 }
 
-func listed(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*timekeepingv1.LeaveType {
+func selectTypes(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*timekeepingv1.LeaveType {
 	var out []*timekeepingv1.LeaveType
 	for _, ref := range refs {
 		if t := types[ref.GetId()]; t != nil {
@@ -123,12 +123,12 @@ func listed(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType) []*t
 // Takings returns the deductions of the edits of cases, by the id of the edit. Only cases with
 // rules have deductions.
 func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Taking, error) {
-	return takingsOf(ctx, db, tenantID, cases, leavecase.MaxRead)
+	return readTakings(ctx, db, tenantID, cases, leavecase.MaxRead)
 }
 
-// takingsOf implements Takings with a maximum number of edits.
-func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Taking, error) {
-	policies, err := policiesOf(ctx, db, tenantID, cases)
+// readTakings implements Takings with a maximum number of edits.
+func readTakings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Taking, error) {
+	policies, err := readPolicies(ctx, db, tenantID, cases)
 	if err != nil || len(policies) == 0 {
 		return nil, err
 	}
@@ -149,13 +149,13 @@ func takingsOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64
 	}
 	out := make(map[int64][]Taking, len(rows))
 	for _, r := range rows {
-		out[r.id] = policies[r.caseID].of(r, types)
+		out[r.id] = policies[r.caseID].takings(r, types)
 	}
 	return out, nil
 }
 
-// policiesOf reads the rules and the remaining grants of the cases that have rules.
-func policiesOf(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64]*policy, error) {
+// readPolicies reads the rules and the remaining grants of the cases that have rules.
+func readPolicies(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64]*policy, error) {
 	rows, err := db.Query(ctx, `SELECT leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
 		WHERE tenant_id = $1 AND leave_case_id = ANY($2) ORDER BY leave_case_id, effective_date`, tenantID, cases)
 	if err != nil {

@@ -33,14 +33,14 @@ func compareDays(a, b employeeDay) int {
 	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.employeeID, b.employeeID))
 }
 
-// untimed reports whether the edit has no start of its own.
-func (r row) untimed() bool { return r.body.GetStartDateTime() == "" }
+// hasNoStart reports whether the edit has no start of its own.
+func (r row) hasNoStart() bool { return r.body.GetStartDateTime() == "" }
 
 // untimedDays returns the days of rows without a start, without duplicates.
 func untimedDays(rows []row) []employeeDay {
 	var days []employeeDay
 	for _, r := range rows {
-		if r.untimed() {
+		if r.hasNoStart() {
 			days = append(days, employeeDay{r.employeeID, r.first})
 		}
 	}
@@ -70,7 +70,7 @@ func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employ
 	}
 	found := make(map[employeeDay][]row, len(days))
 	for _, r := range rows {
-		if r.untimed() {
+		if r.hasNoStart() {
 			on := employeeDay{r.employeeID, r.first}
 			found[on] = append(found[on], r)
 		}
@@ -144,7 +144,7 @@ func timesOn(day civil.Date, edits []row, work []*schedulingv1.EmployeeShiftSegm
 			to = from + amount
 		}
 		taken = max(taken, to)
-		start, end := zone.Adjust(day.At(int32(startOf(work, from)))), zone.Adjust(day.At(int32(endOf(work, from, to))))
+		start, end := zone.Adjust(day.At(int32(startAfter(work, from)))), zone.Adjust(day.At(int32(endAfter(work, from, to))))
 		if end.Compare(start) < 0 {
 			end = start // The edit began in an hour that clocks skip.
 		}
@@ -157,9 +157,9 @@ func length(s *schedulingv1.EmployeeShiftSegment) int64 {
 	return int64(s.GetEndSecond()) - int64(s.GetStartSecond())
 }
 
-// startOf returns when the work continues after some of its seconds are used, in seconds after the
+// startAfter returns when the work continues after some of its seconds are used, in seconds after the
 // midnight that begins the day.
-func startOf(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
+func startAfter(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
 	var last int64
 	for _, s := range work {
 		if taken < length(s) {
@@ -171,9 +171,9 @@ func startOf(work []*schedulingv1.EmployeeShiftSegment, taken int64) int64 {
 	return last + taken
 }
 
-// endOf returns the end of the part of the work that lies between two amounts of it.
-func endOf(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
-	end := startOf(work, from)
+// endAfter returns the end of the part of the work that lies between two amounts of it.
+func endAfter(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
+	end := startAfter(work, from)
 	if from == to {
 		return end
 	}
@@ -190,13 +190,13 @@ func endOf(work []*schedulingv1.EmployeeShiftSegment, from, to int64) int64 {
 	return end
 }
 
-// timed sets the times of rows without a start, calculated from the work of their days. Do not
+// setTimes sets the times of rows without a start, calculated from the work of their days. Do not
 // store such rows.
-func (h *Handler) timed(rows []row, beside map[employeeDay][]row, work map[employeeDay][]*schedulingv1.EmployeeShiftSegment, zoneOf func(row) string) error {
+func (h *Handler) setTimes(rows []row, beside map[employeeDay][]row, work map[employeeDay][]*schedulingv1.EmployeeShiftSegment, zoneOf func(row) string) error {
 	known := map[employeeDay]map[int64]times{}
 	for i := range rows {
 		r := rows[i]
-		if !r.untimed() {
+		if !r.hasNoStart() {
 			continue
 		}
 		on := employeeDay{r.employeeID, r.first}

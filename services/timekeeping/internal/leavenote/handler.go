@@ -90,7 +90,7 @@ func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveN
 
 // GetLeaveNote returns the note with the id in the path.
 func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
-	n, c, err := h.one(ctx, req.GetId())
+	n, c, err := h.findNote(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (h *Handler) GetLeaveNote(ctx context.Context, req *timekeepingv1.GetLeaveN
 
 // UpdateLeaveNote changes the given properties of the note with the id in the path.
 func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.UpdateLeaveNoteRequest) (*timekeepingv1.LeaveNote, error) {
-	n, c, err := h.one(ctx, req.GetId())
+	n, c, err := h.findNote(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (h *Handler) UpdateLeaveNote(ctx context.Context, req *timekeepingv1.Update
 
 // DeleteLeaveNote deletes the note with the id in the path.
 func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.DeleteLeaveNoteRequest) (*emptypb.Empty, error) {
-	n, _, err := h.one(ctx, req.GetId())
+	n, _, err := h.findNote(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, p
 	})
 }
 
-// one returns a note and its case, or 404 if the note does not exist or the caller cannot see it.
-func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
+// findNote returns a note and its case, or 404 if the note does not exist or the caller cannot see it.
+func (h *Handler) findNote(ctx context.Context, id int64) (*note, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +162,7 @@ func (h *Handler) one(ctx context.Context, id int64) (*note, *leavecase.Case, er
 		return err
 	})
 	if fault.HasCode(err, leavecase.CodeCaseUnknown) {
-		return nil, nil, unknown(id)
+		return nil, nil, newUnknownError(id)
 	}
 	return n, c, err
 }
@@ -194,10 +194,10 @@ func (n *note) set(ctx context.Context, sent *timekeepingv1.LeaveNote) error {
 	return nil
 }
 
-func unknown(id int64) *fault.Error {
+func newUnknownError(id int64) *fault.Error {
 	return fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no leave note with the id %d.", id))
 }
 
-func changed(ctx context.Context, id int64) *fault.Error {
+func newStaleError(ctx context.Context, id int64) *fault.Error {
 	return precondition.Stale(ctx, fmt.Sprintf("Somebody else changed the leave note %d. Read it again.", id))
 }

@@ -58,7 +58,7 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64) (*note, error) 
 	}
 	n, err := pgx.CollectExactlyOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, unknown(id)
+		return nil, newUnknownError(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read leave note: %w", err)
@@ -93,7 +93,7 @@ func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 		return fmt.Errorf("store leave note: %w", err)
 	}
 	if done.RowsAffected() == 0 {
-		return changed(ctx, n.id)
+		return newStaleError(ctx, n.id)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func remove(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 		return fmt.Errorf("delete leave note: %w", err)
 	}
 	if done.RowsAffected() == 0 && precondition.Of(ctx).Given() {
-		return changed(ctx, n.id)
+		return newStaleError(ctx, n.id)
 	}
 	return nil
 }

@@ -20,14 +20,14 @@ type Handler struct {
 // New returns a Handler.
 func New() *Handler { return &Handler{} }
 
-// named reports whether an entry has a name, without regard to case. Every entry matches "".
-func (e Entry) named(name string) bool { return name == "" || strings.EqualFold(e.Name, name) }
+// matchesName reports whether an entry has a name, without regard to case. Every entry matches "".
+func (e Entry) matchesName(name string) bool { return name == "" || strings.EqualFold(e.Name, name) }
 
 // ListLeaveCategories returns all categories, or the one with a name.
 func (*Handler) ListLeaveCategories(_ context.Context, req *timekeepingv1.ListLeaveCategoriesRequest) (*timekeepingv1.LeaveCategoryList, error) {
 	out := &timekeepingv1.LeaveCategoryList{}
 	for _, e := range Categories() {
-		if e.named(req.GetName()) {
+		if e.matchesName(req.GetName()) {
 			out.LeaveCategories = append(out.LeaveCategories, e.category())
 		}
 	}
@@ -47,7 +47,7 @@ func (*Handler) GetLeaveCategory(_ context.Context, req *timekeepingv1.GetLeaveC
 func (*Handler) ListLeaveReasons(_ context.Context, req *timekeepingv1.ListLeaveReasonsRequest) (*timekeepingv1.LeaveReasonList, error) {
 	out := &timekeepingv1.LeaveReasonList{}
 	for _, e := range Reasons() {
-		if e.named(req.GetName()) {
+		if e.matchesName(req.GetName()) {
 			out.LeaveReasons = append(out.LeaveReasons, e.reason())
 		}
 	}

@@ -45,7 +45,7 @@ func (*Handler) MultiReadLeaveReasons(ctx context.Context, req *timekeepingv1.Mu
 
 // several finds the entries that one of the lists names.
 func several[M proto.Message](list List, lists reflist.Lists, show func(Entry) M, code, what string) (*bulk.Outcome[*commonv1.Ref, M], error) {
-	refs, err := refsOf(lists)
+	refs, err := collectRefs(lists)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func several[M proto.Message](list List, lists reflist.Lists, show func(Entry) M
 	return out, nil
 }
 
-// refsOf returns the refs of the only list that the request contains.
-func refsOf(list reflist.Lists) ([]*commonv1.Ref, error) {
+// collectRefs returns the refs of the only list that the request contains.
+func collectRefs(list reflist.Lists) ([]*commonv1.Ref, error) {
 	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(fault.CodeBadRequest, "The body needs exactly one of ids, qualifiers and refs.")
 	}

@@ -42,10 +42,10 @@ func invalid(format string, args ...any) error {
 // prepare validates a pay code and sets the defaults.
 func prepare(_ string, p *timekeepingv1.PayCode) (*timekeepingv1.PayCode, error) {
 	var err error
-	if p.Type, err = oneOf("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
+	if p.Type, err = parseEnum("type", p.GetType(), "REGULAR", "CASCADE", "DURATION"); err != nil {
 		return nil, err
 	}
-	if p.Unit, err = oneOf("unit", p.GetUnit(), "HOUR", "DAY", unitMoney); err != nil {
+	if p.Unit, err = parseEnum("unit", p.GetUnit(), "HOUR", "DAY", unitMoney); err != nil {
 		return nil, err
 	}
 	return p, checkWages(p)
@@ -64,8 +64,8 @@ func checkWages(p *timekeepingv1.PayCode) error {
 	return nil
 }
 
-// oneOf returns the stored form of a value. A missing value becomes the first known one.
-func oneOf(name, value string, known ...string) (string, error) {
+// parseEnum returns the stored form of a value. A missing value becomes the first known one.
+func parseEnum(name, value string, known ...string) (string, error) {
 	if value == "" {
 		return known[0], nil
 	}

@@ -45,7 +45,7 @@ type outcome struct {
 	errs     []error
 }
 
-func (o *outcome) failed() (n int) {
+func (o *outcome) countFailures() (n int) {
 	for _, err := range o.errs {
 		if err != nil {
 			n++
@@ -68,7 +68,7 @@ func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	if o.failed() < len(given) && !(req.GetFailAllOnRequest() && o.failed() > 0) {
+	if o.countFailures() < len(given) && !(req.GetFailAllOnRequest() && o.countFailures() > 0) {
 		if err := h.store(ctx, tenantID, o, req.GetFailAllOnRequest()); err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 		}
 		e.Message.RefId = e.ID.String()
 		if seen[e.ID] {
-			o.errs[i] = used(e.ID)
+			o.errs[i] = newUsedError(e.ID)
 			continue
 		}
 		seen[e.ID] = true
@@ -135,7 +135,7 @@ func (h *Handler) today(p person.Person) (civil.Date, error) {
 	return clocks.At(h.clock.Now()).Date, nil
 }
 
-func used(id uuid.UUID) error {
+func newUsedError(id uuid.UUID) error {
 	return fault.Conflict(CodeUsed, fmt.Sprintf("refId: %s is that of another earning. Choose a new one.", id))
 }
 
@@ -164,7 +164,7 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 	}
 	for i, e := range o.earnings {
 		if o.errs[i] == nil && !stored[e.ID] {
-			o.errs[i] = used(e.ID)
+			o.errs[i] = newUsedError(e.ID)
 		}
 	}
 	return nil
@@ -172,7 +172,7 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 
 // respond builds the response.
 func (o *outcome) respond(ctx context.Context, together bool) (*timekeepingv1.PayrollEarningImport, error) {
-	failed := int32(o.failed())
+	failed := int32(o.countFailures())
 	stored := int32(len(o.errs)) - failed
 	if together && failed > 0 {
 		stored = 0
@@ -230,7 +230,7 @@ func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 	}
 	id, err := ParseRef(ref)
 	if err != nil {
-		return nil, unknown(ref)
+		return nil, newUnknownError(ref)
 	}
 	e, err := read(ctx, h.pool, tenantID, id, "")
 	if err == nil && (e == nil || !visible.Has(e.Employee)) {
@@ -252,11 +252,11 @@ func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 	if e != nil {
 		authn.NoteNotVisible(ctx)
 	}
-	return nil, unknown(ref)
+	return nil, newUnknownError(ref)
 }
 
-func unknown(ref string) error {
-	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no earning with the refId %q.", shortened(ref)))
+func newUnknownError(ref string) error {
+	return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no earning with the refId %q.", truncate(ref)))
 }
 
 // DeletePayrollEarning deletes an earning that is not yet part of payroll.
@@ -272,7 +272,7 @@ func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.D
 		case err != nil:
 			return err
 		case e == nil:
-			return unknown(req.GetRefId())
+			return newUnknownError(req.GetRefId())
 		case e.Taken:
 			return fault.New(CodeTaken, http.StatusMethodNotAllowed, "The earning was taken into payroll and cannot be deleted. Import one that evens it out.")
 		}

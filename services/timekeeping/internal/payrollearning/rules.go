@@ -71,7 +71,7 @@ func check(e *timekeepingv1.PayrollEarning) (uuid.UUID, error) {
 func ParseRef(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || len(text) != 36 {
-		return id, invalid("refId: %q is no UUID, such as 3f6a6c1e-6d0f-4a43-9a0e-55b1c0d7e9f0.", shortened(text))
+		return id, invalid("refId: %q is no UUID, such as 3f6a6c1e-6d0f-4a43-9a0e-55b1c0d7e9f0.", truncate(text))
 	}
 	return id, nil
 }
@@ -103,10 +103,10 @@ func checkTexts(e *timekeepingv1.PayrollEarning) error {
 		}
 	}
 	if t := e.GetCreatePayType(); t != "" && t != "R" {
-		return invalid(`createPayType: %q is not known. "R" is a regular check.`, shortened(t))
+		return invalid(`createPayType: %q is not known. "R" is a regular check.`, truncate(t))
 	}
 	if t := e.GetForcePayCreation(); t != "" && t != "Y" && t != "N" {
-		return invalid(`forcePayCreation: %q is not known. It is "Y" or "N".`, shortened(t))
+		return invalid(`forcePayCreation: %q is not known. It is "Y" or "N".`, truncate(t))
 	}
 	return nil
 }
@@ -116,13 +116,13 @@ func checkNumbers(e *timekeepingv1.PayrollEarning) error {
 		return invalid("One of hours, amount and pieceCount is required.")
 	}
 	if t := e.GetHours(); t != "" && !hoursForm.MatchString(t) {
-		return invalid("hours: %q is no number with at most 9 digits and 4 decimals.", shortened(t))
+		return invalid("hours: %q is no number with at most 9 digits and 4 decimals.", truncate(t))
 	}
 	for name, text := range fault.InOrder(map[string]string{
 		"amount": e.GetAmount(), "pieceCount": e.GetPieceCount(), "payRate": e.GetPayRate(), "pieceRate": e.GetPieceRate(),
 	}) {
 		if text != "" && !numberForm.MatchString(text) {
-			return invalid("%s: %q is no number with at most 14 digits and 6 decimals.", name, shortened(text))
+			return invalid("%s: %q is no number with at most 14 digits and 6 decimals.", name, truncate(text))
 		}
 	}
 	return nil
@@ -139,12 +139,12 @@ func day(name, text string, today civil.Date) (civil.Date, error) {
 	}
 	moment, err := time.Parse(time.RFC3339, text)
 	if err != nil || moment.Year() < 1900 || moment.Year() > 3000 {
-		return 0, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s: %q is neither a date nor a moment such as 2024-02-05T00:00:00Z.", name, shortened(text)))
+		return 0, fault.Invalid(fault.CodeDate, fmt.Sprintf("%s: %q is neither a date nor a moment such as 2024-02-05T00:00:00Z.", name, truncate(text)))
 	}
 	return civil.FromTime(moment), nil
 }
 
-func shortened(text string) string {
+func truncate(text string) string {
 	if len(text) > 40 {
 		text = strings.ToValidUTF8(text[:40], "")
 	}

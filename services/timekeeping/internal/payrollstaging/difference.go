@@ -95,7 +95,7 @@ func (r *rules) sum(b *book, totals []Total) map[paidKey]*sums {
 		if !r.admits(b.rename(t)) || r.onlySignedOff && day >= b.Open {
 			return nil
 		}
-		key := keyOf(day, t)
+		key := newPaidKey(day, t)
 		if all[key] == nil {
 			all[key] = &sums{example: Total{PayCodeID: t.PayCodeID, PayCode: t.PayCode, Job: t.Job}}
 		}

@@ -71,7 +71,7 @@ func TestDifference(t *testing.T) {
 				paid: map[paidKey]amount.Quantity{}, names: map[paidKey]string{},
 			}
 			for day, n := range c.paid {
-				key := keyOf(day, Total{PayCode: "Regular"})
+				key := newPaidKey(day, Total{PayCode: "Regular"})
 				b.paid[key], b.names[key] = amount.Quantity{Seconds: n}, "Regular"
 			}
 			var got []string

@@ -126,14 +126,14 @@ func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1
 	if err != nil {
 		return err
 	}
-	columns, err := columnsOf(req.GetQuery(), names)
+	columns, err := selectedColumns(req.GetQuery(), names)
 	if err != nil {
 		return err
 	}
 	return checkFormat(req, columns)
 }
 
-func delimiterOf(config *timekeepingv1.PayrollExportConfig) (rune, error) {
+func parseDelimiter(config *timekeepingv1.PayrollExportConfig) (rune, error) {
 	switch config.GetDelimiter() {
 	case "", ",":
 		return ',', nil

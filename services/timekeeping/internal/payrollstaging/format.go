@@ -34,7 +34,7 @@ func isJSON(config *timekeepingv1.PayrollExportConfig) bool {
 // checkFormat returns an error if the export cannot be written in its format.
 func checkFormat(req *timekeepingv1.PayrollExportRequest, columns []column) error {
 	config := req.GetExportConfig()
-	if _, err := delimiterOf(config); err != nil {
+	if _, err := parseDelimiter(config); err != nil {
 		return err
 	}
 	switch {
@@ -89,7 +89,7 @@ func beginCSV(req *timekeepingv1.PayrollExportRequest, names []string, config CS
 	}
 	c.csv = csv.NewWriter(&c.buf)
 	var err error
-	if c.csv.Comma, err = delimiterOf(req.GetExportConfig()); err != nil {
+	if c.csv.Comma, err = parseDelimiter(req.GetExportConfig()); err != nil {
 		return nil, err
 	}
 	for _, line := range req.GetHeaders() {

@@ -30,7 +30,7 @@ type paidKey struct {
 	job       string
 }
 
-func keyOf(day civil.Date, t Total) paidKey {
+func newPaidKey(day civil.Date, t Total) paidKey {
 	k := paidKey{day: day, payCodeID: t.PayCodeID, job: t.Job}
 	if k.payCodeID == 0 {
 		k.payCode = t.PayCode
@@ -260,11 +260,11 @@ func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int6
 	}
 	for sql, add := range map[string]func(*book, Total, amount.Quantity){
 		readPaid: func(one *book, t Total, q amount.Quantity) {
-			key := keyOf(t.Date, t)
+			key := newPaidKey(t.Date, t)
 			one.paid[key], one.names[key] = one.paid[key].Add(q), t.PayCode
 		},
 		readCorrections: func(one *book, t Total, q amount.Quantity) {
-			t.Job = jobOf(jobname.Ref(t.Job))
+			t.Job = jobName(jobname.Ref(t.Job))
 			one.corrections = append(one.corrections, t.withQuantity(q))
 		},
 	} {

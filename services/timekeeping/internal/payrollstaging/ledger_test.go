@@ -107,7 +107,7 @@ func (f *ledgerFixture) due(t *testing.T, ctx context.Context, days civil.Range,
 	// Corrections of the last days apply on the day after them.
 	for _, w := range f.Worked(ctx, t, days.From.String(), days.To.String(), employee)[0].GetTotals() {
 		if day := cmp.Or(w.GetHistoricalDate(), w.GetDate()); day < days.To.String() {
-			k := key{day, w.GetPayCode().GetQualifier(), jobOf(w.GetOrgJob())}
+			k := key{day, w.GetPayCode().GetQualifier(), jobName(w.GetOrgJob())}
 			sums[k] = sums[k].Add(amount.Quantity{Seconds: w.GetSeconds(), Days: amount.Read(w.GetDays()), Money: amount.Read(w.GetMoney())})
 		}
 	}

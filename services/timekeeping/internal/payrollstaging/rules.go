@@ -79,7 +79,7 @@ func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	if err := checkTexts(req); err != nil {
 		return r, err
 	}
-	if r.days, err = daysOf(req.GetDateRange()); err != nil {
+	if r.days, err = parseDays(req.GetDateRange()); err != nil {
 		return r, err
 	}
 	switch t := strings.ToLower(req.GetExportType()); t {
@@ -132,8 +132,8 @@ func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
 	return nil
 }
 
-// daysOf parses a range of days, including both dates.
-func daysOf(r *timekeepingv1.PayrollDateRange) (days civil.Range, err error) {
+// parseDays parses a range of days, including both dates.
+func parseDays(r *timekeepingv1.PayrollDateRange) (days civil.Range, err error) {
 	if r.GetStartDateTime() == "" || r.GetEndDateTime() == "" {
 		return days, invalid("dateRange needs startDateTime and endDateTime.")
 	}

@@ -34,7 +34,7 @@ func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days 
 	for _, e := range response.GetEmployees() {
 		employee := Employee{ID: e.GetEmployeeId(), PayRule: e.GetPayRule()}
 		for _, total := range e.GetTotals() {
-			made, err := totalOf(total)
+			made, err := parseTotal(total)
 			if err != nil {
 				return nil, err
 			}
@@ -53,13 +53,13 @@ func dateOrZero(d *civil.Date) civil.Date {
 	return *d
 }
 
-func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
+func parseTotal(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
 	day, err := civil.ParseDate(t.GetDate())
 	if err != nil {
 		return Total{}, fmt.Errorf("a total of %q: %w", t.GetDate(), err)
 	}
 	out := Total{
-		Date: day, PayCodeID: t.GetPayCode().GetId(), PayCode: t.GetPayCode().GetQualifier(), Job: jobOf(t.GetOrgJob()),
+		Date: day, PayCodeID: t.GetPayCode().GetId(), PayCode: t.GetPayCode().GetQualifier(), Job: jobName(t.GetOrgJob()),
 		Seconds: t.GetSeconds(), Days: t.GetDays(), Money: t.GetMoney(), SignedOff: t.GetSignedOff(),
 	}
 	switch t.GetKind() {
@@ -82,9 +82,9 @@ func totalOf(t *timekeepingv1.WorkedTimeTotal) (Total, error) {
 	return out, nil
 }
 
-// jobOf returns the job of a total in the form of rows. If a punch names a job only by its id,
+// jobName returns the job of a total in the form of rows. If a punch names a job only by its id,
 // timecards do not have its path.
-func jobOf(ref *commonv1.Ref) string {
+func jobName(ref *commonv1.Ref) string {
 	if ref.GetQualifier() == "" && ref.GetId() != 0 {
 		return strconv.FormatInt(ref.GetId(), 10)
 	}

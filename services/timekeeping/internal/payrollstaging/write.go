@@ -77,7 +77,7 @@ func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textW
 		return nil, err
 	}
 	w := &textWriter{ctx: ctx, out: &timekeepingv1.PayrollExportText{}}
-	if w.columns, err = columnsOf(req.GetQuery(), fields); err != nil {
+	if w.columns, err = selectedColumns(req.GetQuery(), fields); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(w.columns))
@@ -203,8 +203,8 @@ var (
 	itemForm  = regexp.MustCompile(`(?is)^\s*("[^"]+"|[\w.]+)(?:\s+as\s+("[^"]+"|\w+))?\s*$`)
 )
 
-// columnsOf returns the columns that a query selects.
-func columnsOf(query string, customFields []string) ([]column, error) {
+// selectedColumns returns the columns that a query selects.
+func selectedColumns(query string, customFields []string) ([]column, error) {
 	all := allColumns(customFields)
 	if strings.TrimSpace(query) == "" {
 		return all, nil

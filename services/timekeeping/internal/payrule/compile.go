@@ -92,7 +92,7 @@ func compile(v *timekeepingv1.PayRuleVersion, payCode func(*commonv1.Ref) workti
 	for _, b := range v.GetBreaks() {
 		rule.Breaks = append(rule.Breaks, worktime.Break{After: seconds(b.GetAfter()), Length: seconds(b.GetLength())})
 	}
-	for i, t := range tiersOf(v) {
+	for i, t := range overtimeTiers(v) {
 		for _, tier := range t.list {
 			to := []*[]worktime.Tier{&rule.Daily, &rule.Weekly, &rule.SeventhDay, &rule.Holiday}[i]
 			*to = append(*to, worktime.Tier{After: seconds(tier.GetAfter()), PayCode: payCode(tier.GetPayCode())})

@@ -53,7 +53,7 @@ func order(r *timekeepingv1.PayRule) {
 	})
 	for _, v := range r.GetEffectiveVersions() {
 		slices.SortStableFunc(v.Breaks, func(a, b *timekeepingv1.PayRuleBreak) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
-		for _, t := range tiersOf(v) {
+		for _, t := range overtimeTiers(v) {
 			slices.SortStableFunc(t.list, func(a, b *timekeepingv1.PayRuleTier) int { return cmp.Compare(a.GetAfter(), b.GetAfter()) })
 		}
 	}
@@ -93,13 +93,13 @@ func check(path string, v *timekeepingv1.PayRuleVersion) error {
 		}
 	}
 	tooMany := len(v.GetBreaks()) > maxList
-	for _, t := range tiersOf(v) {
+	for _, t := range overtimeTiers(v) {
 		tooMany = tooMany || len(t.list) > maxList
 	}
 	if tooMany {
 		return invalid("%s must have at most %d breaks and tiers of each kind", path, maxList)
 	}
-	for _, t := range tiersOf(v) {
+	for _, t := range overtimeTiers(v) {
 		for i, tier := range t.list {
 			if tier.GetPayCode() == nil {
 				return fault.Invalid(paycode.CodeMissing, fmt.Sprintf("%s.%s[%d].payCode is missing.", path, t.name, i))
@@ -139,7 +139,7 @@ type tiers struct {
 	list []*timekeepingv1.PayRuleTier
 }
 
-func tiersOf(v *timekeepingv1.PayRuleVersion) []tiers {
+func overtimeTiers(v *timekeepingv1.PayRuleVersion) []tiers {
 	return []tiers{
 		{"dailyOvertime", v.GetDailyOvertime()},
 		{"weeklyOvertime", v.GetWeeklyOvertime()},

@@ -92,7 +92,7 @@ func response(ctx context.Context, s *stored) (*timekeepingv1.RequestSubtype, er
 // MultiReadRequestSubtypes returns the subtypes of the requested types, sorted by name within each
 // type. Without a criterion, it returns the subtypes of all types.
 func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeepingv1.MultiReadRequestSubtypesRequest) (*timekeepingv1.RequestSubtypeLists, error) {
-	wanted, err := typesOf(req.GetWhere().GetRequestTypes())
+	wanted, err := findTypeIDs(req.GetWhere().GetRequestTypes())
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeeping
 	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }
 
-// typesOf returns the ids of the requested types, or of all types without a criterion.
-func typesOf(refs *timekeepingv1.RequestTypeRefs) ([]int64, error) {
+// findTypeIDs returns the ids of the requested types, or of all types without a criterion.
+func findTypeIDs(refs *timekeepingv1.RequestTypeRefs) ([]int64, error) {
 	all := requestTypes()
 	var ids []int64
 	if refs == nil {

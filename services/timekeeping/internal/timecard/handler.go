@@ -46,11 +46,11 @@ func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, s
 
 // MultiReadTimecards returns the timecards of employees on some days.
 func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
-	set, path, err := setOf(req.GetWhere())
+	set, path, err := requestedSet(req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	options, err := optionsOf(req.GetMultiReadOptions())
+	options, err := parseOptions(req.GetMultiReadOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 	return &timekeepingv1.TimecardList{Timecards: list, Failure: failure}, err
 }
 
-// setOf returns the requested employees and days in either dialect, and their path in the request.
-func setOf(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployeeSet, string, error) {
+// requestedSet returns the requested employees and days in either dialect, and their path in the request.
+func requestedSet(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardEmployeeSet, string, error) {
 	set, path := &timekeepingv1.TimecardEmployeeSet{Employees: where.GetEmployees(), DateRange: where.GetDateRange(), HyperFind: where.GetHyperFind()}, "where"
 	if where.GetEmployeeSet() != nil {
 		if where.GetEmployees() != nil || where.GetDateRange() != nil || where.GetHyperFind() != nil {
@@ -100,11 +100,11 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 	if err != nil {
 		return nil, err
 	}
-	return h.updated(ctx, tenantID, who, req)
+	return h.updateTimecard(ctx, tenantID, who, req)
 }
 
-// updated changes the timecard of an employee, and returns the requested days.
-func (h *Timecards) updated(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
+// updateTimecard changes the timecard of an employee, and returns the requested days.
+func (h *Timecards) updateTimecard(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
 		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),

@@ -32,7 +32,7 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 	if err != nil {
 		return nil, err
 	}
-	return h.one(ctx, tenantID, who, req)
+	return h.readTimecard(ctx, tenantID, who, req)
 }
 
 // GetEmployeeTimecard returns the timecard of the caller.
@@ -41,12 +41,12 @@ func (h *Timecards) GetEmployeeTimecard(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.one(ctx, tenantID, who, &timekeepingv1.GetTimecardRequest{
+	return h.readTimecard(ctx, tenantID, who, &timekeepingv1.GetTimecardRequest{
 		StartDate: req.GetStartDate(), EndDate: req.GetEndDate(), SymbolicPeriodId: req.GetSymbolicPeriodId(), Select: req.GetSelect(),
 	})
 }
 
-func (h *Timecards) one(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
+func (h *Timecards) readTimecard(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
 	var list []string
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {

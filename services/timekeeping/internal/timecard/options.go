@@ -19,7 +19,7 @@ type options struct {
 // rollups are the allowed groupings of totals.
 var rollups = []string{"ALL", "SHIFT", "TIMEITEM", "DAILY", "PERIOD_TO_DATE", "ACTIVITY_EVENT", "RAW"}
 
-func optionsOf(o *timekeepingv1.TimecardReadOptions) (options, error) {
+func parseOptions(o *timekeepingv1.TimecardReadOptions) (options, error) {
 	by := strings.ToUpper(o.GetTotalsRollupBy())
 	if by != "" && !slices.Contains(rollups, by) {
 		return options{}, timecardfault.Invalid("multiReadOptions.totalsRollupBy must be one of %s", strings.Join(rollups, ", "))
@@ -40,7 +40,7 @@ func (o options) apply(t *timekeepingv1.Timecard) {
 	}
 	if o.consolidate {
 		for _, s := range t.GetScheduleShifts() {
-			s.Segments = consolidated(s.GetSegments())
+			s.Segments = joinSegments(s.GetSegments())
 		}
 	}
 }
@@ -64,8 +64,8 @@ func splitByDay(span *timekeepingv1.WorkedSpan) []*timekeepingv1.WorkedSpan {
 	return append(out, span)
 }
 
-// consolidated joins consecutive segments with the same job.
-func consolidated(list []*timekeepingv1.TimecardScheduleSegment) []*timekeepingv1.TimecardScheduleSegment {
+// joinSegments joins consecutive segments with the same job.
+func joinSegments(list []*timekeepingv1.TimecardScheduleSegment) []*timekeepingv1.TimecardScheduleSegment {
 	var out []*timekeepingv1.TimecardScheduleSegment
 	for _, s := range list {
 		if n := len(out); n > 0 && out[n-1].GetEndDateTime() == s.GetStartDateTime() && proto.Equal(out[n-1].GetOrgJob(), s.GetOrgJob()) {

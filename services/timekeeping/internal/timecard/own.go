@@ -15,14 +15,14 @@ import (
 // MultiReadEmployeeTimecards returns the timecard of the caller. An employee in the request must be
 // the caller.
 func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekeepingv1.MultiReadTimecardsRequest) (*timekeepingv1.TimecardList, error) {
-	set, path, err := setOf(req.GetWhere())
+	set, path, err := requestedSet(req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
 	if set.GetHyperFind() != nil {
 		return nil, timecardfault.Invalid("%s must not have hyperFind: the timecard is the caller's own", path)
 	}
-	options, err := optionsOf(req.GetMultiReadOptions())
+	options, err := parseOptions(req.GetMultiReadOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 			return nil, err
 		}
 		for _, key := range keys {
-			if !isKeyOf(key, who) {
+			if !keyMatches(key, who) {
 				return nil, errNotOwn
 			}
 		}
@@ -70,7 +70,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 			}
 		}
 	}
-	return h.updated(ctx, tenantID, who, req)
+	return h.updateTimecard(ctx, tenantID, who, req)
 }
 
 // errNotOwn is the error if an operation on the caller's own timecard names another employee.
@@ -80,12 +80,12 @@ func checkOwn(ref *commonv1.Ref, who person.Person) error {
 	if ref == nil {
 		return nil
 	}
-	if key, err := requested.KeyOf(ref); err != nil || !isKeyOf(key, who) {
+	if key, err := requested.PersonKey(ref); err != nil || !keyMatches(key, who) {
 		return errNotOwn
 	}
 	return nil
 }
 
-func isKeyOf(key person.Key, who person.Person) bool {
+func keyMatches(key person.Key, who person.Person) bool {
 	return key == (person.Key{ID: who.ID}) || key == (person.Key{Number: who.Number})
 }

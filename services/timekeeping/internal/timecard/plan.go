@@ -155,7 +155,7 @@ func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.
 		for i, in := range list {
 			path := fmt.Sprintf("do.payCodeEdits.%s[%d]", []string{"added", "updated"}[n], i)
 			if in.GetEmployee() != nil {
-				if key, err := requested.KeyOf(in.GetEmployee()); err != nil || key != (person.Key{ID: p.who.ID}) && key != (person.Key{Number: p.who.Number}) {
+				if key, err := requested.PersonKey(in.GetEmployee()); err != nil || key != (person.Key{ID: p.who.ID}) && key != (person.Key{Number: p.who.Number}) {
 					return timecardfault.Invalid("%s.employee must be the employee of the timecard", path)
 				}
 			}

@@ -105,7 +105,7 @@ func namedJobs(list []*punch.Entry) []orgjob.Name {
 func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, p := range list {
-		if key, err := requested.KeyOf(p.GetEmployee()); err == nil && !slices.Contains(keys, key) {
+		if key, err := requested.PersonKey(p.GetEmployee()); err == nil && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}

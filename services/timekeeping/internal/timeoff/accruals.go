@@ -17,11 +17,11 @@ import (
 // the accrual codes that deduct them, at the end of a day (by default, today). A subtype without a
 // pay code has all pay codes that the employee may use.
 func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, name, date string) (*timekeepingv1.TimeOffAccrualList, error) {
-	day, err := h.dayOf(employee, date)
+	day, err := h.parseDay(employee, date)
 	if err != nil {
 		return nil, err
 	}
-	subtypes, err := h.named(ctx, id, name)
+	subtypes, err := h.findSubtypes(ctx, id, name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, 
 	return out, nil
 }
 
-// named returns the requested subtype, or all subtypes if the request names none.
-func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
+// findSubtypes returns the requested subtype, or all subtypes if the request names none.
+func (h *requests) findSubtypes(ctx context.Context, id *int64, name string) ([]*timekeepingv1.TimeOffRequestSubtype, error) {
 	if id == nil && name == "" {
 		return h.Subtypes.AllTimeOff(ctx)
 	}
@@ -69,8 +69,8 @@ func (h *requests) named(ctx context.Context, id *int64, name string) ([]*timeke
 	return []*timekeepingv1.TimeOffRequestSubtype{subtype}, nil
 }
 
-// dayOf parses a day. Without one, it returns today on the employee's clock.
-func (h *requests) dayOf(employee *employee, date string) (civil.Date, error) {
+// parseDay parses a day. Without one, it returns today on the employee's clock.
+func (h *requests) parseDay(employee *employee, date string) (civil.Date, error) {
 	if date == "" {
 		return employee.Clocks.At(h.Clock.Now()).Date, nil
 	}

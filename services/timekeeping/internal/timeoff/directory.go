@@ -51,7 +51,7 @@ type directory struct {
 // is the person number. A ref to an unknown or invisible employee is the error WFS-103401. A ref
 // without id and qualifier is the error WFS-103407.
 func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]employee, error) {
-	out, unknown, err := d.known(ctx, refs)
+	out, unknown, err := d.findKnown(ctx, refs)
 	if err == nil && len(unknown) > 0 {
 		err = unknown[0].Err
 	}
@@ -61,15 +61,15 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 	return out, nil
 }
 
-// known does the same as employees, but leaves out unknown employees and returns their errors.
-func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee, []rpc.UnknownEmployee, error) {
+// findKnown does the same as employees, but leaves out unknown employees and returns their errors.
+func (d *directory) findKnown(ctx context.Context, refs []*commonv1.Ref) ([]employee, []rpc.UnknownEmployee, error) {
 	tenantID := tenant.Of(ctx)
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		if !timeofffault.Named(ref) {
 			return nil, nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
 		}
-		keys[i] = keyOf(ref)
+		keys[i] = personKey(ref)
 	}
 	found, err := d.persons.Find(ctx, tenantID, keys)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee
 	var unknown []rpc.UnknownEmployee
 	var refused *fault.Error
 	for _, ref := range refs {
-		p, ok := found[keyOf(ref)]
+		p, ok := found[personKey(ref)]
 		if !ok {
 			err := fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", employeesearch.Describe(ref))
 			unknown = append(unknown, rpc.UnknownEmployee{Ref: ref, Err: err})
@@ -88,7 +88,7 @@ func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee
 		if refused == nil {
 			refused = p.Refused
 		}
-		e, err := d.employeeOf(p)
+		e, err := d.newEmployee(p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,24 +100,24 @@ func (d *directory) known(ctx context.Context, refs []*commonv1.Ref) ([]employee
 	return out, unknown, nil
 }
 
-// keyOf returns the key for a ref. The id has priority.
-func keyOf(ref *commonv1.Ref) person.Key {
+// personKey returns the key for a ref. The id has priority.
+func personKey(ref *commonv1.Ref) person.Key {
 	if ref.Id != nil {
 		return person.Key{ID: ref.GetId()}
 	}
 	return person.Key{Number: ref.GetQualifier()}
 }
 
-// listed returns the employees of a list, in its order. An empty list stands for all employees that
+// findListed returns the employees of a list, in its order. An empty list stands for all employees that
 // the caller may see. It also returns the errors of unknown employees, and fails if all employees
 // of the list are unknown. A list of more than one kind is the error WFS-111207.
-func (d *directory) listed(ctx context.Context, list *commonv1.RefList) ([]employee, []rpc.UnknownEmployee, error) {
+func (d *directory) findListed(ctx context.Context, list *commonv1.RefList) ([]employee, []rpc.UnknownEmployee, error) {
 	switch reflist.CountKinds(list) {
 	case 0:
 		all, err := d.everybody(ctx)
 		return all, nil, err
 	case 1:
-		known, unknown, err := d.known(ctx, reflist.Refs(list))
+		known, unknown, err := d.findKnown(ctx, reflist.Refs(list))
 		if err == nil && len(known) == 0 && len(unknown) > 0 {
 			err = unknown[0].Err
 		}
@@ -135,7 +135,7 @@ func (d *directory) everybody(ctx context.Context) ([]employee, error) {
 	}
 	out := make([]employee, len(persons))
 	for i, p := range persons {
-		if out[i], err = d.employeeOf(p); err != nil {
+		if out[i], err = d.newEmployee(p); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +148,7 @@ func (d *directory) count(ctx context.Context) (int, error) {
 	return d.persons.CountEverybody(ctx, tenantID)
 }
 
-func (d *directory) employeeOf(p person.Person) (employee, error) {
+func (d *directory) newEmployee(p person.Person) (employee, error) {
 	clocks, err := p.Clocks(&d.zones)
 	if err != nil {
 		return employee{}, fmt.Errorf("timeoff: the time zone of person %d: %w", p.ID, err)

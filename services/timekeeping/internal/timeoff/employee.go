@@ -59,11 +59,11 @@ func (h *Employee) MultiReadEmployeeTimeOff(ctx context.Context, req *timekeepin
 	if err != nil {
 		return nil, err
 	}
-	days, err := daysOf("where.employee", where.GetEmployee().GetStartDate(), where.GetEmployee().GetEndDate())
+	days, err := parseDays("where.employee", where.GetEmployee().GetStartDate(), where.GetEmployee().GetEndDate())
 	if err != nil {
 		return nil, err
 	}
-	return h.requests.of(ctx, []employee{*self}, days, nil)
+	return h.requests.readRequests(ctx, []employee{*self}, days, nil)
 }
 
 // ApplyUpdateEmployeeTimeOff changes the status of a request of the caller.
@@ -104,15 +104,15 @@ func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*employee, er
 	}
 	self := &employees[0]
 	if timeofffault.Named(named) {
-		if !isRefOf(named, self) {
+		if !refMatches(named, self) {
 			return nil, fault.Invalid(CodeNotAllowed, "These operations are for requests of one's own. Use those of timeoff for others.")
 		}
 	}
 	return self, nil
 }
 
-// isRefOf reports whether a ref names an employee. The id has priority.
-func isRefOf(ref *commonv1.Ref, employee *employee) bool {
+// refMatches reports whether a ref names an employee. The id has priority.
+func refMatches(ref *commonv1.Ref, employee *employee) bool {
 	if ref.Id != nil {
 		return ref.GetId() == employee.ID
 	}

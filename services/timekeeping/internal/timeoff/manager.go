@@ -32,7 +32,7 @@ func NewManager(deps Deps) *Manager { return &Manager{requests: newRequests(deps
 
 // CreateTimeOff grants an employee time off.
 func (h *Manager) CreateTimeOff(ctx context.Context, in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
-	req, err := requestOf(in)
+	req, err := requestBody(in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (h *Manager) CreateTimeOff(ctx context.Context, in *timekeepingv1.CreateTim
 	return h.requests.create(ctx, &employees[0], req, subtype, approved)
 }
 
-// requestOf returns the request in a body: the body itself, or its property timeOffRequest.
-func requestOf(in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
+// requestBody returns the request in a body: the body itself, or its property timeOffRequest.
+func requestBody(in *timekeepingv1.CreateTimeOffRequest) (*timekeepingv1.TimeOffRequest, error) {
 	req := &timekeepingv1.TimeOffRequest{
 		Employee: in.GetEmployee(), RequestSubType: in.GetRequestSubType(), Periods: in.GetPeriods(), CommentNotes: in.GetCommentNotes(),
 		Position: in.GetPosition(), CreateOpenShiftsExcludedOn: in.GetCreateOpenShiftsExcludedOn(),
@@ -101,7 +101,7 @@ func (h *Manager) MultiReadTimeOff(ctx context.Context, req *timekeepingv1.Multi
 }
 
 func (h *Manager) ofEmployees(ctx context.Context, path string, named *timekeepingv1.TimeOffOfEmployees, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
-	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	days, err := parseDays(path, named.GetStartDate(), named.GetEndDate())
 	if err != nil {
 		return nil, err
 	}
@@ -126,17 +126,17 @@ func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil
 	if actual := count * days.Days(); actual > maxEmployeeDays {
 		return nil, nil, fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxEmployeeDays, fault.SplitRequest)
 	}
-	employees, unknown, err := h.requests.directory.listed(ctx, list)
+	employees, unknown, err := h.requests.directory.findListed(ctx, list)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := h.requests.of(ctx, employees, days, statuses)
+	found, err := h.requests.readRequests(ctx, employees, days, statuses)
 	return found, unknown, err
 }
 
 func (h *Manager) ofHyperfind(ctx context.Context, named *timekeepingv1.TimeOffOfHyperfind) (*timekeepingv1.TimeOffRequestList, error) {
 	const path = "where.hyperfind"
-	days, err := daysOf(path, named.GetStartDate(), named.GetEndDate())
+	days, err := parseDays(path, named.GetStartDate(), named.GetEndDate())
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 		return nil, invalid("end_date", "must be less than %d days after start_date", maxDays)
 	}
 	tenantID := tenant.Of(ctx)
-	taken, err := h.taken(ctx, h.Pool, tenantID, employee.ID, days)
+	taken, err := h.unavailableDays(ctx, h.Pool, tenantID, employee.ID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 	return out, nil
 }
 
-// taken returns the days that an employee cannot request off.
-func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) (map[civil.Date]bool, error) {
-	ranges, err := h.locked(ctx, employeeID, days)
+// unavailableDays returns the days that an employee cannot request off.
+func (h *requests) unavailableDays(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) (map[civil.Date]bool, error) {
+	ranges, err := h.lockedDays(ctx, employeeID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeI
 			if !whole(p) {
 				continue
 			}
-			of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+			of, err := parseDays("periods", p.GetStartDate(), p.GetEndDate())
 			if err != nil {
 				return nil, err
 			}
@@ -146,9 +146,9 @@ func (h *requests) taken(ctx context.Context, db pg.Querier, tenantID, employeeI
 	return out, nil
 }
 
-// locked returns the locked days of an employee that overlap a range. It reads them from
+// lockedDays returns the locked days of an employee that overlap a range. It reads them from
 // scheduling.
-func (h *requests) locked(ctx context.Context, employeeID int64, days civil.Range) ([]civil.Range, error) {
+func (h *requests) lockedDays(ctx context.Context, employeeID int64, days civil.Range) ([]civil.Range, error) {
 	response, err := h.Days.ReadEmployeeDays(ctx, &schedulingv1.ReadEmployeeDaysRequest{
 		EmployeeIds: []int64{employeeID}, From: int32(days.From), To: int32(days.To), OnlyLockedDays: true,
 	})

@@ -48,16 +48,16 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 			if r != nil {
 				authn.NoteNotVisible(ctx)
 			}
-			return nil, unknown(http.StatusBadRequest, id)
+			return nil, newUnknownError(http.StatusBadRequest, id)
 		}
 		rows[i] = r
 	}
 	return h.list(ctx, rows)
 }
 
-// of returns the requests of employees that overlap a range of days and have one of the statuses;
+// readRequests returns the requests of employees that overlap a range of days and have one of the statuses;
 // nil selects all statuses.
-func (h *requests) of(ctx context.Context, employees []employee, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
+func (h *requests) readRequests(ctx context.Context, employees []employee, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
 	tenantID := tenant.Of(ctx)
 	if statuses == nil {
 		for s := range names {

@@ -90,7 +90,7 @@ func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOff
 // preparePeriod validates a period and fills in the defaults.
 func preparePeriod(path string, given *timekeepingv1.TimeOffPeriod, subtype *timekeepingv1.TimeOffRequestSubtype) (*timekeepingv1.TimeOffPeriod, civil.Range, error) {
 	p := proto.CloneOf(given)
-	days, err := daysOf(path, p.GetStartDate(), cmp.Or(p.GetEndDate(), p.GetStartDate()))
+	days, err := parseDays(path, p.GetStartDate(), cmp.Or(p.GetEndDate(), p.GetStartDate()))
 	if err != nil {
 		return nil, civil.Range{}, err
 	}
@@ -151,8 +151,8 @@ func whole(p *timekeepingv1.TimeOffPeriod) bool {
 	return p.GetSymbolicAmount().GetQualifier() == symbolicamount.FullDay
 }
 
-// daysOf parses the first and the last day of a range.
-func daysOf(path, first, last string) (civil.Range, error) {
+// parseDays parses the first and the last day of a range.
+func parseDays(path, first, last string) (civil.Range, error) {
 	return daysBetween(path+".startDate", first, path+".endDate", last)
 }
 
@@ -186,7 +186,7 @@ func daysBetween(firstAt, first, lastAt, last string) (civil.Range, error) {
 func edits(r *timekeepingv1.TimeOffRequest) ([]*schedulingv1.PayCodeEdit, error) {
 	var out []*schedulingv1.PayCodeEdit
 	for _, p := range r.GetPeriods() {
-		days, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+		days, err := parseDays("periods", p.GetStartDate(), p.GetEndDate())
 		if err != nil {
 			return nil, err
 		}

@@ -78,8 +78,8 @@ func messages(list []status) []*timekeepingv1.RequestStatus {
 	return out
 }
 
-// statusOf returns the status that a request names by id, symbolic id or name. The id has priority.
-func statusOf(given *timekeepingv1.RequestStatus) (status, error) {
+// parseStatus returns the status that a request names by id, symbolic id or name. The id has priority.
+func parseStatus(given *timekeepingv1.RequestStatus) (status, error) {
 	for s, name := range names {
 		symbolic := strings.TrimPrefix(strings.ToUpper(given.GetSymbolicId()), "REQUEST_STATE_")
 		switch {

@@ -125,7 +125,7 @@ func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []
 // overlaps reports whether a period has one of the days.
 func (r *row) overlaps(days civil.Range) (bool, error) {
 	for _, p := range r.request.GetPeriods() {
-		of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+		of, err := parseDays("periods", p.GetStartDate(), p.GetEndDate())
 		if err != nil {
 			return false, fmt.Errorf("timeoff: request %d: %w", r.id, err)
 		}

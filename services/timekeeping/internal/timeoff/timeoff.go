@@ -82,9 +82,9 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 	}
 	request.Creator = h.creator(ctx, employee)
 	request.CreateDateTime = employee.Clocks.At(h.Clock.Now()).String()
-	request.RequestStatusChanges = []*timekeepingv1.RequestStatusChange{h.changed(ctx, employee, 0, submitted)}
+	request.RequestStatusChanges = []*timekeepingv1.RequestStatusChange{h.newStatusChange(ctx, employee, 0, submitted)}
 	if as != submitted {
-		request.RequestStatusChanges = append(request.RequestStatusChanges, h.changed(ctx, employee, submitted, as))
+		request.RequestStatusChanges = append(request.RequestStatusChanges, h.newStatusChange(ctx, employee, submitted, as))
 	}
 	made := &row{employeeID: employee.ID, status: as, subtypeID: subtype.GetId(), request: request}
 	made.first, made.last = extent(days)
@@ -131,7 +131,7 @@ func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, d
 			continue
 		}
 		for _, p := range other.request.GetPeriods() {
-			of, err := daysOf("periods", p.GetStartDate(), p.GetEndDate())
+			of, err := parseDays("periods", p.GetStartDate(), p.GetEndDate())
 			if err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 	if where.GetTimeOffRequestId() == 0 {
 		return nil, missing("changeState.where.timeOffRequestId")
 	}
-	to, err := statusOf(do.GetToStatus())
+	to, err := parseStatus(do.GetToStatus())
 	if err != nil {
 		return nil, err
 	}
@@ -240,14 +240,14 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 			return err
 		}
 		if r == nil {
-			return unknown(http.StatusBadRequest, seen.id)
+			return newUnknownError(http.StatusBadRequest, seen.id)
 		}
 		before := r.status
 		if r.status, err = next(h.by, before, to, cancelsItself); err != nil {
 			return err
 		}
 		r.request.CommentNotes = append(r.request.CommentNotes, do.GetCommentNotes()...)
-		r.request.RequestStatusChanges = append(r.request.RequestStatusChanges, h.changed(ctx, employee, before, r.status))
+		r.request.RequestStatusChanges = append(r.request.RequestStatusChanges, h.newStatusChange(ctx, employee, before, r.status))
 		if size := proto.Size(r.request); size > 2*maxBytes {
 			return invalid("changeState.do.commentNotes", "must be shorter: the request would have %d bytes", size)
 		}
@@ -291,7 +291,7 @@ func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*
 		if r != nil {
 			authn.NoteNotVisible(ctx)
 		}
-		return nil, nil, unknown(missing, id)
+		return nil, nil, newUnknownError(missing, id)
 	}
 	if refused := visible.RefuseOwn(r.employeeID); refused != nil {
 		return nil, nil, refused
@@ -314,7 +314,7 @@ func (h *requests) visible(ctx context.Context) (rowvisibility.Set, error) {
 	return rowvisibility.Set{}, nil
 }
 
-func unknown(status int, id int64) error {
+func newUnknownError(status int, id int64) error {
 	return fault.Newf(timeofffault.CodeUnknown, status, "There is no request for time off with the id %d.", id)
 }
 
@@ -323,8 +323,8 @@ func isCaller(ctx context.Context, employeeID int64) bool {
 	return ok && p.PersonID == employeeID
 }
 
-// changed returns the history entry of a change that the caller makes now.
-func (h *requests) changed(ctx context.Context, employee *employee, from, to status) *timekeepingv1.RequestStatusChange {
+// newStatusChange returns the history entry of a change that the caller makes now.
+func (h *requests) newStatusChange(ctx context.Context, employee *employee, from, to status) *timekeepingv1.RequestStatusChange {
 	out := &timekeepingv1.RequestStatusChange{
 		ChangeDateTime: employee.Clocks.At(h.Clock.Now()).String(), ToStatus: to.message(),
 	}
@@ -345,11 +345,11 @@ func (h *requests) creator(ctx context.Context, employee *employee) *commonv1.Re
 	case !ok:
 		return nil
 	case p.PersonID == employee.ID:
-		return refOf(employee)
+		return employeeRef(employee)
 	case p.PersonID > 0:
 		ref := &commonv1.Ref{Id: proto.Int64(p.PersonID)}
 		if persons, err := h.directory.employees(authn.WithoutOwnRecord(ctx), []*commonv1.Ref{ref}); err == nil {
-			return refOf(&persons[0])
+			return employeeRef(&persons[0])
 		}
 		ref.Qualifier = proto.String(p.Subject)
 		return ref
@@ -357,14 +357,14 @@ func (h *requests) creator(ctx context.Context, employee *employee) *commonv1.Re
 	return &commonv1.Ref{Qualifier: proto.String(p.Subject)}
 }
 
-func refOf(e *employee) *commonv1.Ref {
+func employeeRef(e *employee) *commonv1.Ref {
 	return &commonv1.Ref{Id: proto.Int64(e.ID), Qualifier: proto.String(e.PersonNumber)}
 }
 
 // present converts a request to the form of responses.
 func (h *requests) present(ctx context.Context, r *row, employee *employee) *timekeepingv1.TimeOffRequest {
 	out := proto.CloneOf(r.request)
-	out.Id, out.Employee = proto.Int64(r.id), refOf(employee)
+	out.Id, out.Employee = proto.Int64(r.id), employeeRef(employee)
 	out.CurrentStatus = r.status.message()
 	if h.by == employeeSide || !isCaller(ctx, r.employeeID) {
 		out.NextValidStatuses = messages(steps[h.by][r.status])

@@ -30,7 +30,7 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTi
 	if err != nil {
 		return nil, err
 	}
-	if timeofffault.Named(given.GetEmployee()) && !isRefOf(given.GetEmployee(), employee) {
+	if timeofffault.Named(given.GetEmployee()) && !refMatches(given.GetEmployee(), employee) {
 		return nil, invalid("employee", "must be the one who has the request")
 	}
 	subtype, err := h.requests.subtypeFor(ctx, given, seen)
@@ -79,7 +79,7 @@ func (h *requests) replace(
 				return err
 			}
 			if r == nil {
-				return unknown(http.StatusNotFound, seen.id)
+				return newUnknownError(http.StatusNotFound, seen.id)
 			}
 			if err := precondition.Check(ctx, fmt.Sprintf("time off request %d", seen.id), r.version); err != nil {
 				return err

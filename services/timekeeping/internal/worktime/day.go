@@ -16,8 +16,8 @@ func floorDiv(n, by int64) int64 {
 	return quotient
 }
 
-// WeekOf returns the first day of the week of a day.
-func (r *Rule) WeekOf(day civil.Date) civil.Date {
+// StartOfWeek returns the first day of the week of a day.
+func (r *Rule) StartOfWeek(day civil.Date) civil.Date {
 	return day - civil.Date((day.Weekday()-r.WeekStart+7)%7)
 }
 
@@ -40,7 +40,7 @@ func (c *calculation) splitByDay(shift *Shift, rule *Rule, pieces []Item) []Item
 	if !rule.Splits() {
 		return pieces
 	}
-	zone := c.punchOf(shift).Zone
+	zone := c.firstPunch(shift).Zone
 	day, next := shift.Day, shift.Day+1
 	var out []Item
 	for _, piece := range pieces {

@@ -1,8 +1,8 @@
 package worktime
 
-// except finds the exceptions that a supervisor must check: missing punches, differences between
+// findExceptions finds the exceptions that a supervisor must check: missing punches, differences between
 // shifts and the schedule, and scheduled shifts that the employee did not work.
-func (c *calculation) except() {
+func (c *calculation) findExceptions() {
 	first, last := map[int]int{}, map[int]int{}
 	for i := range c.out.Shifts {
 		for _, planned := range c.out.Shifts[i].Scheduled {
@@ -14,7 +14,7 @@ func (c *calculation) except() {
 	}
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
-		c.missed(shift)
+		c.reportMissedPunches(shift)
 		c.reportLongShift(shift)
 		if n := len(shift.Scheduled); n > 0 {
 			c.compare(shift, first[shift.Scheduled[0]] == i, last[shift.Scheduled[n-1]] == i)
@@ -34,7 +34,7 @@ func (c *calculation) add(shift *Shift, fault Fault, punch int, amount int64) {
 	c.out.Exceptions = append(c.out.Exceptions, Exception{Day: shift.Day, Fault: fault, Punch: punch, Amount: amount})
 }
 
-func (c *calculation) missed(shift *Shift) {
+func (c *calculation) reportMissedPunches(shift *Shift) {
 	last := shift.Spans[len(shift.Spans)-1]
 	switch {
 	case last.In < 0:
@@ -90,7 +90,7 @@ func (c *calculation) compare(shift *Shift, begins, ends bool) {
 func (c *calculation) findPause(shift *Shift, from, to int64) int {
 	best, longest := -1, int64(0)
 	for i := 0; i+1 < len(shift.Spans); i++ {
-		if c.transferred(shift, i) {
+		if c.isTransfer(shift, i) {
 			continue
 		}
 		if both := min(to, shift.Spans[i+1].RawStart) - max(from, shift.Spans[i].RawEnd); both > longest {

@@ -39,10 +39,10 @@ type timeClock struct {
 }
 
 func (k *timeClock) rule(punch int) *worktime.Rule {
-	return k.c.Rule(dateOf(time.Unix(k.c.Punches[punch].At, 0).In(k.c.place.location)))
+	return k.c.Rule(civilDate(time.Unix(k.c.Punches[punch].At, 0).In(k.c.place.location)))
 }
 
-func dateOf(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
+func civilDate(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
 
 // moved returns when a punch counts, by looking for the next interval minute by minute.
 func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
@@ -111,7 +111,7 @@ func (k *timeClock) add() map[worktime.Key]int64 {
 	out := map[worktime.Key]int64{}
 	days, weeks := map[civil.Date]int64{}, map[civil.Date]int64{}
 	for shift := 0; shift <= k.shift; shift++ {
-		minutes, day, away, deduct := k.minutesOf(shift)
+		minutes, day, away, deduct := k.shiftMinutes(shift)
 		if minutes == nil {
 			continue
 		}
@@ -163,9 +163,9 @@ func (k *timeClock) add() map[worktime.Key]int64 {
 	return out
 }
 
-// minutesOf returns the minutes of a shift in their order, its day, how long its
+// shiftMinutes returns the minutes of a shift in their order, its day, how long its
 // employee was away in between, and whether breaks may be taken out.
-func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, away int64, deduct bool) {
+func (k *timeClock) shiftMinutes(shift int) (out []workedMinute, day civil.Date, away int64, deduct bool) {
 	var spans []interval
 	for _, s := range k.spans {
 		if s.shift == shift {
@@ -190,7 +190,7 @@ func (k *timeClock) minutesOf(shift int) (out []workedMinute, day civil.Date, aw
 			start = onEdge(in.At, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
 		}
 		if n == 0 {
-			day, at = dateOf(time.Unix(start, 0).In(k.c.place.location)), start
+			day, at = civilDate(time.Unix(start, 0).In(k.c.place.location)), start
 		}
 		for ; at < start; at += minute {
 			away += minute

@@ -10,7 +10,7 @@ import (
 // the cheapest one. A missing or additional punch therefore changes only its own shift.
 func (c *calculation) pair() {
 	p := newPairing(c)
-	p.build(p.findCheapest(p.readAll()))
+	p.buildShifts(p.findCheapest(p.readAll()))
 }
 
 // action is the role of a punch in a reading.
@@ -241,8 +241,8 @@ func (p *pairing) isRunning(begun int32) bool {
 	return int64(now.Date)*civil.SecondsPerDay+int64(now.Seconds)-p.clocks[begun] <= p.rule(begun).MaxShift
 }
 
-// build creates the shifts of a reading.
-func (p *pairing) build(last int32) {
+// buildShifts creates the shifts of a reading.
+func (p *pairing) buildShifts(last int32) {
 	var path []int32
 	for s := last; s >= 0; s = p.steps[s].from {
 		path = append(path, s)

@@ -8,11 +8,11 @@ func (c *calculation) pay() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]
 		rule := c.in.Rule(shift.Day)
-		tally := c.tallyOf(shift.Day)
+		tally := c.newTally(shift.Day)
 		for _, piece := range c.splitByDay(shift, rule, c.withoutBreaks(shift, rule)) {
 			if piece.Day != tally.date {
 				c.keep(tally)
-				tally = c.tallyOf(piece.Day)
+				tally = c.newTally(piece.Day)
 			}
 			if !c.isSettled(piece.Day) {
 				shift.Items = tally.divide(shift.Items, piece)
@@ -31,11 +31,11 @@ func (c *calculation) keep(tally workedSoFar) {
 
 func (c *calculation) isSettled(day civil.Date) bool { return c.in.Settled != nil && c.in.Settled(day) }
 
-// tallyOf returns the work so far on a day and in its week, and the pay codes of further time on
+// newTally returns the work so far on a day and in its week, and the pay codes of further time on
 // the day.
-func (c *calculation) tallyOf(day civil.Date) workedSoFar {
+func (c *calculation) newTally(day civil.Date) workedSoFar {
 	rule := c.in.Rule(day)
-	tally := workedSoFar{date: day, day: c.worked(day), week: c.ofWeek(day, rule), daily: rule.Daily, weekly: rule.Weekly}
+	tally := workedSoFar{date: day, day: c.workOn(day), week: c.ofWeek(day, rule), daily: rule.Daily, weekly: rule.Weekly}
 	switch {
 	case len(rule.Holiday) > 0 && c.in.Holiday != nil && c.in.Holiday(day):
 		tally.daily = rule.Holiday
@@ -48,12 +48,12 @@ func (c *calculation) tallyOf(day civil.Date) workedSoFar {
 // isSeventhDay reports whether a day is the last one of its week and the employee worked on
 // the other six.
 func (c *calculation) isSeventhDay(day civil.Date, rule *Rule) bool {
-	first := rule.WeekOf(day)
+	first := rule.StartOfWeek(day)
 	if day != first+6 {
 		return false
 	}
 	for d := first; d < day; d++ {
-		if c.worked(d).All == 0 {
+		if c.workOn(d).All == 0 {
 			return false
 		}
 	}
@@ -63,15 +63,15 @@ func (c *calculation) isSeventhDay(day civil.Date, rule *Rule) bool {
 // ofWeek returns the work so far in the week of a day.
 func (c *calculation) ofWeek(day civil.Date, rule *Rule) int64 {
 	var done int64
-	first := rule.WeekOf(day)
+	first := rule.StartOfWeek(day)
 	for d := first; d < first+7; d++ {
-		done += c.worked(d).Week
+		done += c.workOn(d).Week
 	}
 	return done
 }
 
-// worked returns the work so far on a day.
-func (c *calculation) worked(day civil.Date) Worked {
+// workOn returns the work so far on a day.
+func (c *calculation) workOn(day civil.Date) Worked {
 	if done, ok := c.out.Days[day]; ok {
 		return done
 	}

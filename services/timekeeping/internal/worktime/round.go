@@ -2,8 +2,8 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// punchOf returns the first punch of a shift.
-func (c *calculation) punchOf(shift *Shift) *Punch {
+// firstPunch returns the first punch of a shift.
+func (c *calculation) firstPunch(shift *Shift) *Punch {
 	first := shift.Spans[0]
 	if first.In < 0 {
 		return &c.in.Punches[first.Out]
@@ -14,7 +14,7 @@ func (c *calculation) punchOf(shift *Shift) *Punch {
 // round sets the times and the day of a shift. Times never go back: a span whose rounded end is
 // before its rounded start has no length.
 func (c *calculation) round(shift *Shift) {
-	first := c.punchOf(shift)
+	first := c.firstPunch(shift)
 	raw := first.Local(first.At).Date
 	rule := c.in.Rule(raw)
 	plans := c.scheduledShifts(shift)
@@ -29,15 +29,15 @@ func (c *calculation) round(shift *Shift) {
 		}
 		if span.Out >= 0 {
 			rounding := rule.Out
-			if c.transferred(shift, i) {
+			if c.isTransfer(shift, i) {
 				rounding = rule.In
 			}
 			end = rounding.apply(&c.in.Punches[span.Out], end)
 		}
-		if span.In >= 0 && (i == 0 || !c.transferred(shift, i-1)) {
+		if span.In >= 0 && (i == 0 || !c.isTransfer(shift, i-1)) {
 			start = snapToNearest(span.RawStart, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
 		}
-		if span.Out >= 0 && !c.transferred(shift, i) {
+		if span.Out >= 0 && !c.isTransfer(shift, i) {
 			end = snapToNearest(span.RawEnd, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
 		}
 		if i > 0 {
@@ -72,8 +72,8 @@ func (c *calculation) cutSeconds(rule *Rule, span *Span) {
 	}
 }
 
-// transferred reports whether a span ends with the punch that begins the next one.
-func (c *calculation) transferred(shift *Shift, i int) bool {
+// isTransfer reports whether a span ends with the punch that begins the next one.
+func (c *calculation) isTransfer(shift *Shift, i int) bool {
 	return i+1 < len(shift.Spans) && shift.Spans[i].Out == shift.Spans[i+1].In
 }
 

@@ -246,7 +246,7 @@ func Calculate(in *Input) *Result {
 		c.round(&c.out.Shifts[i])
 	}
 	c.pay()
-	c.except()
+	c.findExceptions()
 	c.book()
 	return c.out
 }

@@ -78,10 +78,10 @@ func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) err
 			return p.requeue(ctx, tenantID, key)
 		}
 		employees := s.next()
-		failed, err := p.attempt(ctx, key, &part{employees: employees, failed: s.failed})
+		failed, err := p.updateBatch(ctx, key, &part{employees: employees, failed: s.failed})
 		switch {
 		case err == nil:
-			s.succeed(employees, failed)
+			s.recordSuccess(employees, failed)
 		case errors.Is(err, errBatchDone):
 			return nil
 		case ctx.Err() != nil || pgerr.Unavailable(err) || pgerr.Exhausted(err):
@@ -145,8 +145,8 @@ func (s *isolation) next() []int64 {
 	return chosen
 }
 
-// succeed records a successful part. failed are the employees whose spans could not be computed.
-func (s *isolation) succeed(employees []int64, failed failures) {
+// recordSuccess records a successful part. failed are the employees whose spans could not be computed.
+func (s *isolation) recordSuccess(employees []int64, failed failures) {
 	for _, id := range employees {
 		delete(s.failed, id)
 	}

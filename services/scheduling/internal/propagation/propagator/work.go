@@ -47,7 +47,7 @@ func (p *Propagator) putScratch(d *scratch) {
 // process updates the employees of a batch, and completes open batches of other propagations that
 // use the same locks. It does nothing if the batch is already done.
 func (p *Propagator) process(ctx context.Context, key batchKey) error {
-	if _, err := p.attempt(ctx, key, nil); !errors.Is(err, errBatchDone) {
+	if _, err := p.updateBatch(ctx, key, nil); !errors.Is(err, errBatchDone) {
 		return err
 	}
 	return nil
@@ -60,11 +60,11 @@ type part struct {
 	failed failures
 }
 
-// attempt updates the employees of a batch in one transaction. If only is nil, these are all
+// updateBatch updates the employees of a batch in one transaction. If only is nil, these are all
 // employees of the batch and of other batches with the same locks; otherwise the employees of the
 // part. Progress also counts for other batches of the employees. It returns the employees whose
 // spans could not be computed, or [errBatchDone].
-func (p *Propagator) attempt(ctx context.Context, key batchKey, only *part) (failures, error) {
+func (p *Propagator) updateBatch(ctx context.Context, key batchKey, only *part) (failures, error) {
 	tenantID := tenant.Of(ctx)
 	d := p.getScratch()
 	defer p.putScratch(d)

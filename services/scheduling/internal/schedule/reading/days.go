@@ -68,7 +68,7 @@ func (r *Reader) ReadDays(ctx context.Context, tenantID int64, ids []int64, days
 	if err != nil {
 		return nil, err
 	}
-	b, uncut, err := rows.build(rows.query.Selected, false, nil, nil)
+	b, uncut, err := rows.expandDays(rows.query.Selected, false, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *Reader) ReadEditedDays(ctx context.Context, tenantID int64, ids []int64
 	if err != nil {
 		return nil, err
 	}
-	b, _, err := rows.build(request.SelectPayCodeEdits, true, nil, nil)
+	b, _, err := rows.expandDays(request.SelectPayCodeEdits, true, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r *Reader) ReadEditedDays(ctx context.Context, tenantID int64, ids []int64
 			}
 		}
 	}
-	b, uncut, err := rows.build(request.SelectShifts, true, edited, b.out)
+	b, uncut, err := rows.expandDays(request.SelectShifts, true, edited, b.out)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +125,10 @@ func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days
 	return rows, err
 }
 
-// build expands the selected kinds of entries into a day builder, and returns the shifts before
+// expandDays expands the selected kinds of entries into a day builder, and returns the shifts before
 // deductions of leave. whole turns deductions off. shiftDays limits the shifts to certain days of
-// each person; nil means all days. build adds to out; nil starts a new map.
-func (d *daysRows) build(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []encoding.Entry, error) {
+// each person; nil means all days. expandDays adds to out; nil starts a new map.
+func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []encoding.Entry, error) {
 	q := *d.query
 	q.Selected = selected
 	e := newExpansion(&q, d.persons)
@@ -180,7 +180,7 @@ func (b *dayBuilder) addShifts(uncut []encoding.Entry) error {
 		if !b.Days.Contains(e.Day) {
 			continue
 		}
-		work, err := b.work(e, left[e.ID])
+		work, err := b.shiftWork(e, left[e.ID])
 		if err != nil {
 			return fmt.Errorf("schedule: shift %d: %w", e.ID, err)
 		}
@@ -192,9 +192,9 @@ func (b *dayBuilder) addShifts(uncut []encoding.Entry) error {
 	return nil
 }
 
-// work returns the work of a shift. left is the shift after deductions; nil means that nothing is
+// shiftWork returns the work of a shift. left is the shift after deductions; nil means that nothing is
 // left.
-func (b *dayBuilder) work(e, left *encoding.Entry) ([]DayWork, error) {
+func (b *dayBuilder) shiftWork(e, left *encoding.Entry) ([]DayWork, error) {
 	s, err := b.templateShape(e)
 	if err != nil {
 		return nil, err

@@ -132,7 +132,7 @@ func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecar
 
 // ofOther returns a target in which a manager approves days of an employee.
 func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprovalRequest) (subject, error) {
-	ref, dates, err := subjectOf(req)
+	ref, dates, err := approvalSubject(req)
 	if err != nil {
 		return subject{}, err
 	}
@@ -144,9 +144,9 @@ func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprov
 	return subject{tenantID, who, byManager, days}, err
 }
 
-// subjectOf returns the employee and the days of a request. The employee is the body itself or a
+// approvalSubject returns the employee and the days of a request. The employee is the body itself or a
 // property of it. The days are in the body or in the query.
-func subjectOf(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, requested.Dates, error) {
+func approvalSubject(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref, requested.Dates, error) {
 	body, dates := req.GetEmployee(), requested.InQuery(req)
 	ref := body.GetEmployee()
 	switch named := body != nil && (body.Id != nil || body.Qualifier != nil); {

@@ -41,7 +41,7 @@ func TestWhoseDaysRequestsAreAbout(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ref, got, err := subjectOf(c.sent)
+			ref, got, err := approvalSubject(c.sent)
 			if c.says != "" {
 				require.ErrorContains(t, err, c.says)
 				assert.True(t, fault.HasCode(err, timecardfault.CodeInvalid), "%v", err)

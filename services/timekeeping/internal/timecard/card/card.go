@@ -56,7 +56,7 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 	}
 	c.schedule()
 	c.book()
-	c.input.Schedule = c.planned(c.clocks)
+	c.input.Schedule = c.scheduledShifts(c.clocks)
 	c.result = worktime.Calculate(c.input)
 	c.keepDaysBeforeMoves()
 	c.measure()
@@ -81,8 +81,8 @@ func (c *Card) schedule() {
 	}
 }
 
-// planned returns the scheduled shifts by the clocks of the employee, ascending.
-func (c *Card) planned(clocks civil.Clocks) []worktime.Scheduled {
+// scheduledShifts returns the scheduled shifts by the clocks of the employee, ascending.
+func (c *Card) scheduledShifts(clocks civil.Clocks) []worktime.Scheduled {
 	cursor := clocks.Cursor()
 	out := make([]worktime.Scheduled, len(c.shifts))
 	for i, shift := range c.shifts {
@@ -135,7 +135,7 @@ func (c *Card) keepDaysBeforeMoves() {
 		}
 		older := *c.input
 		older.Clocks = c.clocks.Before(day)
-		older.Schedule = c.planned(older.Clocks)
+		older.Schedule = c.scheduledShifts(older.Clocks)
 		c.result = join(worktime.Calculate(&older), c.result, day)
 		c.renumber(&older, day)
 	}

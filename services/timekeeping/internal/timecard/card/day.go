@@ -37,7 +37,7 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 			d := of(shift.Day)
 			d.WorkedShifts = append(d.WorkedShifts, c.workedShift(shift))
 			if c.showsPunches {
-				d.Punches = append(d.Punches, c.punchesOf(shift)...)
+				d.Punches = append(d.Punches, c.shiftPunches(shift)...)
 			}
 		}
 	}
@@ -137,8 +137,8 @@ func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	return out
 }
 
-// punchesOf returns the punches of a shift, without duplicates.
-func (c *Card) punchesOf(shift *worktime.Shift) []*timekeepingv1.Punch {
+// shiftPunches returns the punches of a shift, without duplicates.
+func (c *Card) shiftPunches(shift *worktime.Shift) []*timekeepingv1.Punch {
 	var out []*timekeepingv1.Punch
 	last := -1
 	add := func(punch int, rounded int64) {

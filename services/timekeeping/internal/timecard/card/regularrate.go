@@ -18,7 +18,7 @@ func (c *Card) regularRate(day civil.Date) *big.Rat {
 	if rule.RegularRate == nil {
 		return nil
 	}
-	first := rule.WeekOf(day)
+	first := rule.StartOfWeek(day)
 	week := civil.Range{From: first, To: first + 7}
 	if !c.weeks.Covers(week) {
 		return nil // A later day corrects this day, and the week of this day was not read.
@@ -74,9 +74,9 @@ func (c *Card) straightPay(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 	}
 	if code := c.setup.Find(t.GetPayCode()); code != nil && !c.isOvertime(day, t) {
 		if code.WageMultiplier != nil {
-			rate.Mul(rate, decimalOf(code.GetWageMultiplier()))
+			rate.Mul(rate, parseDecimal(code.GetWageMultiplier()))
 		}
-		rate.Add(rate, decimalOf(code.GetWageAddition()))
+		rate.Add(rate, parseDecimal(code.GetWageAddition()))
 	}
 	return rate.Mul(rate, big.NewRat(t.GetSeconds(), 3600))
 }
@@ -109,11 +109,11 @@ func (c *Card) overtimeValue(t *timekeepingv1.WorkedTimeTotal, wage, regular *bi
 	}
 	if code := c.setup.Find(t.GetPayCode()); code != nil {
 		if code.GetWageMultiplier() > 1 {
-			beyond := decimalOf(code.GetWageMultiplier())
+			beyond := parseDecimal(code.GetWageMultiplier())
 			beyond.Sub(beyond, big.NewRat(1, 1))
 			value.Add(value, beyond.Mul(beyond, regular))
 		}
-		value.Add(value, decimalOf(code.GetWageAddition()))
+		value.Add(value, parseDecimal(code.GetWageAddition()))
 	}
 	value.Mul(value, big.NewRat(t.GetSeconds(), 3600))
 	return amount.Read(value.FloatString(4)).String()

@@ -116,9 +116,9 @@ func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 	}
 	if code := c.setup.Find(t.GetPayCode()); code != nil {
 		if code.WageMultiplier != nil {
-			rate.Mul(rate, decimalOf(code.GetWageMultiplier()))
+			rate.Mul(rate, parseDecimal(code.GetWageMultiplier()))
 		}
-		rate.Add(rate, decimalOf(code.GetWageAddition()))
+		rate.Add(rate, parseDecimal(code.GetWageAddition()))
 	}
 	rate.Mul(rate, big.NewRat(t.GetSeconds(), 3600))
 	return amount.Read(rate.FloatString(4)).String()
@@ -133,16 +133,16 @@ func (e *employee) wage(day civil.Date, job string) *big.Rat {
 		}
 		switch w.GetJob() {
 		case "":
-			base = decimalOf(w.GetHourlyRate())
+			base = parseDecimal(w.GetHourlyRate())
 		case job:
-			return decimalOf(w.GetHourlyRate())
+			return parseDecimal(w.GetHourlyRate())
 		}
 	}
 	return base
 }
 
-// decimalOf returns the decimal that a number was written as.
-func decimalOf(n float64) *big.Rat {
+// parseDecimal returns the decimal that a number was written as.
+func parseDecimal(n float64) *big.Rat {
 	out, ok := new(big.Rat).SetString(strconv.FormatFloat(n, 'f', -1, 64))
 	if !ok {
 		return new(big.Rat)

@@ -182,17 +182,17 @@ func Store(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *Edit) 
 		return err
 	}
 	tag, err := tx.Exec(ctx, updateEdit, tenantID, employeeID, e.ID, e.Day, e.Seconds, int64(e.Days), int64(e.Money), body)
-	return found(tag, err, e.ID)
+	return checkFound(tag, err, e.ID)
 }
 
 // Delete deletes a pay code edit of an employee.
 func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) error {
 	tag, err := tx.Exec(ctx, deleteEdit, tenantID, employeeID, id)
-	return found(tag, err, id)
+	return checkFound(tag, err, id)
 }
 
-// found returns an error if a statement found no pay code edit.
-func found(tag pgconn.CommandTag, err error, id int64) error {
+// checkFound returns an error if a statement found no pay code edit.
+func checkFound(tag pgconn.CommandTag, err error, id int64) error {
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no pay code edit with the id %d.", id))
 	}

@@ -85,17 +85,17 @@ func Update(ctx context.Context, tx pgx.Tx, tenantID int64, e *Entry) error {
 	if errors.As(err, &broken) && broken.ConstraintName == "punch_once" {
 		return timecardfault.Invalid("The employee has the same punch at %s already", e.Local(e.At))
 	}
-	return found(tag, err, e.ID)
+	return checkFound(tag, err, e.ID)
 }
 
 // Delete deletes a punch of an employee.
 func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) error {
 	tag, err := tx.Exec(ctx, deletePunch, tenantID, employeeID, id)
-	return found(tag, err, id)
+	return checkFound(tag, err, id)
 }
 
-// found returns an error if a statement found no punch.
-func found(tag pgconn.CommandTag, err error, id int64) error {
+// checkFound returns an error if a statement found no punch.
+func checkFound(tag pgconn.CommandTag, err error, id int64) error {
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Invalid(timecardfault.CodeUnknown, fmt.Sprintf("The timecard has no punch with the id %d.", id))
 	}

@@ -41,7 +41,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 		if list != nil {
 			return Set{}, timecardfault.Invalid("%s must have employees or hyperFind, not both", path)
 		}
-		if list, err = f.found(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
+		if list, err = f.executeHyperfind(ctx, set.GetHyperFind(), days); err != nil || len(list.GetIds()) == 0 {
 			return Set{Days: days}, err
 		}
 	}
@@ -53,7 +53,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 		return Set{}, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, card.MaxEmployeeDays))
 	}
-	ids, missing, err := f.persons.IDs(ctx, tenant.Of(ctx), keys, unknown)
+	ids, missing, err := f.persons.IDs(ctx, tenant.Of(ctx), keys, newUnknownError)
 	if set.GetHyperFind() != nil {
 		// A hyperfind can return an employee who is deleted before the next call. The request does
 		// not name this employee, so it is not an error.
@@ -65,8 +65,8 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 	return Set{IDs: ids, Days: days, Unknown: missing}, err
 }
 
-// found returns the employees that a hyperfind returns for some days.
-func (f *Finder) found(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
+// executeHyperfind returns the employees that a hyperfind returns for some days.
+func (f *Finder) executeHyperfind(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
 	response, err := f.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
 		Hyperfind: query, Threshold: proto.Int64(card.MaxEmployees),
 		DateRange: &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
@@ -104,7 +104,7 @@ func Keys(path string, list *commonv1.RefList) ([]person.Key, error) {
 	seen := make(map[person.Key]bool, len(refs))
 	var keys []person.Key
 	for _, ref := range refs {
-		key, err := KeyOf(ref)
+		key, err := PersonKey(ref)
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +115,8 @@ func Keys(path string, list *commonv1.RefList) ([]person.Key, error) {
 	return keys, nil
 }
 
-// KeyOf returns the key for a ref.
-func KeyOf(ref *commonv1.Ref) (person.Key, error) {
+// PersonKey returns the key for a ref.
+func PersonKey(ref *commonv1.Ref) (person.Key, error) {
 	switch {
 	case ref != nil && ref.Id != nil && ref.GetId() != 0:
 		return person.Key{ID: ref.GetId()}, nil
@@ -128,13 +128,13 @@ func KeyOf(ref *commonv1.Ref) (person.Key, error) {
 
 // In returns the person that a ref names, from the found persons.
 func In(found map[person.Key]person.Person, ref *commonv1.Ref) (person.Person, error) {
-	key, err := KeyOf(ref)
+	key, err := PersonKey(ref)
 	if err != nil {
 		return person.Person{}, err
 	}
 	who, ok := found[key]
 	if !ok {
-		return who, unknown(key)
+		return who, newUnknownError(key)
 	}
 	if who.Refused != nil {
 		return who, who.Refused
@@ -142,6 +142,6 @@ func In(found map[person.Key]person.Person, ref *commonv1.Ref) (person.Person, e
 	return who, nil
 }
 
-func unknown(key person.Key) *fault.Error {
+func newUnknownError(key person.Key) *fault.Error {
 	return fault.Invalid(timecardfault.CodeReference, key.Unknown().Message)
 }

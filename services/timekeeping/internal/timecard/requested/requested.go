@@ -42,7 +42,7 @@ func New(persons *person.Directory, commons Commons) *Finder {
 func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
 	var none person.Person
 	tenantID := tenant.Of(ctx)
-	key, err := KeyOf(ref)
+	key, err := PersonKey(ref)
 	if err != nil {
 		return 0, none, err
 	}
@@ -143,12 +143,12 @@ type withTimeframe interface {
 
 // InItem returns the Dates of an item of a request.
 func InItem(item withTimeframe) Dates {
-	return Dates{rangeOf(item, item.GetTimeframeId()), "startDate", "endDate", "timeframeId"}
+	return Dates{dateRange(item, item.GetTimeframeId()), "startDate", "endDate", "timeframeId"}
 }
 
 // InQuery returns the Dates of a query.
 func InQuery(req withTimeframe) Dates {
-	return Dates{rangeOf(req, req.GetTimeframeId()), "start_date", "end_date", "timeframe_id"}
+	return Dates{dateRange(req, req.GetTimeframeId()), "start_date", "end_date", "timeframe_id"}
 }
 
 // InPeriodQuery returns the Dates of a query whose period has the longer name.
@@ -157,13 +157,13 @@ func InPeriodQuery(req interface {
 	GetSymbolicPeriodId() string
 },
 ) Dates {
-	return Dates{rangeOf(req, req.GetSymbolicPeriodId()), "start_date", "end_date", "symbolic_period_id"}
+	return Dates{dateRange(req, req.GetSymbolicPeriodId()), "start_date", "end_date", "symbolic_period_id"}
 }
 
 // None reports whether the request names no days.
 func (d Dates) None() bool { return proto.Equal(d.given, &commonv1.DateRange{}) }
 
-func rangeOf(req withDates, period string) *commonv1.DateRange {
+func dateRange(req withDates, period string) *commonv1.DateRange {
 	dates := &commonv1.DateRange{StartDate: req.GetStartDate(), EndDate: req.GetEndDate()}
 	if period == "" {
 		return dates

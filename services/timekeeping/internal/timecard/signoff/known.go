@@ -52,8 +52,8 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	return nil
 }
 
-// known reads the data of other services about an employee on some days.
-func (s *Store) known(ctx context.Context, id int64, days civil.Range) (*known, error) {
+// readKnown reads the data of other services about an employee on some days.
+func (s *Store) readKnown(ctx context.Context, id int64, days civil.Range) (*known, error) {
 	of, err := s.cards.ReadEmployeeDays(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err
 }

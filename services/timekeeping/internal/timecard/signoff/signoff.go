@@ -73,7 +73,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if err != nil {
 		return err
 	}
-	k, err := s.known(ctx, who.ID, open)
+	k, err := s.readKnown(ctx, who.ID, open)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (h *Handover) Change(
 	ctx context.Context, tenantID int64, r Request, touches bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
 ) error {
 	for range maxAttempts {
-		err := h.attempt(ctx, tenantID, r, touches, change)
+		err := h.runAttempt(ctx, tenantID, r, touches, change)
 		switch {
 		case errors.Is(err, errUnclaimed):
 			touches = true
@@ -94,7 +94,7 @@ type attempt struct {
 	uncertain bool
 }
 
-func (h *Handover) attempt(
+func (h *Handover) runAttempt(
 	ctx context.Context, tenantID int64, r Request, claimed bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
 ) error {
 	a := &attempt{Handover: h, tenantID: tenantID, request: r}
@@ -112,7 +112,7 @@ func (h *Handover) attempt(
 				return errors.Join(err, errSwept)
 			}
 		}
-		return change(ctx, tx, a.put)
+		return change(ctx, tx, a.putEdits)
 	})
 	if err != nil && claimed && !a.uncertain {
 		a.release(ctx)
@@ -120,8 +120,8 @@ func (h *Handover) attempt(
 	return err
 }
 
-// put calls scheduling with a new version, which is higher than all earlier ones.
-func (a *attempt) put(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayCodeEdit) error {
+// putEdits calls scheduling with a new version, which is higher than all earlier ones.
+func (a *attempt) putEdits(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayCodeEdit) error {
 	if a.claim == 0 {
 		return errUnclaimed
 	}

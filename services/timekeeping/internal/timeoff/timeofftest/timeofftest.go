@@ -62,7 +62,7 @@ func (s *Schedules) Days() []string {
 	defer s.mu.Unlock()
 	out := []string{}
 	for _, r := range s.requests {
-		out = append(out, daysOf(r)...)
+		out = append(out, startDates(r)...)
 	}
 	slices.Sort(out)
 	return out
@@ -85,7 +85,7 @@ func (s *Schedules) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOff
 			return nil, err
 		}
 	}
-	version, err := s.put(req)
+	version, err := s.putRequest(req)
 	if err == nil && s.After != nil {
 		err = s.After(req)
 	}
@@ -95,15 +95,15 @@ func (s *Schedules) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOff
 	return &schedulingv1.PutTimeOffResponse{Version: version}, nil
 }
 
-func (s *Schedules) put(req *schedulingv1.PutTimeOffRequest) (int64, error) {
+func (s *Schedules) putRequest(req *schedulingv1.PutTimeOffRequest) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.requests[req.GetRequestId()]
 	if now.GetVersion() >= req.GetVersion() {
 		return now.GetVersion(), nil
 	}
-	if same := slices.Equal(daysOf(now), daysOf(req)); !(same && req.GetRepeats()) {
-		for _, day := range append(daysOf(now), daysOf(req)...) {
+	if same := slices.Equal(startDates(now), startDates(req)); !(same && req.GetRepeats()) {
+		for _, day := range append(startDates(now), startDates(req)...) {
 			if slices.ContainsFunc(s.locked, func(d civil.Date) bool { return d.String() == day }) {
 				return 0, s.Refusal
 			}
@@ -128,7 +128,7 @@ func (s *Schedules) ReadEmployeeDays(_ context.Context, req *schedulingv1.ReadEm
 	return &schedulingv1.ReadEmployeeDaysResponse{Employees: []*schedulingv1.EmployeeDays{of}}, nil
 }
 
-func daysOf(r *schedulingv1.PutTimeOffRequest) []string {
+func startDates(r *schedulingv1.PutTimeOffRequest) []string {
 	var out []string
 	for _, edit := range r.GetPayCodeEdits() {
 		out = append(out, edit.GetStartDate())
