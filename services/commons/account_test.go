@@ -98,8 +98,8 @@ func handlers(b *fixture) commonsv1.PersonServiceServer {
 	return p
 }
 
-// as returns a context as the chain makes it for the request of a user.
-func as(ctx context.Context, requestID string) context.Context {
+// withRequest returns a context as the chain makes it for the request of a user.
+func withRequest(ctx context.Context, requestID string) context.Context {
 	ctx = obs.WithRequest(ctx, obs.Request{ID: requestID})
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "chief", PersonID: 77, Client: "portal", Rows: "all", Service: "test"}, "")
 }
@@ -110,7 +110,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	_, clerk := powerful(t, b)
-	ctx := as(inTenant(t, 1), "request-0001")
+	ctx := withRequest(inTenant(t, 1), "request-0001")
 	_, err := handlers(b).UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: clerk, Person: lockedOut(&commonsv1.PersonInformation{
 		UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: "2026-04-01"}},
 	})})

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-func monthOf(m int) time.Month { return time.Month(m) }
+func monthNumber(m int) time.Month { return time.Month(m) }
 
 func ref(qualifier string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &qualifier} }
 

@@ -92,8 +92,8 @@ func on(list []dated, day civil.Date) *dated {
 	return &list[i]
 }
 
-// named returns the element whose first text is the name.
-func named(list []dated, name string) *dated {
+// findNamed returns the element whose first text is the name.
+func findNamed(list []dated, name string) *dated {
 	i := slices.IndexFunc(list, func(d dated) bool { return d.texts[0] == name })
 	if i < 0 {
 		return nil
@@ -179,7 +179,7 @@ func lastDay(days civil.Range) civil.Date {
 	return days.To - 1
 }
 
-func dayOf(day *civil.Date) value {
+func dayValue(day *civil.Date) value {
 	if day == nil {
 		return value{}
 	}

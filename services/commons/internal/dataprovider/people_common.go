@@ -93,7 +93,7 @@ func identityElements() []entry {
 			func(p *person) string { return p.body.GetPersonInformation().GetPerson().GetRomanizedFullName() }),
 		{
 			Key: "PEOPLE_BIRTH_DATE", Label: "Birth date", Doc: "The day of birth.", Type: dataelement.Date, Categories: employee,
-			Value: func(p *person, _ at) value { return dayOf(p.birthDate) },
+			Value: func(p *person, _ at) value { return dayValue(p.birthDate) },
 		},
 		column("PEOPLE_USER_ACCOUNT_NAME", "User name", "The name of the user account.", employee, textUserName),
 		textOn("PEOPLE_USER_ACCOUNT_STATUS", "User account status", "Active, Inactive or Terminated, on the last day.", employee, needAccount, account, 0),
@@ -105,7 +105,7 @@ func identityElements() []entry {
 			Key: "PEOPLE_CUSTOM", Label: "Custom field", Doc: "A custom field.", Type: dataelement.String, Categories: employee, Needs: needCustomData,
 			Properties: []dataelement.Property{{Key: "NAME", Doc: "The name of the field."}},
 			Value: func(p *person, at at) value {
-				if d := named(p.customData, at.Properties["NAME"]); d != nil {
+				if d := findNamed(p.customData, at.Properties["NAME"]); d != nil {
 					return dataelement.Text(d.texts[1])
 				}
 				return value{}
@@ -115,7 +115,7 @@ func identityElements() []entry {
 			Key: "PEOPLE_CUSTOM_DATE", Label: "Custom date", Doc: "A custom date.", Type: dataelement.Date, Categories: employee, Needs: needCustomDate,
 			Properties: []dataelement.Property{{Key: "NAME", Doc: "The name of the date."}},
 			Value: func(p *person, at at) value {
-				if d := named(p.customDate, at.Properties["NAME"]); d != nil {
+				if d := findNamed(p.customDate, at.Properties["NAME"]); d != nil {
 					return dataelement.Day(d.days.From)
 				}
 				return value{}

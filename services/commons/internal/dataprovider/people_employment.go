@@ -18,11 +18,11 @@ func employmentElements() []entry {
 	return []entry{
 		{
 			Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.hireDate) },
+			Value: func(p *person, _ at) value { return dayValue(p.hireDate) },
 		},
 		{
 			Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employment,
-			Value: func(p *person, _ at) value { return dayOf(p.seniorityDate) },
+			Value: func(p *person, _ at) value { return dayValue(p.seniorityDate) },
 		},
 		{
 			Key: "PEOPLE_YEARS_OF_SERVICE", Label: "Years of service", Doc: "Whole years from the hire date to the last day.",

@@ -113,7 +113,7 @@ func contactElements() []entry {
 		{
 			Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: contact, Needs: needEmail,
 			Value: func(p *person, _ at) value {
-				if d := named(p.email, "Work"); d != nil {
+				if d := findNamed(p.email, "Work"); d != nil {
 					return dataelement.Text(d.texts[1])
 				}
 				if len(p.email) > 0 {

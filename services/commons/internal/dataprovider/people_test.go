@@ -41,10 +41,10 @@ func adasBody() *commonsv1.Person {
 }
 
 func wantOfAda() map[string]value {
-	text, day := dataelement.Text, func(y, m, d int) value { return dataelement.Day(civil.Of(y, monthOf(m), d)) }
+	text, day := dataelement.Text, func(y, m, d int) value { return dataelement.Day(civil.Of(y, monthNumber(m), d)) }
 	number, yes, no := dataelement.Decimal, dataelement.Bool(true), dataelement.Bool(false)
 	moment := func(y, m, d int, seconds int64) value {
-		return dataelement.Moment(int64(civil.Of(y, monthOf(m), d))*civil.SecondsPerDay + seconds)
+		return dataelement.Moment(int64(civil.Of(y, monthNumber(m), d))*civil.SecondsPerDay + seconds)
 	}
 	return map[string]value{
 		"EMP_COMMON_FULL_NAME": text("Okafor, Ada"), "EMP_COMMON_FULL_NAME_AND_PERSON_NUMBER": text("Okafor, Ada (N-1)"), "EMP_COMMON_ID": text("1"),

@@ -38,7 +38,7 @@ func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
 	tenantID := tenant.Of(ctx)
 	today := h.running.today()
-	found, err := involving(ctx, h.pool, tenantID, callerOf(ctx).PersonID, today)
+	found, err := involving(ctx, h.pool, tenantID, callerPrincipal(ctx).PersonID, today)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 // not exist.
 func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDelegationRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
-	caller := callerOf(ctx)
+	caller := callerPrincipal(ctx)
 	anybodys := administers(caller) && caller.Has(writePermission)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		gone, err := remove(ctx, tx, tenantID, req.GetId(), caller.PersonID, anybodys)
@@ -137,7 +137,7 @@ func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDel
 	return &emptypb.Empty{}, nil
 }
 
-func callerOf(ctx context.Context) *authn.Principal {
+func callerPrincipal(ctx context.Context) *authn.Principal {
 	if p, ok := authn.From(ctx); ok {
 		return p
 	}

@@ -90,8 +90,8 @@ func to(delegate int64, first, last string) *commonsv1.Delegation {
 	return &commonsv1.Delegation{Delegate: byID(delegate), StartDate: first, EndDate: last}
 }
 
-// from is one by somebody else than the caller, as a role unless that is "".
-func from(delegator *commonsv1.DelegationPerson, delegate *commonsv1.DelegationPerson, role string) *commonsv1.Delegation {
+// newDelegation is one by somebody else than the caller, as a role unless that is "".
+func newDelegation(delegator *commonsv1.DelegationPerson, delegate *commonsv1.DelegationPerson, role string) *commonsv1.Delegation {
 	out := &commonsv1.Delegation{Delegator: delegator, Delegate: delegate, StartDate: "2026-03-12", EndDate: "2026-03-12"}
 	if role != "" {
 		out.Role = &commonv1.Ref{Qualifier: &role}
@@ -115,17 +115,17 @@ func TestWhoDelegatesToWhom(t *testing.T) {
 		{"around another one", caller(t, 1, "own"), to(2, "2026-03-09", "2026-03-21"), delegation.CodeOverlap},
 		{"to somebody else at the same time", caller(t, 1, "own"), to(3, "2026-03-10", "2026-03-20"), ""},
 		{"back at the same time", caller(t, 2, "own"), to(1, "2026-03-10", "2026-03-20"), ""},
-		{"to oneself", caller(t, 1, "own"), from(nil, byNumber("P1"), ""), delegation.CodeInvalid},
-		{"to nobody", caller(t, 1, "own"), from(nil, nil, ""), delegation.CodeInvalid},
-		{"to somebody who is not there", caller(t, 1, "own"), from(nil, byID(99), ""), delegation.CodePerson},
-		{"to somebody whom one does not see", caller(t, 1, "own"), from(nil, byNumber("P5"), ""), delegation.CodePerson},
-		{"by a user who is no person", chief(t), from(nil, byID(2), ""), delegation.CodeInvalid},
-		{"of somebody else, who is seen", caller(t, 1, "group"), from(byID(3), byID(2), ""), delegation.CodeExceeds},
-		{"of anybody, by who sees everybody", chief(t), from(byNumber("P3"), byID(5), ""), ""},
-		{"of who may not log in", chief(t), from(byID(4), byID(2), ""), delegation.CodeNotActive},
-		{"a role", caller(t, 3, "own"), from(nil, byID(2), "Planner"), ""},
-		{"a role that is not there", caller(t, 3, "own"), from(nil, byID(2), "Nobody"), delegation.CodeRole},
-		{"a role that may more", caller(t, 3, "own"), from(nil, byID(2), "Chief"), delegation.CodeExceeds},
+		{"to oneself", caller(t, 1, "own"), newDelegation(nil, byNumber("P1"), ""), delegation.CodeInvalid},
+		{"to nobody", caller(t, 1, "own"), newDelegation(nil, nil, ""), delegation.CodeInvalid},
+		{"to somebody who is not there", caller(t, 1, "own"), newDelegation(nil, byID(99), ""), delegation.CodePerson},
+		{"to somebody whom one does not see", caller(t, 1, "own"), newDelegation(nil, byNumber("P5"), ""), delegation.CodePerson},
+		{"by a user who is no person", chief(t), newDelegation(nil, byID(2), ""), delegation.CodeInvalid},
+		{"of somebody else, who is seen", caller(t, 1, "group"), newDelegation(byID(3), byID(2), ""), delegation.CodeExceeds},
+		{"of anybody, by who sees everybody", chief(t), newDelegation(byNumber("P3"), byID(5), ""), ""},
+		{"of who may not log in", chief(t), newDelegation(byID(4), byID(2), ""), delegation.CodeNotActive},
+		{"a role", caller(t, 3, "own"), newDelegation(nil, byID(2), "Planner"), ""},
+		{"a role that is not there", caller(t, 3, "own"), newDelegation(nil, byID(2), "Nobody"), delegation.CodeRole},
+		{"a role that may more", caller(t, 3, "own"), newDelegation(nil, byID(2), "Chief"), delegation.CodeExceeds},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made, err := h.CreateDelegation(c.caller, c.sent)
@@ -155,7 +155,7 @@ func TestWhoEndsDelegations(t *testing.T) {
 		{"who sees everybody and may", chief(t), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made, err := h.CreateDelegation(caller(t, 3, "own"), from(nil, byID(4), ""))
+			made, err := h.CreateDelegation(caller(t, 3, "own"), newDelegation(nil, byID(4), ""))
 			require.NoError(t, err)
 			_, err = h.DeleteDelegation(c.caller, &commonsv1.DeleteDelegationRequest{Id: made.GetId()})
 			assert.Equal(t, c.ends, err == nil, "%v", err)

@@ -15,7 +15,7 @@ import (
 
 // resolve finds the delegator and the delegate.
 func (h *Handler) resolve(ctx context.Context, tenantID int64, d *delegation, req *commonsv1.Delegation) error {
-	caller := callerOf(ctx)
+	caller := callerPrincipal(ctx)
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
 		return err

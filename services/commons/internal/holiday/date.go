@@ -15,9 +15,9 @@ import (
 // dateTime is the format of dates and times of day, without a zone.
 const dateTime = "2006-01-02T15:04:05"
 
-// dayOf returns the day on which the rule puts the holiday in a year, or false if the year
+// holidayDay returns the day on which the rule puts the holiday in a year, or false if the year
 // has no such day. The rule must be well formed.
-func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
+func holidayDay(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 	var h *cal.Holiday
 	observed := false
 	switch {
@@ -26,7 +26,7 @@ func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 		h = &cal.Holiday{Month: time.Month(r.GetMonth()), Day: int(r.GetDay()), Func: cal.CalcDayOfMonth}
 	case rule.GetWeekday() != nil:
 		r := rule.GetWeekday()
-		weekday, _ := weekdayOf(r.GetDayOfWeek())
+		weekday, _ := parseWeekday(r.GetDayOfWeek())
 		h = &cal.Holiday{Month: time.Month(r.GetMonth()), Weekday: weekday, Offset: int(r.GetOrdinal()), Func: cal.CalcWeekdayOffset}
 	case rule.GetEaster() != nil:
 		r := rule.GetEaster()
@@ -50,7 +50,7 @@ func dayOf(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 	return day, true
 }
 
-func weekdayOf(name string) (time.Weekday, bool) {
+func parseWeekday(name string) (time.Weekday, bool) {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if strings.ToUpper(day.String()) == name {
 			return day, true
@@ -68,7 +68,7 @@ func dateIn(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	}
 	date.Enabled = proto.Bool(date.GetEnabled())
 	if date.GetStartDateTime() == "" {
-		day, is := dayOf(h.GetRule(), year)
+		day, is := holidayDay(h.GetRule(), year)
 		if !is {
 			return nil
 		}
@@ -90,8 +90,8 @@ func dateBefore(h *commonsv1.Holiday, year int32) *commonsv1.HolidayDate {
 	return date
 }
 
-// datesOf returns the dates of a holiday in all years that are stored for it.
-func datesOf(h *commonsv1.Holiday) []*commonsv1.HolidayDate {
+// holidayDates returns the dates of a holiday in all years that are stored for it.
+func holidayDates(h *commonsv1.Holiday) []*commonsv1.HolidayDate {
 	var out []*commonsv1.HolidayDate
 	for _, stored := range h.GetDates() {
 		if date := dateIn(h, stored.GetYear()); date != nil {

@@ -10,7 +10,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-func fixed(month, day int32) *commonsv1.HolidayRule {
+func fixedDateRule(month, day int32) *commonsv1.HolidayRule {
 	return &commonsv1.HolidayRule{FixedDate: &commonsv1.HolidayFixedDate{Month: month, Day: day}}
 }
 
@@ -35,9 +35,9 @@ func TestDayOfARule(t *testing.T) {
 		year int32
 		want string // "" when it is not in the year
 	}{
-		{"a fixed date", fixed(12, 25), 2026, "2026-12-25"},
-		{"February 29 of a leap year", fixed(2, 29), 2028, "2028-02-29"},
-		{"February 29 of another year", fixed(2, 29), 2027, ""},
+		{"a fixed date", fixedDateRule(12, 25), 2026, "2026-12-25"},
+		{"February 29 of a leap year", fixedDateRule(2, 29), 2028, "2028-02-29"},
+		{"February 29 of another year", fixedDateRule(2, 29), 2027, ""},
 		{"the fourth Thursday of November", weekday(11, "THURSDAY", 4), 2026, "2026-11-26"},
 		{"the last Monday of May", weekday(5, "MONDAY", -1), 2026, "2026-05-25"},
 		{"a fifth Sunday that is there", weekday(3, "SUNDAY", 5), 2026, "2026-03-29"},
@@ -69,7 +69,7 @@ func TestDayOfARule(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			day, is := dayOf(test.rule, test.year)
+			day, is := holidayDay(test.rule, test.year)
 			assert.Equal(t, test.want != "", is)
 			if is {
 				assert.Equal(t, test.want, day.Format(time.DateOnly))
@@ -88,7 +88,7 @@ func TestPublicHolidaysOfAllYears(t *testing.T) {
 			for _, known := range regions[region] {
 				rule := inRegion(region, known.Name, false)
 				for year := int32(1900); year <= 2999; year += 7 {
-					if day, is := dayOf(rule, year); is {
+					if day, is := holidayDay(rule, year); is {
 						assert.Equal(t, 0, day.Hour(), "%s %d", known.Name, year)
 					}
 				}
@@ -117,7 +117,7 @@ func TestAnImportHasWhatIsObservedInTheYear(t *testing.T) {
 			h := newYear()
 			require.NoError(t, selectImported(h, c.years))
 			var got []string
-			for _, date := range datesOf(h) {
+			for _, date := range holidayDates(h) {
 				assert.True(t, date.GetEnabled())
 				got = append(got, date.GetStartDateTime())
 			}

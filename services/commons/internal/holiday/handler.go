@@ -65,7 +65,7 @@ func filterHoliday(h *commonsv1.Holiday, req *commonsv1.ListHolidaysRequest) boo
 // years. A date of the next year that is observed in the year is included.
 func datesInYear(h *commonsv1.Holiday, year *int32) []*commonsv1.HolidayDate {
 	if year == nil {
-		return datesOf(h)
+		return holidayDates(h)
 	}
 	var out []*commonsv1.HolidayDate
 	for _, date := range []*commonsv1.HolidayDate{dateIn(h, *year), dateBefore(h, *year)} {
@@ -82,7 +82,7 @@ func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayReque
 	if err != nil {
 		return nil, err
 	}
-	holiday.Dates = datesOf(holiday)
+	holiday.Dates = holidayDates(holiday)
 	return holiday, localize(ctx, holiday)
 }
 

@@ -195,7 +195,7 @@ func checkRule(path string, rule *commonsv1.HolidayRule) error {
 		if r.GetMonth() < 1 || r.GetMonth() > 12 {
 			return bad(".weekday.month must be from 1 to 12")
 		}
-		if _, ok := weekdayOf(r.GetDayOfWeek()); !ok {
+		if _, ok := parseWeekday(r.GetDayOfWeek()); !ok {
 			return bad(".weekday.dayOfWeek must be one of MONDAY to SUNDAY")
 		}
 		if r.GetOrdinal() == 0 || r.GetOrdinal() < -5 || r.GetOrdinal() > 5 {

@@ -23,7 +23,7 @@ func TestRulesOfPublicHolidaysAreTaken(t *testing.T) {
 func TestMergeKeepsWhatIsNotGiven(t *testing.T) {
 	t.Parallel()
 	before, err := merge("[0]", nil, &commonsv1.Holiday{
-		Name: "Midsummer", Description: "The longest day", Rule: fixed(6, 24),
+		Name: "Midsummer", Description: "The longest day", Rule: fixedDateRule(6, 24),
 		Dates: []*commonsv1.HolidayDate{{Year: 2027, Enabled: proto.Bool(true)}, {Year: 2026, StartDateTime: "2026-06-19T18:00:00"}},
 	})
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestMergeKeepsWhatIsNotGiven(t *testing.T) {
 }
 
 func texts(h *commonsv1.Holiday) (out []string) {
-	for _, d := range datesOf(h) {
+	for _, d := range holidayDates(h) {
 		selected := " false"
 		if d.GetEnabled() {
 			selected = " true"
@@ -75,11 +75,11 @@ func TestHolidaysAreRefused(t *testing.T) {
 		{"with an end only", date(&commonsv1.HolidayDate{Year: 2026, EndDateTime: "2026-01-01T00:00:00"}), CodeMissing},
 		{"that ends as it begins", date(&commonsv1.HolidayDate{Year: 2026, StartDateTime: "2026-01-01T00:00:00", EndDateTime: "2026-01-01T00:00:00"}), CodeInvalid},
 		{"that never ends", date(&commonsv1.HolidayDate{Year: 2026, StartDateTime: "2026-01-01T00:00:00", EndDateTime: "2026-05-01T00:00:00"}), CodeInvalid},
-		{"twice in a year", &commonsv1.Holiday{Name: "H", Rule: fixed(1, 1), Dates: []*commonsv1.HolidayDate{{Year: 2026}, {Year: 2026}}}, CodeInvalid},
+		{"twice in a year", &commonsv1.Holiday{Name: "H", Rule: fixedDateRule(1, 1), Dates: []*commonsv1.HolidayDate{{Year: 2026}, {Year: 2026}}}, CodeInvalid},
 		{"with an empty rule", ruled(&commonsv1.HolidayRule{}), CodeRule},
-		{"with two rules", ruled(&commonsv1.HolidayRule{FixedDate: fixed(1, 1).GetFixedDate(), Easter: easter(1, false).GetEaster()}), CodeRule},
-		{"on February 30", ruled(fixed(2, 30)), CodeRule},
-		{"in no month", ruled(fixed(0, 3)), CodeRule},
+		{"with two rules", ruled(&commonsv1.HolidayRule{FixedDate: fixedDateRule(1, 1).GetFixedDate(), Easter: easter(1, false).GetEaster()}), CodeRule},
+		{"on February 30", ruled(fixedDateRule(2, 30)), CodeRule},
+		{"in no month", ruled(fixedDateRule(0, 3)), CodeRule},
 		{"on no weekday", ruled(weekday(5, "Monday", 1)), CodeRule},
 		{"on a sixth Monday", ruled(weekday(5, "MONDAY", 6)), CodeRule},
 		{"long after Easter", ruled(easter(400, false)), CodeRule},

@@ -21,10 +21,10 @@ func kind() *setup.Kind[*commonsv1.Holiday] {
 	})
 }
 
-// changed returns the event with the present state of a holiday.
-func changed(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
+// changedEvent returns the event with the present state of a holiday.
+func changedEvent(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 	out := &commonsv1.HolidayChanged{Id: h.GetId(), Version: h.GetVersion(), Name: h.GetName(), Translations: h.GetTranslations()}
-	for _, date := range datesOf(h) {
+	for _, date := range holidayDates(h) {
 		if date.GetEnabled() {
 			out.Dates = append(out.Dates, date)
 		}
@@ -64,7 +64,7 @@ func Topic() replica.Topic {
 						return nil, fmt.Errorf("raise the version of holiday %d: %w", w.Key, err)
 					}
 				}
-				events[i] = changed(h)
+				events[i] = changedEvent(h)
 			}
 			return events, nil
 		},

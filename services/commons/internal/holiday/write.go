@@ -55,9 +55,9 @@ func (c *change) record(before, now *commonsv1.Holiday) {
 	c.byID[now.GetId()], c.byName[key(now.GetName())] = now, now
 }
 
-// put stores a holiday as a replacement or as a new one. If nothing differs, the version
+// putHoliday stores a holiday as a replacement or as a new one. If nothing differs, the version
 // stays.
-func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (stored *commonsv1.Holiday, err error) {
+func (c *change) putHoliday(ctx context.Context, before, holiday *commonsv1.Holiday) (stored *commonsv1.Holiday, err error) {
 	if before != nil && proto.Equal(before, holiday) {
 		return holiday, nil
 	}
@@ -77,7 +77,7 @@ func (c *change) put(ctx context.Context, before, holiday *commonsv1.Holiday) (s
 		if err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, c.tenantID, changed(stored))
+		return outbox.Append(ctx, tx, c.tenantID, changedEvent(stored))
 	})
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (h *Handler) MultiUpsertHolidays(ctx context.Context, req *commonsv1.MultiU
 	}
 	list := outcome.Successes()
 	for _, holiday := range list {
-		holiday.Dates = datesOf(holiday)
+		holiday.Dates = holidayDates(holiday)
 	}
 	if err := localize(ctx, list...); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (c *change) upsert(ctx context.Context, path string, given *commonsv1.Holid
 	if err != nil {
 		return nil, err
 	}
-	return c.put(ctx, before, holiday)
+	return c.putHoliday(ctx, before, holiday)
 }
 
 // find returns the holiday that a reference names. An id takes precedence over a name.

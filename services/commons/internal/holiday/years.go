@@ -31,7 +31,7 @@ func (h *Handler) ApplyUpsertHolidayYears(ctx context.Context, req *commonsv1.Ho
 
 func response(ctx context.Context, list []*commonsv1.Holiday) (*commonsv1.HolidayList, error) {
 	for _, holiday := range list {
-		holiday.Dates = datesOf(holiday)
+		holiday.Dates = holidayDates(holiday)
 	}
 	return &commonsv1.HolidayList{Holidays: list}, localize(ctx, list...)
 }
@@ -80,7 +80,7 @@ func (c *change) selectYears(ctx context.Context, years []*commonsv1.HolidayYear
 	}
 	out := make([]*commonsv1.Holiday, 0, len(order))
 	for _, id := range order {
-		stored, err := c.put(ctx, c.byID[id], after[id])
+		stored, err := c.putHoliday(ctx, c.byID[id], after[id])
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +135,7 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 			if err := selectImported(after, req.GetYears()); err != nil {
 				return err
 			}
-			stored, err := c.put(ctx, before, after)
+			stored, err := c.putHoliday(ctx, before, after)
 			if err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 		if err != nil {
 			return err
 		}
-		versions := []timeline.Interval[version]{{Days: days, Value: version{}.changed(given)}}
+		versions := []timeline.Interval[version]{{Days: days, Value: version{}.withSent(given)}}
 		if err := replace(ctx, tx, tenantID, id, versions); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 		if given.EffectiveDate != "" && days.From < versions[0].Days.From {
 			return errNotOnDate(req.GetJobId(), days.From)
 		}
-		versions = timeline.Change(versions, days, func(v version) version { return v.changed(given) })
+		versions = timeline.Change(versions, days, func(v version) version { return v.withSent(given) })
 		if err := replace(ctx, tx, tenantID, req.GetJobId(), versions); err != nil {
 			return err
 		}

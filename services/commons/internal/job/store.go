@@ -61,7 +61,7 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 		return nil, err
 	}
 	if !exists {
-		return nil, unknown(id)
+		return nil, unknownJobError(id)
 	}
 	return nil, errNotOnDate(id, day)
 }
@@ -114,7 +114,7 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 	var locked int64
 	err := db.QueryRow(ctx, `SELECT id FROM job WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenantID, id).Scan(&locked)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, unknown(id)
+		return nil, unknownJobError(id)
 	}
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
 		return fault.Invalid(structure.CodeInUse,
 			fmt.Sprintf("The job with the id %d is that of a location. Take it off its locations first.", id))
 	case errors.Is(err, pgx.ErrNoRows):
-		return unknown(id)
+		return unknownJobError(id)
 	}
 	return err
 }

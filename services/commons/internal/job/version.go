@@ -19,8 +19,8 @@ type version struct {
 	updatedAt *time.Time
 }
 
-// changed returns the version with the sent properties of a job applied.
-func (v version) changed(given *commonsv1.Job) version {
+// withSent returns the version with the sent properties of a job applied.
+func (v version) withSent(given *commonsv1.Job) version {
 	for into, value := range map[*string]*string{
 		&v.name: given.Name, &v.fullName: given.FullName, &v.description: given.Description,
 		&v.code: given.Code, &v.color: given.Color, &v.displayOrder: given.DisplayOrder,
@@ -49,8 +49,8 @@ func check(given *commonsv1.Job) error {
 	return nil
 }
 
-// unknown returns the error for a job that does not exist.
-func unknown(id int64) *fault.Error {
+// unknownJobError returns the error for a job that does not exist.
+func unknownJobError(id int64) *fault.Error {
 	return fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d.", id))
 }
 

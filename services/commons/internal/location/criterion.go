@@ -53,22 +53,22 @@ func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (que
 	}{
 		{where.GetQuery() != nil, func() (question, error) { return readQuery(where.GetQuery()) }},
 		{where.GetDescendantsOf() != nil, func() (question, error) {
-			return h.readOf(ctx, "where.descendantsOf", descendants, where.GetDescendantsOf())
+			return h.parseQuestion(ctx, "where.descendantsOf", descendants, where.GetDescendantsOf())
 		}},
 		{where.GetDescendantsOfDuring() != nil, func() (question, error) {
 			return h.readDuring(ctx, "where.descendantsOfDuring", descendants, where.GetDescendantsOfDuring())
 		}},
 		{where.GetChildrenOf() != nil, func() (question, error) {
-			return h.readOf(ctx, "where.childrenOf", children, where.GetChildrenOf())
+			return h.parseQuestion(ctx, "where.childrenOf", children, where.GetChildrenOf())
 		}},
 		{where.GetChildrenOfDuring() != nil, func() (question, error) {
 			return h.readDuring(ctx, "where.childrenOfDuring", children, where.GetChildrenOfDuring())
 		}},
 		{where.GetAncestorsOf() != nil, func() (question, error) {
-			return h.readOf(ctx, "where.ancestorsOf", ancestors, where.GetAncestorsOf())
+			return h.parseQuestion(ctx, "where.ancestorsOf", ancestors, where.GetAncestorsOf())
 		}},
 		{where.GetParentOf() != nil, func() (question, error) {
-			return h.readOf(ctx, "where.parentOf", parent, where.GetParentOf())
+			return h.parseQuestion(ctx, "where.parentOf", parent, where.GetParentOf())
 		}},
 		{where.GetLocationSet() != nil, func() (question, error) { return h.readSet(ctx, where.GetLocationSet()) }},
 		{where.GetLocationsSpan() != nil, func() (question, error) { return h.readSpan(ctx, where.GetLocationsSpan()) }},
@@ -110,7 +110,7 @@ func readQuery(query *commonsv1.LocationQuery) (question, error) {
 		"EMPLOYEE_TRANSFER_GROUP and EMPLOYEE_MGR_TRANSFER_GROUP")
 }
 
-func (h *Handler) readOf(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOf) (question, error) {
+func (h *Handler) parseQuestion(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOf) (question, error) {
 	q := question{kind: kind}
 	if err := checkContext(path+".context", of.GetContext()); err != nil {
 		return q, err

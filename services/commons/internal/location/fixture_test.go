@@ -69,7 +69,7 @@ func (b fixture) below(t *testing.T, ref *commonv1.Ref, day string) []string {
 	return b.reads(t, &commonsv1.LocationWhere{DescendantsOf: &commonsv1.LocationsOf{Context: "ORG", Date: day, LocationRef: ref}})
 }
 
-func refused(t *testing.T, err error, code string) {
+func requireRefused(t *testing.T, err error, code string) {
 	t.Helper()
 	assert.True(t, fault.HasCode(err, code), "%v must have the code %s", err, code)
 }

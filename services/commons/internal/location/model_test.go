@@ -21,7 +21,7 @@ import (
 // span is the number of days that the model knows.
 const span = 10
 
-func dayOf(d int) civil.Date { return civil.Of(2026, 1, 1).AddDays(d) }
+func modelDay(d int) civil.Date { return civil.Of(2026, 1, 1).AddDays(d) }
 
 // state is what the model says of a location on a day.
 type state struct {
@@ -72,8 +72,8 @@ func (m model) valid() bool {
 	return true
 }
 
-// named returns who has a path on a day, or had it last before.
-func (m model) named(path string, day int) int64 {
+// namedLocation returns who has a path on a day, or had it last before.
+func (m model) namedLocation(path string, day int) int64 {
 	for d := day; d >= 0; d-- {
 		for id := range m {
 			if m[id][d].there {
@@ -125,7 +125,7 @@ func (r *run) step() {
 	to := rapid.IntRange(from+1, span).Draw(r.T, "to")
 	kind := rapid.IntRange(0, 5).Draw(r.T, "kind")
 	dates := func(l *commonsv1.Location) *commonsv1.Location {
-		l.EffectiveDate, l.ExpirationDate = dayOf(from).String(), dayOf(to).String()
+		l.EffectiveDate, l.ExpirationDate = modelDay(from).String(), modelDay(to).String()
 		if to == span {
 			l.ExpirationDate = ""
 		}
@@ -177,16 +177,16 @@ func (r *run) step() {
 		}
 		r.apply(next, true, func() error {
 			_, err := r.MultiDeleteLocations(r.ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
-				Nodes: &commonv1.RefList{Ids: []int64{id}}, ForDate: dayOf(from).String(),
+				Nodes: &commonv1.RefList{Ids: []int64{id}}, ForDate: modelDay(from).String(),
 			}})
 			return err
 		})
 	default:
 		set(id, func(s *state) { s.parent = parent })
 		r.apply(next, r.model[id][from].there, func() error {
-			do := &commonsv1.LocationDestination{DestinationRef: ref, StartDate: dayOf(from).String()}
+			do := &commonsv1.LocationDestination{DestinationRef: ref, StartDate: modelDay(from).String()}
 			if to < span {
-				do.EndDate = dayOf(to - 1).String()
+				do.EndDate = modelDay(to - 1).String()
 			}
 			_, err := r.MoveLocations(r.ctx, moveTo(id, do))
 			return err
@@ -229,12 +229,12 @@ func (r *run) compare() {
 	day := rapid.IntRange(0, span-1).Draw(r.T, "day")
 	for path := range r.paths {
 		var id *int64
-		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+locationpath.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, dayOf(day).Time()).Scan(&id))
+		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+locationpath.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, modelDay(day).Time()).Scan(&id))
 		found := int64(0)
 		if id != nil {
 			found = *id
 		}
-		require.Equal(r, r.model.named(path, day), found, "who has %s on day %d", path, day)
+		require.Equal(r, r.model.namedLocation(path, day), found, "who has %s on day %d", path, day)
 	}
 	r.compareNames(day)
 }
@@ -242,10 +242,10 @@ func (r *run) compare() {
 // compareNames compares what names a location or what lies below it on a day.
 func (r *run) compareNames(day int) {
 	top := rapid.SampledFrom(r.ids()).Draw(r.T, "top")
-	names := location.PathsBelow(r, r.pool, structureTenant(r.ctx), top, dayOf(day))
+	names := location.PathsBelow(r, r.pool, structureTenant(r.ctx), top, modelDay(day))
 	want := []string{}
 	for path := range r.paths {
-		id := r.model.named(path, day)
+		id := r.model.namedLocation(path, day)
 		if id == 0 || !r.model[id][day].there {
 			continue
 		}

@@ -26,8 +26,8 @@ var maxLocations = policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count"
 // page is a part of a response. The zero page stands for the whole response.
 type page struct{ index, count int64 }
 
-// pageOf reads the page of a request.
-func pageOf(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
+// parsePage reads the page of a request.
+func parsePage(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
 	p := page{req.GetIndex(), req.GetCount()}
 	switch {
 	case req.Count == nil && p.index != 0:
@@ -50,7 +50,7 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	if err != nil {
 		return nil, err
 	}
-	part, err := pageOf(req, q)
+	part, err := parsePage(req, q)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 		}
 		return nil, fault.OverLimit(structure.CodeTooMany, "locations in the response", actual, maxLocations, "Ask for pages, by index and count.")
 	}
-	return q.stopped(lastPaths(list)), nil
+	return q.withoutStopped(lastPaths(list)), nil
 }
 
 // selectAncestors turns a question for the ancestors of locations into a question for those
@@ -194,9 +194,9 @@ func lastPaths(list []found) []found {
 	return out
 }
 
-// stopped removes the descendants of locations of the stop types, and locations that are not
+// withoutStopped removes the descendants of locations of the stop types, and locations that are not
 // of the requested types.
-func (q *question) stopped(list []found) []found {
+func (q *question) withoutStopped(list []found) []found {
 	if q.stop == nil {
 		return list
 	}
@@ -235,7 +235,7 @@ func hierarchy(f found) []*commonv1.Ref {
 			end = len(f.OrgPath)
 		}
 		path := f.OrgPath[:end]
-		out = append(out, named(&id, &path))
+		out = append(out, newRef(&id, &path))
 		end = min(end+1, len(f.OrgPath))
 	}
 	return out

@@ -36,7 +36,7 @@ func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLo
 		if err != nil {
 			return err
 		}
-		places, err := resolved(ctx, tx, tenantID, slices.Concat(req.GetIds(), byPath.ids), day)
+		places, err := resolveLocations(ctx, tx, tenantID, slices.Concat(req.GetIds(), byPath.ids), day)
 		if err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []strin
 	return p, err
 }
 
-// resolved returns the locations by id, with their properties on a day.
-func resolved(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
+// resolveLocations returns the locations by id, with their properties on a day.
+func resolveLocations(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
 	list, err := find(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
 	if err != nil {
 		return nil, err

@@ -115,10 +115,10 @@ func scan(row pgx.CollectableRow) (found, error) {
 	f.NodeId, f.Name, f.PersistentId, f.OrgPath = &id, &name, persistentID, path
 	f.EffectiveDate, f.ExpirationDate = from.String(), to.String()
 	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
-	if f.ParentNodeRef = named(parent, parentPath(path, name)); parent == nil {
+	if f.ParentNodeRef = newRef(parent, parentPath(path, name)); parent == nil {
 		f.ParentNodeRef = &commonv1.Ref{Id: new(int64(0)), Qualifier: new(topPath)}
 	}
-	f.OrgNodeTypeRef, f.GenericJobRef = named(typeID, typeName), named(jobID, jobName)
+	f.OrgNodeTypeRef, f.GenericJobRef = newRef(typeID, typeName), newRef(jobID, jobName)
 	f.ContextRef = &commonv1.Ref{Id: new(int64(1)), Qualifier: new("ORG")}
 	if f.FullName == nil {
 		f.FullName = &name

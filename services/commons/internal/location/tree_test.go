@@ -52,7 +52,7 @@ func TestMovesKeepHistory(t *testing.T) {
 	t.Run("a move into its own subtree is refused, on whatever day", func(t *testing.T) {
 		for _, parent := range []string{"Acme/West/Store 12", "Acme/West/Store 12/Clerk"} {
 			_, err := b.MoveLocations(ctx, moveTo(store, &commonsv1.LocationDestination{DestinationRef: byPath(parent), StartDate: "2026-04-01"}))
-			refused(t, err, "WRL-10206")
+			requireRefused(t, err, "WRL-10206")
 		}
 		assert.Equal(t, []string{"Acme/West/Store 12/Clerk"}, b.below(t, &commonv1.Ref{Id: &store}, "2026-04-01"), "nothing changed")
 	})
@@ -100,17 +100,17 @@ func TestWhatATreeRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := b.CreateLocation(ctx, c.l)
-			refused(t, err, c.code)
+			requireRefused(t, err, c.code)
 		})
 	}
 	t.Run("a parent that ends", func(t *testing.T) {
 		b.has(t, "Acme", "Old", func(l *commonsv1.Location) { l.ExpirationDate = "2026-01-01" })
 		_, err := b.CreateLocation(ctx, &commonsv1.Location{Name: proto.String("y"), ParentNodeRef: byPath("Acme/Old")})
-		refused(t, err, "WRL-10208")
+		requireRefused(t, err, "WRL-10208")
 	})
 	t.Run("a parent that is used", func(t *testing.T) {
 		_, err := b.MultiDeleteLocations(ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{Nodes: &commonv1.RefList{Ids: []int64{top}}}})
-		refused(t, err, "WRL-10205")
+		requireRefused(t, err, "WRL-10205")
 	})
 	t.Run("a path that gets too long", func(t *testing.T) {
 		long := string(make([]byte, 0, 200))
@@ -126,7 +126,7 @@ func TestWhatATreeRefuses(t *testing.T) {
 			}
 			parent += "/" + long
 		}
-		refused(t, err, "WRL-10207")
+		requireRefused(t, err, "WRL-10207")
 	})
 }
 
@@ -147,8 +147,8 @@ func TestLocationsInUseStay(t *testing.T) {
 		}})
 		return err
 	}
-	refused(t, remove("2025-12-31", "Acme/Clerk"), "WRL-10205")
-	refused(t, remove("", "Acme/Clerk"), "WRL-10205")
+	requireRefused(t, remove("2025-12-31", "Acme/Clerk"), "WRL-10205")
+	requireRefused(t, remove("", "Acme/Clerk"), "WRL-10205")
 	require.NoError(t, remove("2026-01-01", "Acme/Clerk"))
 	assert.Equal(t, []string{"Acme/Clerk"}, b.below(t, byPath("Acme"), "2025-12-31"))
 	assert.Empty(t, b.below(t, byPath("Acme"), "2026-01-01"))

@@ -40,7 +40,7 @@ func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err != nil {
 		return nil, err
 	}
-	say, err := sent(ctx, tx, tenantID, given, days.From)
+	say, err := sentChange(ctx, tx, tenantID, given, days.From)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err != nil {
 		return nil, err
 	}
-	say, err := sent(ctx, tx, tenantID, given, days.From)
+	say, err := sentChange(ctx, tx, tenantID, given, days.From)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,9 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 	return on(ctx, tx, tenantID, id, days.From)
 }
 
-// sent returns a function that applies the sent properties of a location to a version. Paths
+// sentChange returns a function that applies the sent properties of a location to a version. Paths
 // and names in references are resolved on a day.
-func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
+func sentChange(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
 	if err := check(given); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 	}
 	var typeID, jobID *int64
 	if r := given.GetOrgNodeTypeRef(); r != nil {
-		if typeID, err = one(r, "orgNodeTypeRef", func(refs []*commonv1.Ref) ([]int64, error) {
+		if typeID, err = resolveOne(r, "orgNodeTypeRef", func(refs []*commonv1.Ref) ([]int64, error) {
 			id, err := locationtype.ResolveOn(ctx, tx, tenantID, refs[0], day)
 			return []int64{id}, err
 		}); err != nil {
@@ -124,7 +124,7 @@ func sent(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Locat
 		}
 	}
 	if r := given.GetGenericJobRef(); r != nil {
-		if jobID, err = one(r, "genericJobRef", func(refs []*commonv1.Ref) ([]int64, error) {
+		if jobID, err = resolveOne(r, "genericJobRef", func(refs []*commonv1.Ref) ([]int64, error) {
 			return job.Resolve(ctx, tx, tenantID, refs, day)
 		}); err != nil {
 			return nil, err
@@ -174,13 +174,13 @@ func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *
 	if ref == nil || isTop(ref) {
 		return nil, nil
 	}
-	return one(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
+	return resolveOne(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
 		return locationpath.Resolve(ctx, tx, tenantID, refs, day)
 	})
 }
 
-// one resolves a single reference.
-func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64, error)) (*int64, error) {
+// resolveOne resolves a single reference.
+func resolveOne(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64, error)) (*int64, error) {
 	if err := structure.CheckRef(path, ref); err != nil {
 		return nil, err
 	}
@@ -191,8 +191,8 @@ func one(ref *commonv1.Ref, path string, resolve func([]*commonv1.Ref) ([]int64,
 	return &ids[0], nil
 }
 
-// named returns a reference with an id and a qualifier, or nil without an id.
-func named(id *int64, qualifier *string) *commonv1.Ref {
+// newRef returns a reference with an id and a qualifier, or nil without an id.
+func newRef(id *int64, qualifier *string) *commonv1.Ref {
 	if id == nil {
 		return nil
 	}

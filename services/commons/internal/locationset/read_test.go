@@ -16,11 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// drawn writes a node with what lies below it.
-func drawn(n *commonsv1.LocationSetNode) string {
+// drawNode writes a node with what lies below it.
+func drawNode(n *commonsv1.LocationSetNode) string {
 	below := make([]string, len(n.GetChildren()))
 	for i, child := range n.GetChildren() {
-		below[i] = drawn(child)
+		below[i] = drawNode(child)
 	}
 	if len(below) == 0 {
 		return n.GetNodeName()
@@ -49,7 +49,7 @@ func TestTreesOfSets(t *testing.T) {
 			for i, path := range c.paths {
 				set.NodeRefs = append(set.NodeRefs, &commonv1.Ref{Id: proto.Int64(int64(i)), Qualifier: &path})
 			}
-			assert.Equal(t, c.want, drawn(tree(set)))
+			assert.Equal(t, c.want, drawNode(tree(set)))
 		})
 	}
 }

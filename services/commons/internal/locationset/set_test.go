@@ -49,8 +49,8 @@ func create(ctx context.Context, h *locationset.Handler, day string, set *common
 	return h.CreateLocationSet(ctx, &commonsv1.CreateLocationSetRequest{LocationSet: set, Date: day})
 }
 
-// described is a set with its description, how often it was changed, and its locations.
-func described(set *commonsv1.LocationSet) string {
+// describeSet is a set with its description, how often it was changed, and its locations.
+func describeSet(set *commonsv1.LocationSet) string {
 	var paths []string
 	for _, ref := range set.GetNodeRefs() {
 		paths = append(paths, ref.GetQualifier())
@@ -94,7 +94,7 @@ func TestSetsThatAreNotCreated(t *testing.T) {
 	t.Run("the name of a set of another type", func(t *testing.T) {
 		made, err := create(ctx, h, "2026-06-01", &set{Name: "Managers", TypeId: two, Description: "é", NodeRefs: []*commonv1.Ref{at("Acme/New"), at("Acme"), at("Acme")}})
 		require.NoError(t, err)
-		assert.Equal(t, `"é" 1 [Acme Acme/New]`, described(made))
+		assert.Equal(t, `"é" 1 [Acme Acme/New]`, describeSet(made))
 	})
 }
 
@@ -149,7 +149,7 @@ func TestChangesOfSets(t *testing.T) {
 			}
 			now, err := h.GetLocationSet(ctx, &commonsv1.GetLocationSetRequest{Id: made.GetId()})
 			require.NoError(t, err)
-			assert.Equal(t, c.want, described(now))
+			assert.Equal(t, c.want, describeSet(now))
 		})
 	}
 }

@@ -62,10 +62,10 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.Locatio
 	err = tx.QueryRow(ctx, `INSERT INTO location_set (tenant_id, name, description, type_id, include_all_enabled, persistent_id)
 		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenantID, c.GetName(), c.GetDescription(), c.GetTypeId(),
 		c.GetIncludeAllEnabled(), cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
-	return id, taken(err, c.GetName())
+	return id, nameTakenError(err, c.GetName())
 }
 
-func taken(err error, name string) error {
+func nameTakenError(err error, name string) error {
 	if pgerr.IsUnique(err, "location_set_name") {
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location set of this type with the name %q already.", name))
 	}
@@ -99,7 +99,7 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, c *commonsv1.Lo
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Conflict(fault.CodeStale, "The location set was changed since it was read. Read it again.")
 	}
-	return taken(err, c.GetName())
+	return nameTakenError(err, c.GetName())
 }
 
 func notFound(id int64) *fault.Error {

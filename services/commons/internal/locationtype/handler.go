@@ -45,8 +45,8 @@ const (
 // mapContexts are the contexts of a type, indexed by id: both, or one of them.
 var mapContexts = []string{"", "ORG", "FORECAST"}
 
-// mapContextOf returns the context in a sent type, or nil if it has none.
-func mapContextOf(given *commonsv1.LocationType) (*string, error) {
+// sentMapContext returns the context in a sent type, or nil if it has none.
+func sentMapContext(given *commonsv1.LocationType) (*string, error) {
 	ref := given.GetMapContextType()
 	at := slices.Index(mapContexts, ref.GetQualifier())
 	switch {
@@ -170,7 +170,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 	if err != nil {
 		return nil, err
 	}
-	mapContext, err := mapContextOf(given)
+	mapContext, err := sentMapContext(given)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 		return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf("There are %d location types already, and no more may be.", maxTypes))
 	}
 	if err != nil {
-		return nil, taken(err, given)
+		return nil, nameTakenError(err, given)
 	}
 	return t, rpc.SetVersion(ctx, version)
 }
@@ -209,7 +209,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	if err != nil {
 		return nil, err
 	}
-	mapContext, err := mapContextOf(given)
+	mapContext, err := sentMapContext(given)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	case pgerr.IsCheck(err, "location_type_days"):
 		return nil, fault.Invalid(structure.CodeExpiry, "expirationDate must be after effectiveDate.")
 	case err != nil:
-		return nil, taken(err, given)
+		return nil, nameTakenError(err, given)
 	}
 	return t, rpc.SetVersion(ctx, version)
 }
@@ -298,7 +298,7 @@ func check(given *commonsv1.LocationType) error {
 	return nil
 }
 
-func taken(err error, given *commonsv1.LocationType) error {
+func nameTakenError(err error, given *commonsv1.LocationType) error {
 	if pgerr.IsUnique(err, "location_type_name") {
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("There is a location type with the name %q already.", given.GetName()))
 	}
@@ -308,7 +308,7 @@ func taken(err error, given *commonsv1.LocationType) error {
 	return err
 }
 
-func unknown(ref *commonv1.Ref) *fault.Error {
+func unknownTypeError(ref *commonv1.Ref) *fault.Error {
 	return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location type with %s.", structure.Text(ref)))
 }
 
@@ -323,7 +323,7 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 	for i, ref := range refs {
 		t := find(ref)
 		if t == nil {
-			return nil, unknown(ref)
+			return nil, unknownTypeError(ref)
 		}
 		ids[i] = t.GetId()
 	}
@@ -340,7 +340,7 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 	t := find(ref)
 	switch {
 	case t == nil:
-		return 0, unknown(ref)
+		return 0, unknownTypeError(ref)
 	case !isInEffect(t, civil.Through(day, day)):
 		return 0, fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location type with %s is not in effect on %s.", structure.Text(ref), day))
 	}

@@ -57,7 +57,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	for _, ref := range refs {
 		switch t := find(ref); {
 		case t == nil:
-			out.Fail(ref, unknown(ref))
+			out.Fail(ref, unknownTypeError(ref))
 		case fits[t.GetId()]:
 			out.Succeed(ref, t)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-func namesOf(list []*locationType) []string {
+func typeNames(list []*locationType) []string {
 	out := []string{}
 	for _, l := range list {
 		out = append(out, l.GetName())
@@ -26,7 +26,7 @@ func namesOf(list []*locationType) []string {
 func TestTypesInEffect(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
-	made, err := h.CreateLocationType(ctx, &locationType{Name: named("Spring"), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"})
+	made, err := h.CreateLocationType(ctx, &locationType{Name: newName("Spring"), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"})
 	require.NoError(t, err)
 	for day, isInEffect := range map[string]bool{
 		"": true, "2026-02-28": false, "2026-03-01": true, "2026-05-31": true, "2026-06-01": false,
@@ -47,10 +47,10 @@ func TestTypesByCriteria(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
 	for _, l := range []*locationType{
-		{Name: named("Site"), HierarchyOrder: proto.Int32(2)},
-		{Name: named("Area"), HierarchyOrder: proto.Int32(2), DisplayOrder: proto.Int32(-1), MapContextType: byName("ORG")},
-		{Name: named("Firm"), HierarchyOrder: proto.Int32(1), MapContextType: byName("FORECAST")},
-		{Name: named("Spring"), HierarchyOrder: proto.Int32(3), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"},
+		{Name: newName("Site"), HierarchyOrder: proto.Int32(2)},
+		{Name: newName("Area"), HierarchyOrder: proto.Int32(2), DisplayOrder: proto.Int32(-1), MapContextType: byName("ORG")},
+		{Name: newName("Firm"), HierarchyOrder: proto.Int32(1), MapContextType: byName("FORECAST")},
+		{Name: newName("Spring"), HierarchyOrder: proto.Int32(3), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"},
 	} {
 		_, err := h.CreateLocationType(ctx, l)
 		require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestTypesByCriteria(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.want, namesOf(list.GetLocationTypes()))
+			assert.Equal(t, c.want, typeNames(list.GetLocationTypes()))
 		})
 	}
 }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 type locationType = commonsv1.LocationType
 
-func named(name string) *string { return &name }
+func newName(name string) *string { return &name }
 
 func byName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
@@ -37,17 +37,17 @@ func newTypes(t *testing.T) (context.Context, *pg.Pool, *locationtype.Handler) {
 	return tenant.With(t.Context(), 1), pool, locationtype.New(pool)
 }
 
-// described is what a type says of itself.
-func described(l *locationType) string {
+// describeType is what a type says of itself.
+func describeType(l *locationType) string {
 	return fmt.Sprintf("%s %q %s..%s %s", l.GetName(), l.GetDescription(), l.GetEffectiveDate(), l.GetExpirationDate(), l.GetMapContextType().GetQualifier())
 }
 
 func TestNewTypes(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
-	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken"), PersistentId: "taken"})
+	_, err := h.CreateLocationType(ctx, &locationType{Name: newName("Taken"), PersistentId: "taken"})
 	require.NoError(t, err)
-	_, err = h.CreateLocationType(tenant.With(t.Context(), 2), &locationType{Name: named("Taken"), PersistentId: "taken"})
+	_, err = h.CreateLocationType(tenant.With(t.Context(), 2), &locationType{Name: newName("Taken"), PersistentId: "taken"})
 	require.NoError(t, err, "tenants have their own")
 	for _, c := range []struct {
 		name string
@@ -55,23 +55,23 @@ func TestNewTypes(t *testing.T) {
 		code string // "" for one that is stored as want
 		want string
 	}{
-		{"a name alone", &locationType{Name: named("A")}, "", `A "" 1900-01-01..3000-01-01 `},
-		{"some days", &locationType{Name: named("B"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-02"}, "", `B "" 2026-01-01..2026-01-02 `},
-		{"days beyond the calendar", &locationType{Name: named("C"), EffectiveDate: "1850-01-01", ExpirationDate: "9999-12-31"}, "", `C "" 1900-01-01..3000-01-01 `},
-		{"a context", &locationType{Name: named("D"), MapContextType: byName("FORECAST")}, "", `D "" 1900-01-01..3000-01-01 FORECAST`},
-		{"a context by its id", &locationType{Name: named("E"), MapContextType: &commonv1.Ref{Id: proto.Int64(1)}}, "", `E "" 1900-01-01..3000-01-01 ORG`},
-		{"an id", &locationType{Id: proto.Int64(1), Name: named("X")}, structure.CodeIDGiven, ""},
+		{"a name alone", &locationType{Name: newName("A")}, "", `A "" 1900-01-01..3000-01-01 `},
+		{"some days", &locationType{Name: newName("B"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-02"}, "", `B "" 2026-01-01..2026-01-02 `},
+		{"days beyond the calendar", &locationType{Name: newName("C"), EffectiveDate: "1850-01-01", ExpirationDate: "9999-12-31"}, "", `C "" 1900-01-01..3000-01-01 `},
+		{"a context", &locationType{Name: newName("D"), MapContextType: byName("FORECAST")}, "", `D "" 1900-01-01..3000-01-01 FORECAST`},
+		{"a context by its id", &locationType{Name: newName("E"), MapContextType: &commonv1.Ref{Id: proto.Int64(1)}}, "", `E "" 1900-01-01..3000-01-01 ORG`},
+		{"an id", &locationType{Id: proto.Int64(1), Name: newName("X")}, structure.CodeIDGiven, ""},
 		{"no name", &locationType{}, structure.CodeMissing, ""},
-		{"a blank name", &locationType{Name: named(" ")}, structure.CodeMissing, ""},
-		{"a name with a bell", &locationType{Name: named("a\x07b")}, structure.CodeValue, ""},
-		{"a name that is taken", &locationType{Name: named("Taken")}, structure.CodeTaken, ""},
-		{"a persistent id that is taken", &locationType{Name: named("X"), PersistentId: "taken"}, structure.CodeTaken, ""},
-		{"no day", &locationType{Name: named("X"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-01"}, structure.CodeExpiry, ""},
-		{"no day of the calendar", &locationType{Name: named("X"), EffectiveDate: "3000-01-01"}, structure.CodeExpiry, ""},
-		{"a day that is not", &locationType{Name: named("X"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},
-		{"an unknown context", &locationType{Name: named("X"), MapContextType: byName("org")}, structure.CodeValue, ""},
-		{"the id of no context", &locationType{Name: named("X"), MapContextType: &commonv1.Ref{Id: proto.Int64(3)}}, structure.CodeValue, ""},
-		{"a negative id of a context", &locationType{Name: named("X"), MapContextType: &commonv1.Ref{Id: proto.Int64(-1)}}, structure.CodeValue, ""},
+		{"a blank name", &locationType{Name: newName(" ")}, structure.CodeMissing, ""},
+		{"a name with a bell", &locationType{Name: newName("a\x07b")}, structure.CodeValue, ""},
+		{"a name that is taken", &locationType{Name: newName("Taken")}, structure.CodeTaken, ""},
+		{"a persistent id that is taken", &locationType{Name: newName("X"), PersistentId: "taken"}, structure.CodeTaken, ""},
+		{"no day", &locationType{Name: newName("X"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-01-01"}, structure.CodeExpiry, ""},
+		{"no day of the calendar", &locationType{Name: newName("X"), EffectiveDate: "3000-01-01"}, structure.CodeExpiry, ""},
+		{"a day that is not", &locationType{Name: newName("X"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},
+		{"an unknown context", &locationType{Name: newName("X"), MapContextType: byName("org")}, structure.CodeValue, ""},
+		{"the id of no context", &locationType{Name: newName("X"), MapContextType: &commonv1.Ref{Id: proto.Int64(3)}}, structure.CodeValue, ""},
+		{"a negative id of a context", &locationType{Name: newName("X"), MapContextType: &commonv1.Ref{Id: proto.Int64(-1)}}, structure.CodeValue, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestNewTypes(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.want, described(made))
+			assert.Equal(t, c.want, describeType(made))
 			assert.NotEmpty(t, made.GetPersistentId())
 		})
 	}
@@ -90,7 +90,7 @@ func TestNewTypes(t *testing.T) {
 func TestTypesChange(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newTypes(t)
-	_, err := h.CreateLocationType(ctx, &locationType{Name: named("Taken"), PersistentId: "taken"})
+	_, err := h.CreateLocationType(ctx, &locationType{Name: newName("Taken"), PersistentId: "taken"})
 	require.NoError(t, err)
 	const before = `"old" 2026-01-01..2027-01-01 ORG`
 	for i, c := range []struct {
@@ -103,12 +103,12 @@ func TestTypesChange(t *testing.T) {
 		{"the end", &locationType{ExpirationDate: "2026-01-02"}, "", `"old" 2026-01-01..2026-01-02 ORG`},
 		{"the beginning", &locationType{EffectiveDate: "2026-12-31"}, "", `"old" 2026-12-31..2027-01-01 ORG`},
 		{"a persistent id that is taken", &locationType{PersistentId: "taken"}, "", before}, // it never changes
-		{"no description", &locationType{Description: named("")}, "", `"" 2026-01-01..2027-01-01 ORG`},
+		{"no description", &locationType{Description: newName("")}, "", `"" 2026-01-01..2027-01-01 ORG`},
 		{"both contexts", &locationType{MapContextType: byName("")}, "", `"old" 2026-01-01..2027-01-01 `},
 		{"an end on the first day", &locationType{ExpirationDate: "2026-01-01"}, structure.CodeExpiry, before},
 		{"a beginning after the last day", &locationType{EffectiveDate: "2027-01-01"}, structure.CodeExpiry, before},
-		{"a name that is taken", &locationType{Name: named("Taken")}, structure.CodeTaken, before},
-		{"an empty name", &locationType{Name: named("")}, structure.CodeMissing, before},
+		{"a name that is taken", &locationType{Name: newName("Taken")}, structure.CodeTaken, before},
+		{"an empty name", &locationType{Name: newName("")}, structure.CodeMissing, before},
 		{"another id", &locationType{Id: proto.Int64(0)}, structure.CodeOtherID, before},
 		{"an unknown context", &locationType{MapContextType: byName("BOTH")}, structure.CodeValue, before},
 		{"a day that is not", &locationType{ExpirationDate: "2026-13-01"}, fault.CodeDate, before},
@@ -117,7 +117,7 @@ func TestTypesChange(t *testing.T) {
 			t.Parallel()
 			name := fmt.Sprint("T-", i)
 			made, err := h.CreateLocationType(ctx, &locationType{
-				Name: &name, Description: named("old"), EffectiveDate: "2026-01-01", ExpirationDate: "2027-01-01", MapContextType: byName("ORG"),
+				Name: &name, Description: newName("old"), EffectiveDate: "2026-01-01", ExpirationDate: "2027-01-01", MapContextType: byName("ORG"),
 			})
 			require.NoError(t, err)
 			_, err = h.UpdateLocationType(ctx, &commonsv1.UpdateLocationTypeRequest{Id: made.GetId(), LocationType: c.sent})
@@ -128,7 +128,7 @@ func TestTypesChange(t *testing.T) {
 			}
 			now, err := h.GetLocationType(ctx, &commonsv1.GetLocationTypeRequest{Id: made.GetId()})
 			require.NoError(t, err)
-			assert.Equal(t, name+" "+c.want, described(now))
+			assert.Equal(t, name+" "+c.want, describeType(now))
 			assert.Equal(t, made.GetPersistentId(), now.GetPersistentId())
 		})
 	}
@@ -138,12 +138,12 @@ func TestTypesChange(t *testing.T) {
 func TestTypesOfLocations(t *testing.T) {
 	t.Parallel()
 	ctx, pool, h := newTypes(t)
-	shop, err := h.CreateLocationType(ctx, &locationType{Name: named("Shop"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-07-01"})
+	shop, err := h.CreateLocationType(ctx, &locationType{Name: newName("Shop"), EffectiveDate: "2026-01-01", ExpirationDate: "2026-07-01"})
 	require.NoError(t, err)
 	locations := location.New(pool, clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
 	for _, l := range []*commonsv1.Location{
-		{Name: named("Plain")},
-		{Name: named("Corner"), OrgNodeTypeRef: byName("Shop"), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"},
+		{Name: newName("Plain")},
+		{Name: newName("Corner"), OrgNodeTypeRef: byName("Shop"), EffectiveDate: "2026-03-01", ExpirationDate: "2026-06-01"},
 	} {
 		_, err := locations.CreateLocation(ctx, l)
 		require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestTypesOfLocations(t *testing.T) {
 	for _, day := range []string{"2025-12-31", "2026-07-01"} {
 		t.Run("are not given on "+day, func(t *testing.T) {
 			t.Parallel()
-			_, err := locations.CreateLocation(ctx, &commonsv1.Location{Name: named("On " + day), OrgNodeTypeRef: byName("Shop"), EffectiveDate: day})
+			_, err := locations.CreateLocation(ctx, &commonsv1.Location{Name: newName("On " + day), OrgNodeTypeRef: byName("Shop"), EffectiveDate: day})
 			require.True(t, fault.HasCode(err, structure.CodeNotOnDate), "%v", err)
 		})
 	}

@@ -22,7 +22,7 @@ func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPe
 	}
 	out := &commonsv1.IdentifyPersonsResponse{}
 	err := h.reader.ForEachBase(ctx, req.GetWhere(), func(k store.Key, b *reader.Base) error {
-		out.Persons = append(out.Persons, identified(k, b))
+		out.Persons = append(out.Persons, identifiedPerson(k, b))
 		return nil
 	})
 	return out, err
@@ -52,12 +52,12 @@ func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonId
 		if b, ok := found[keys[i]]; ok {
 			base = &b
 		}
-		out.Persons = append(out.Persons, identified(keys[i], base))
+		out.Persons = append(out.Persons, identifiedPerson(keys[i], base))
 	}
 	return out, nil
 }
 
-func identified(k store.Key, b *reader.Base) *commonsv1.IdentifiedPerson {
+func identifiedPerson(k store.Key, b *reader.Base) *commonsv1.IdentifiedPerson {
 	if b == nil {
 		return &commonsv1.IdentifiedPerson{Identity: k.Identity(), Error: k.NotFound().Body()}
 	}

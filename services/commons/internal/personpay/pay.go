@@ -44,7 +44,7 @@ func scanAccrualProfiles(rows pgx.Rows, of persons) error {
 		if details.GetAccrualProfileName() == "" {
 			continue
 		}
-		days := record.RangeOf(details.GetAccrualProfileEffectiveDate(), details.GetAccrualProfileEndDate())
+		days := record.CheckedRange(details.GetAccrualProfileEffectiveDate(), details.GetAccrualProfileEndDate())
 		if hired != nil {
 			days.From = max(days.From, *hired)
 		}

@@ -86,13 +86,13 @@ func (h *Handler) Days(ctx context.Context, ref *commonv1.Ref) (civil.Range, err
 		text = fmt.Sprint(ref.GetId())
 	}
 	if !known {
-		return civil.Range{}, unknown(text)
+		return civil.Range{}, unknownPeriodError(text)
 	}
 	today, err := h.callersToday(ctx)
 	return period.Days(h.calendar, today), err
 }
 
-func unknown(text string) error {
+func unknownPeriodError(text string) error {
 	return fault.Invalid(CodeUnknown, fmt.Sprintf("There is no symbolic period %s. GET /v1/commons/symbolicperiod lists them.", text))
 }
 
@@ -236,7 +236,7 @@ type question struct{ text, day string }
 func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPeriodSpan, error) {
 	period, known := Named(q.text)
 	if !known {
-		return nil, unknown(fmt.Sprintf("%q", q.text))
+		return nil, unknownPeriodError(fmt.Sprintf("%q", q.text))
 	}
 	today, err := structure.DayOr("refDate", q.day, today)
 	if err != nil {

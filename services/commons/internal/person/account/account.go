@@ -57,7 +57,7 @@ func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.It
 			return nil, err
 		}
 	}
-	if err := a.put(ctx, items); err != nil {
+	if err := a.putAccounts(ctx, items); err != nil {
 		a.Rollback(ctx, tenantID, ids)
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.It
 // InsertIntents stores the intents to remove the accounts of persons, with the initiator.
 // Deleting an intent cancels the removal.
 func InsertIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
-	by := initiatorOf(ctx)
+	by := deferredInitiator(ctx)
 	_, err := db.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
 		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT (tenant_id, person_id) DO UPDATE SET created_at = now(), initiator_user = excluded.initiator_user,
@@ -79,11 +79,11 @@ func InsertIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int
 	return nil
 }
 
-// put sends all accounts to auth in one request. If auth rejects one, it stores none and
-// names the rejected ones, so put sends the others again: first without accounts with invalid
+// putAccounts sends all accounts to auth in one request. If auth rejects one, it stores none and
+// names the rejected ones, so it sends the others again: first without accounts with invalid
 // profiles, then without accounts with taken names. More attempts are needed only if two
 // requests create the same names at the same time.
-func (a *Accounts) put(ctx context.Context, items []*store.Item) error {
+func (a *Accounts) putAccounts(ctx context.Context, items []*store.Item) error {
 	const attempts = 4
 	for range attempts {
 		var asked []*store.Item

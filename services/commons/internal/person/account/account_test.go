@@ -90,10 +90,10 @@ func TestAccountsThatAuthRefuses(t *testing.T) {
 			var items []*store.Item
 			for i, name := range []string{"a", "b", "c"} {
 				items = append(items, &store.Item{Change: store.Change{ID: int64(i + 1), Draft: &rules.Draft{
-					Record: dated("", "", "", ""), Account: &rules.UserAccount{UserName: name},
+					Record: datedRecord("", "", "", ""), Account: &rules.UserAccount{UserName: name},
 				}}})
 			}
-			require.NoError(t, New(nil, auth, nil).put(t.Context(), items))
+			require.NoError(t, New(nil, auth, nil).putAccounts(t.Context(), items))
 			for i, code := range c.codes {
 				assert.Equal(t, code == "", items[i].Err == nil, "%v", items[i].Err)
 				assert.Equal(t, code != "", fault.HasCode(items[i].Err, code), "%v", items[i].Err)

@@ -67,7 +67,7 @@ func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64,
 	if len(ids) == 0 {
 		return nil
 	}
-	by := initiatorOf(ctx)
+	by := deferredInitiator(ctx)
 	_, err := tx.Exec(ctx, `INSERT INTO lockout_intent AS i (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
 		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = i.version + 1, due_at = now(), initiator_user = excluded.initiator_user,
@@ -142,7 +142,7 @@ func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	req := &authv1.LockOutUsersRequest{Initiator: e.initiator}
 	for _, id := range ids {
 		if p := persons[id]; p != nil { // The account of a deleted person is removed, too.
-			lockout, err := l.lockoutOf(p)
+			lockout, err := l.personLockout(p)
 			if err != nil {
 				return err
 			}
@@ -195,8 +195,8 @@ func (l *Lockouts) postpone(ctx context.Context, e *intentGroup) error {
 	return err
 }
 
-// lockoutOf returns the lockout of a person as auth receives it.
-func (l *Lockouts) lockoutOf(p *store.Person) (*authv1.UserLockout, error) {
+// personLockout returns the lockout of a person as auth receives it.
+func (l *Lockouts) personLockout(p *store.Person) (*authv1.UserLockout, error) {
 	clocks, err := p.Clocks(l.zones)
 	if err != nil {
 		return nil, err

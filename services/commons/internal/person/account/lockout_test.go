@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// dated is a person of a status of the employment and one of the account; "" for none.
-func dated(employment, account, from, to string) *record.Record {
+// datedRecord is a person of a status of the employment and one of the account; "" for none.
+func datedRecord(employment, account, from, to string) *record.Record {
 	info := &commonsv1.PersonInformation{}
 	if employment != "" {
 		info.EmploymentStatusList = []*commonsv1.EmploymentStatus{{EmploymentStatusName: employment, EffectiveDate: from, ExpirationDate: to}}
@@ -38,17 +38,17 @@ func TestWhatChangesWhenSomebodyMayNotLogIn(t *testing.T) {
 		zone     string
 		notified bool
 	}{
-		{"a new person who may always", nil, dated("Active", "Active", from, to), "UTC", false},
-		{"a new person of whom nothing is known", nil, dated("", "", from, to), "UTC", false},
-		{"a new person who was terminated", nil, dated("Terminated", "", from, to), "UTC", true},
-		{"a new person whose account is not active", nil, dated("", "Inactive", from, to), "UTC", true},
-		{"nothing", dated("Terminated", "", from, to), dated("Terminated", "", from, to), "UTC", false},
-		{"the same days for another reason", dated("Terminated", "", from, to), dated("", "Inactive", from, to), "UTC", false},
-		{"an inactive employment", dated("Active", "", from, to), dated("Inactive", "", from, to), "UTC", false},
-		{"a termination", dated("Active", "", from, to), dated("Terminated", "", from, to), "UTC", true},
-		{"a termination taken back", dated("Terminated", "", from, to), dated("Active", "", from, to), "UTC", true},
-		{"a day more", dated("Terminated", "", from, to), dated("Terminated", "", from, "2026-04-02"), "UTC", true},
-		{"the time zone", dated("Terminated", "", from, to), dated("Terminated", "", from, to), "Asia/Tokyo", true},
+		{"a new person who may always", nil, datedRecord("Active", "Active", from, to), "UTC", false},
+		{"a new person of whom nothing is known", nil, datedRecord("", "", from, to), "UTC", false},
+		{"a new person who was terminated", nil, datedRecord("Terminated", "", from, to), "UTC", true},
+		{"a new person whose account is not active", nil, datedRecord("", "Inactive", from, to), "UTC", true},
+		{"nothing", datedRecord("Terminated", "", from, to), datedRecord("Terminated", "", from, to), "UTC", false},
+		{"the same days for another reason", datedRecord("Terminated", "", from, to), datedRecord("", "Inactive", from, to), "UTC", false},
+		{"an inactive employment", datedRecord("Active", "", from, to), datedRecord("Inactive", "", from, to), "UTC", false},
+		{"a termination", datedRecord("Active", "", from, to), datedRecord("Terminated", "", from, to), "UTC", true},
+		{"a termination taken back", datedRecord("Terminated", "", from, to), datedRecord("Active", "", from, to), "UTC", true},
+		{"a day more", datedRecord("Terminated", "", from, to), datedRecord("Terminated", "", from, "2026-04-02"), "UTC", true},
+		{"the time zone", datedRecord("Terminated", "", from, to), datedRecord("Terminated", "", from, to), "Asia/Tokyo", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestPeriodsOfLockouts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			l := NewLockouts(nil, nil, &civil.Zones{}, nil)
-			got, err := l.lockoutOf(&store.Person{Record: dated("Terminated", "", c.from, c.to), ID: 7, Version: 3, Zone: c.zone})
+			got, err := l.personLockout(&store.Person{Record: datedRecord("Terminated", "", c.from, c.to), ID: 7, Version: 3, Zone: c.zone})
 			require.NoError(t, err)
 			require.Len(t, got.GetPeriods(), 1)
 			assert.Equal(t, c.first, time.Unix(got.GetPeriods()[0].GetFrom(), 0).UTC().Format(time.RFC3339))

@@ -13,9 +13,9 @@ import (
 // checkBatch is the maximum number of users in one permission check.
 const checkBatch = 1000
 
-// initiatorOf returns the initiator of deferred work: the caller and the request. Without a
+// deferredInitiator returns the initiator of deferred work: the caller and the request. Without a
 // caller it contains only the request.
-func initiatorOf(ctx context.Context) *authv1.Initiator {
+func deferredInitiator(ctx context.Context) *authv1.Initiator {
 	by := &authv1.Initiator{RequestId: obs.RequestFrom(ctx).ID}
 	if p, ok := authn.From(ctx); ok {
 		by.UserName, by.PersonId, by.ClientId = p.Subject, p.PersonID, p.Client
@@ -52,12 +52,12 @@ func userError(f *fault.Error, at int) error {
 	if results := f.Details.GetResults(); at < len(results) && results[at].GetError() != nil {
 		code, message = results[at].GetError().GetErrorCode(), results[at].GetError().GetMessage()
 	}
-	return fault.New(code, statusOf(f, code), message)
+	return fault.New(code, errorStatus(f, code), message)
 }
 
-// statusOf returns the status of one of several errors, because their details contain only
+// errorStatus returns the status of one of several errors, because their details contain only
 // codes.
-func statusOf(f *fault.Error, code string) int {
+func errorStatus(f *fault.Error, code string) int {
 	if code == fault.CodeNoAccess {
 		return 403
 	}

@@ -67,15 +67,15 @@ func (v *view) hasLicense(part string) bool {
 // employeeDates fills in the effective-dated properties.
 func (v *view) employeeDates(out *commonsv1.EmployeeExtension) {
 	info := v.Message.GetPersonInformation()
-	out.EffDatedAccountStatuses = each(info.GetUserAccountStatusList(), accountStatus)
-	out.EffDatedAccountStatusesForExtensionSnapshotDate = each(onDay(info.GetUserAccountStatusList(), v.day), accountStatus)
-	out.EmploymentStatuses = each(info.GetEmploymentStatusList(), employmentStatus)
-	out.EmploymentStatusesForExtensionSnapshotDate = each(onDay(info.GetEmploymentStatusList(), v.day), employmentStatus)
+	out.EffDatedAccountStatuses = mapList(info.GetUserAccountStatusList(), accountStatus)
+	out.EffDatedAccountStatusesForExtensionSnapshotDate = mapList(onDay(info.GetUserAccountStatusList(), v.day), accountStatus)
+	out.EmploymentStatuses = mapList(info.GetEmploymentStatusList(), employmentStatus)
+	out.EmploymentStatusesForExtensionSnapshotDate = mapList(onDay(info.GetEmploymentStatusList(), v.day), employmentStatus)
 	accounts := v.Message.GetJobAssignment().GetPrimaryLaborAccounts()
-	out.EffDatedPrimaryJobAccountEntries = each(accounts, primaryJob)
-	out.EffDatedPrimaryJobAccountForSnapshotDate = &commonsv1.ExtensionPrimaryJobs{Jobs: each(onDay(accounts, v.day), primaryJob)}
-	out.DataAccessExtensionGroups = each(v.Message.GetGdapAssignments(), dataAccess)
-	out.DataAccessGroupsForSnapshotDate = each(onDay(v.Message.GetGdapAssignments(), v.day), dataAccess)
+	out.EffDatedPrimaryJobAccountEntries = mapList(accounts, primaryJob)
+	out.EffDatedPrimaryJobAccountForSnapshotDate = &commonsv1.ExtensionPrimaryJobs{Jobs: mapList(onDay(accounts, v.day), primaryJob)}
+	out.DataAccessExtensionGroups = mapList(v.Message.GetGdapAssignments(), dataAccess)
+	out.DataAccessGroupsForSnapshotDate = mapList(onDay(v.Message.GetGdapAssignments(), v.day), dataAccess)
 }
 
 func dataAccess(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
@@ -89,13 +89,13 @@ func dataAccess(g *commonsv1.GroupDataAccess) *commonsv1.ExtensionDataAccess {
 func (v *view) employeeContacts(out *commonsv1.EmployeeExtension) {
 	info := v.Message.GetPersonInformation()
 	out.EmailContactDataEntries, out.TelContactDataEntries, out.PostalAddressDataEntries = Contacts(info)
-	out.LicenseTypeList = each(info.GetPersonLicenseTypes(), func(l *commonsv1.PersonLicenseType) *commonsv1.ExtensionLicense {
+	out.LicenseTypeList = mapList(info.GetPersonLicenseTypes(), func(l *commonsv1.PersonLicenseType) *commonsv1.ExtensionLicense {
 		return &commonsv1.ExtensionLicense{LicenseType: l.GetLicenseTypeName(), LicenseTypeName: l.GetLicenseTypeName(), Active: l.ActiveFlag}
 	})
-	out.PersonCustomDataEntries = each(info.GetCustomDataList(), func(c *commonsv1.CustomData) *commonsv1.ExtensionCustomData {
+	out.PersonCustomDataEntries = mapList(info.GetCustomDataList(), func(c *commonsv1.CustomData) *commonsv1.ExtensionCustomData {
 		return &commonsv1.ExtensionCustomData{CustomDataType: c.GetCustomDataTypeName(), CustomText: c.GetText()}
 	})
-	out.PersonDatesEntries = each(info.GetCustomDateList(), func(c *commonsv1.CustomDate) *commonsv1.ExtensionPersonDate {
+	out.PersonDatesEntries = mapList(info.GetCustomDateList(), func(c *commonsv1.CustomDate) *commonsv1.ExtensionPersonDate {
 		return &commonsv1.ExtensionPersonDate{DateName: c.GetCustomDateTypeName(), OverrideDate: c.GetDate()}
 	})
 	for _, id := range [][2]string{{"aoid", v.Message.GetPersonIdentity().GetAoid()}, {"coid", v.Message.GetPersonIdentity().GetCoid()}} {

@@ -101,13 +101,13 @@ func (v *view) active() *bool {
 }
 
 func (v *view) badges() []*commonsv1.ExtensionBadge {
-	return each(v.Message.GetPersonInformation().GetBadgeAssignments(), func(b *commonsv1.BadgeAssignment) *commonsv1.ExtensionBadge {
+	return mapList(v.Message.GetPersonInformation().GetBadgeAssignments(), func(b *commonsv1.BadgeAssignment) *commonsv1.ExtensionBadge {
 		return &commonsv1.ExtensionBadge{BadgeNumber: b.GetBadgeNumber(), EffectiveDate: b.GetEffectiveDate(), ExpirationDate: b.GetExpirationDate()}
 	})
 }
 
-// each applies fn to the elements of a list and returns the results.
-func each[A, B any](list []A, fn func(A) B) []B {
+// mapList applies fn to the elements of a list and returns the results.
+func mapList[A, B any](list []A, fn func(A) B) []B {
 	var out []B
 	for _, a := range list {
 		out = append(out, fn(a))
@@ -119,7 +119,7 @@ func each[A, B any](list []A, fn func(A) B) []B {
 func onDay[M record.Dated](list []M, day civil.Date) []M {
 	var out []M
 	for _, m := range list {
-		if record.RangeOf(record.DatesOf(m)).Contains(day) {
+		if record.CheckedRange(record.EffectiveDates(m)).Contains(day) {
 			out = append(out, m)
 		}
 	}

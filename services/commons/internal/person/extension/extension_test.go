@@ -63,7 +63,7 @@ func TestWhichExtensionIsAskedFor(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, kind)
 			out := &commonsv1.PersonExtension{}
-			viewOf(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{PersonNumber: "N"}}}).extend(out, kind)
+			newTestView(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{PersonNumber: "N"}}}).extend(out, kind)
 			var has []string
 			for name, there := range map[string]bool{
 				"all": out.GetAllExtension() != nil, "employee": out.GetEmployeeExtension() != nil, "timekeeping": out.GetTimekeepingExtension() != nil,
@@ -85,8 +85,8 @@ func TestWhichExtensionIsAskedFor(t *testing.T) {
 	}
 }
 
-// viewOf is the view of a person on 15 March 2026.
-func viewOf(p *commonsv1.Person) *view {
+// newTestView is the view of a person on 15 March 2026.
+func newTestView(p *commonsv1.Person) *view {
 	person := &store.Person{Record: &record.Record{Message: p}, ID: 7}
 	return Extensions{DefaultCurrency: "EUR"}.newView(person, civil.Of(2026, 3, 15), true)
 }
@@ -109,7 +109,7 @@ func TestWhatHoldsOnTheSnapshotDate(t *testing.T) {
 	} {
 		t.Run(c.from+" to "+c.to, func(t *testing.T) {
 			t.Parallel()
-			v := viewOf(&commonsv1.Person{
+			v := newTestView(&commonsv1.Person{
 				PersonInformation: &commonsv1.PersonInformation{
 					Person:                &commonsv1.PersonDetails{AccrualProfileName: "Full time", AccrualProfileEffectiveDate: c.from, AccrualProfileEndDate: c.to},
 					UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: c.from, ExpirationDate: c.to}},
@@ -158,7 +158,7 @@ func TestExpectedHours(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v := viewOf(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{ExpectedHoursList: []*commonsv1.ExpectedHours{{TimePeriodTypeName: c.period, Quantity: c.quantity}}}})
+			v := newTestView(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{ExpectedHoursList: []*commonsv1.ExpectedHours{{TimePeriodTypeName: c.period, Quantity: c.quantity}}}})
 			out := v.scheduling()
 			assert.Equal(t, c.want, strings.Join([]string{hours(out.ExpectedDailyHours), hours(out.ExpectedWeeklyHours), hours(out.ExpectedByPayPeriodHours)}, " "))
 		})
@@ -178,7 +178,7 @@ func TestLicensesOfManagers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v := viewOf(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{PersonLicenseTypes: []*commonsv1.PersonLicenseType{
+			v := newTestView(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{PersonLicenseTypes: []*commonsv1.PersonLicenseType{
 				{LicenseTypeName: c.license, ActiveFlag: &c.active},
 			}}})
 			assert.Equal(t, c.manages, v.employee().GetIsManager())

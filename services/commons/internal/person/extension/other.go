@@ -29,11 +29,11 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 			CurrencyCode:   cmp.Or(info.GetEmployeeCurrencyAssignment().GetCurrencyCode(), v.currency),
 			CurrencyLocale: cmp.Or(rights.GetLocalePolicyName(), defaultLocale),
 		},
-		ExpectedHours: each(info.GetExpectedHoursList(), func(e *commonsv1.ExpectedHours) *commonsv1.ExtensionExpectedHours {
+		ExpectedHours: mapList(info.GetExpectedHoursList(), func(e *commonsv1.ExpectedHours) *commonsv1.ExtensionExpectedHours {
 			return &commonsv1.ExtensionExpectedHours{TimePeriodType: e.GetTimePeriodTypeName(), Quantity: e.GetQuantity()}
 		}),
-		AccessAssignmentDataEntries:            each(rights.GetEffectiveDatedTimeEntryMethods(), timeEntry),
-		AccessAssignmentEntriesForSnapshotDate: each(onDay(rights.GetEffectiveDatedTimeEntryMethods(), v.day), timeEntry),
+		AccessAssignmentDataEntries:            mapList(rights.GetEffectiveDatedTimeEntryMethods(), timeEntry),
+		AccessAssignmentEntriesForSnapshotDate: mapList(onDay(rights.GetEffectiveDatedTimeEntryMethods(), v.day), timeEntry),
 		AccessAssignmentDetailsDataEntries:     accessDetails(rights),
 	}
 	if code := v.Message.GetUser().GetUserCurrency().GetCurrencyCode(); code != "" {
@@ -53,8 +53,8 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 	}
 	if v.wages {
 		rates := v.Message.GetJobAssignment().GetBaseWageRates()
-		out.BaseWages = each(rates, baseWage)
-		out.BaseWagesForExtensionSnapshotDate = each(onDay(rates, v.day), baseWage)
+		out.BaseWages = mapList(rates, baseWage)
+		out.BaseWagesForExtensionSnapshotDate = mapList(onDay(rates, v.day), baseWage)
 	}
 	return out
 }
@@ -62,7 +62,7 @@ func (v *view) timekeeping() *commonsv1.TimekeepingExtension {
 // payRuleOn returns the pay rule on the snapshot date, or an empty list.
 func (v *view) payRuleOn() []*commonsv1.ExtensionPayRule {
 	for _, rule := range v.PayRules {
-		if record.RangeOf(record.DatesOf(rule)).Contains(v.day) {
+		if record.CheckedRange(record.EffectiveDates(rule)).Contains(v.day) {
 			return []*commonsv1.ExtensionPayRule{rule}
 		}
 	}
@@ -139,7 +139,7 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 	}
 	out.SseShiftCode, out.ForecastingCategoryProfile = rights.GetProfessionalShiftCodeName(), rights.GetForecastingCategoryProfileName()
 	out.HasPersonalOvertimeFlag = job.HasPersonalOvertimeFlag
-	out.ApproversEntries = each(v.Message.GetPersonInformation().GetApproverList(), approver)
+	out.ApproversEntries = mapList(v.Message.GetPersonInformation().GetApproverList(), approver)
 	out.PredictiveSchedulingEligibilityEntries = job.GetPredictiveSchedulingEligibilityList()
 	out.PredictiveSchedulingOverrideEntries = job.GetPredictiveSchedulingRuleOverrideList()
 	if group := job.GetScheduleGroupName(); group != "" {
@@ -147,7 +147,7 @@ func (v *view) scheduling() *commonsv1.SchedulingExtension {
 		out.GroupAssignmentsForExtensionSnapshotDate = out.GroupAssignments
 	}
 	transfers := v.Message.GetPersonInformation().GetPersonAccessAssignments()
-	out.JobTransferEntries, out.JobTransferForSnapshotDate = each(transfers, jobTransfer), each(onDay(transfers, v.day), jobTransfer)
+	out.JobTransferEntries, out.JobTransferForSnapshotDate = mapList(transfers, jobTransfer), mapList(onDay(transfers, v.day), jobTransfer)
 	for _, e := range v.Message.GetPersonInformation().GetExpectedHoursList() {
 		quantity, err := strconv.ParseFloat(strings.TrimSpace(e.GetQuantity()), 64)
 		if err != nil {
@@ -169,8 +169,8 @@ func (v *view) accrual() *commonsv1.AccrualExtension {
 	details := v.Details()
 	out := &commonsv1.AccrualExtension{
 		PersonId: v.ID, PersonNumber: v.Number(), Active: v.active(), SnapShotDate: v.day.String(), Badges: v.badges(),
-		FullTimeEquivalency:                         each(details.GetFullTimeEquivalencies(), fullTime),
-		FullTimeEquivalencyForExtensionSnapshotDate: each(onDay(details.GetFullTimeEquivalencies(), v.day), fullTime),
+		FullTimeEquivalency:                         mapList(details.GetFullTimeEquivalencies(), fullTime),
+		FullTimeEquivalencyForExtensionSnapshotDate: mapList(onDay(details.GetFullTimeEquivalencies(), v.day), fullTime),
 	}
 	if details.GetAccrualProfileName() != "" {
 		out.AccrualProfilesEntries = []*commonsv1.ExtensionAccrualProfile{{

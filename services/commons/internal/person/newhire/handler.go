@@ -61,7 +61,7 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 			if hired == "" {
 				hired = n.reader.Today().String()
 			}
-			persons, kept, at = append(persons, personOf(in, hired)), append(kept, hires[i]), append(at, i)
+			persons, kept, at = append(persons, convertPerson(in, hired)), append(kept, hires[i]), append(at, i)
 		}
 	}
 	if err := n.number(ctx, persons); err != nil {
@@ -84,8 +84,8 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 		}
 		shown.PersonId, shown.EmployeeNumber = made[i].ID, made[i].Number()
 		// The response has numbers, like later reads, even if the request had texts.
-		shown.ResidentStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].Resident)
-		shown.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(hires[i].Work)
+		shown.ResidentStateTotalAllowancesClaimedCurrencyAmount = amountValue(hires[i].Resident)
+		shown.WorkStateTotalAllowancesClaimedCurrencyAmount = amountValue(hires[i].Work)
 		out.Succeed(nil, shown)
 	}
 	done, failure, err := rpc.BulkResultWithCode(ctx, out, fault.CodeBulkFailed) // Operations on persons use this code.
@@ -163,11 +163,11 @@ func (n *Handler) GetNewHire(ctx context.Context, req *commonsv1.GetNewHireReque
 		return nil, fmt.Errorf("decode new hire %d: %w", id, err)
 	}
 	out.PersonId, out.EmployeeNumber = id, number
-	out.ResidentStateTotalAllowancesClaimedCurrencyAmount, out.WorkStateTotalAllowancesClaimedCurrencyAmount = amountOf(resident), amountOf(work)
+	out.ResidentStateTotalAllowancesClaimedCurrencyAmount, out.WorkStateTotalAllowancesClaimedCurrencyAmount = amountValue(resident), amountValue(work)
 	return out, nil
 }
 
-func amountOf(amount *int64) *structpb.Value {
+func amountValue(amount *int64) *structpb.Value {
 	if amount == nil {
 		return nil
 	}

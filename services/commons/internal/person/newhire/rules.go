@@ -102,8 +102,8 @@ func checkNewHire(in *commonsv1.NewHire) error {
 	})
 }
 
-// personOf converts a new hire to a person with assignments.
-func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
+// convertPerson converts a new hire to a person with assignments.
+func convertPerson(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	info := &commonsv1.PersonInformation{
 		Person: &commonsv1.PersonDetails{
 			PersonNumber: in.GetEmployeeNumber(), FirstName: in.GetFirstName(), LastName: in.GetLastName(),
@@ -128,12 +128,12 @@ func personOf(in *commonsv1.NewHire, hired string) *commonsv1.Person {
 	if in.ScheduledHours != nil {
 		info.ExpectedHoursList = []*commonsv1.ExpectedHours{{TimePeriodTypeName: "Weekly", Quantity: strconv.FormatFloat(in.GetScheduledHours(), 'f', -1, 64)}}
 	}
-	return &commonsv1.Person{PersonInformation: info, JobAssignment: jobOf(in)}
+	return &commonsv1.Person{PersonInformation: info, JobAssignment: newHireJob(in)}
 }
 
-// jobOf returns the job assignment of a new hire. The path of the primary job consists of the
+// newHireJob returns the job assignment of a new hire. The path of the primary job consists of the
 // organization levels, or else the location, and the job.
-func jobOf(in *commonsv1.NewHire) *commonsv1.JobAssignment {
+func newHireJob(in *commonsv1.NewHire) *commonsv1.JobAssignment {
 	out := &commonsv1.JobAssignment{
 		JobAssignmentDetails: &commonsv1.JobAssignmentDetails{
 			PayRuleName: in.GetPayGroup(), SupervisorPersonNumber: in.GetSupervisor(), WorkerTypeName: in.GetEmployeeType(),

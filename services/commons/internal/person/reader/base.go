@@ -36,7 +36,7 @@ func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, 
 	if err != nil {
 		return err
 	}
-	passes, err := r.hyperfindFilter(ctx, where.GetHyperFindFilter(), idsOf(found))
+	passes, err := r.hyperfindFilter(ctx, where.GetHyperFindFilter(), personIDs(found))
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, 
 	return nil
 }
 
-func idsOf(found map[store.Key]Base) []int64 {
+func personIDs(found map[store.Key]Base) []int64 {
 	var ids []int64
 	for _, b := range found {
 		ids = append(ids, b.ID)

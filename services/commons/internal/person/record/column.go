@@ -39,7 +39,7 @@ type Column struct {
 func newColumn(message protoreflect.MessageDescriptor, name, path string) Column {
 	c := Column{Name: name, fields: fieldsAt(message, path)}
 	c.Path = jsonPath(c.fields)
-	c.Kind = kindOf(c.fields[len(c.fields)-1])
+	c.Kind = fieldKind(c.fields[len(c.fields)-1])
 	return c
 }
 
@@ -62,7 +62,7 @@ func jsonPath(fields []protoreflect.FieldDescriptor) string {
 	return strings.Join(names, ".")
 }
 
-func kindOf(field protoreflect.FieldDescriptor) string {
+func fieldKind(field protoreflect.FieldDescriptor) string {
 	switch field.Kind() {
 	case protoreflect.StringKind:
 		options, _ := proto.GetExtension(field.Options(), optionsv1.E_Field).(*optionsv1.Field)
@@ -121,7 +121,7 @@ func (c Column) Value(m protoreflect.Message) (any, error) {
 	case parent == nil || !parent.Has(field):
 		return nil, nil
 	case c.Kind == kindDate:
-		return dateOf(c.Text(m)), nil
+		return parseCheckedDate(c.Text(m)), nil
 	case c.Kind == kindBytes:
 		return proto.MarshalOptions{Deterministic: true}.Marshal(parent.Get(field).Message().Interface())
 	}
@@ -169,8 +169,8 @@ func (c Column) fingerprint(m protoreflect.Message) string {
 	return fmt.Sprint(value)
 }
 
-// dateOf parses a date that the rules have checked.
-func dateOf(text string) civil.Date {
+// parseCheckedDate parses a date that the rules have checked.
+func parseCheckedDate(text string) civil.Date {
 	day, err := civil.ParseDate(text)
 	if err != nil {
 		return civil.Beginning

@@ -31,7 +31,7 @@ func (l List) DatedElements(r *Record) []DatedElement {
 			key:  l.Fingerprint(e, l.Keys), value: l.Fingerprint(e, len(l.Columns)), Element: e,
 		}
 		if !l.Undated {
-			out[i].Days = RangeOf(l.Dates(e))
+			out[i].Days = CheckedRange(l.Dates(e))
 		}
 	}
 	return out

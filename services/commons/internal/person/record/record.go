@@ -118,23 +118,25 @@ func (r *Record) FillAddresses(old *Record) {
 func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
-		if rule := current(r.PayRules, day, DatesOf[*commonsv1.ExtensionPayRule]); rule != nil {
+		if rule := current(r.PayRules, day, EffectiveDates[*commonsv1.ExtensionPayRule]); rule != nil {
 			job.PayRuleName, job.PayRuleEffectiveDate = rule.GetPayRuleName(), rule.GetEffectiveDate()
 		}
-		if rate := current(r.Message.JobAssignment.BaseWageRates, day, DatesOf[*commonsv1.BaseWageRate]); rate != nil {
+		if rate := current(r.Message.JobAssignment.BaseWageRates, day, EffectiveDates[*commonsv1.BaseWageRate]); rate != nil {
 			job.BaseWageHourly, job.BaseWageEffectiveDate = rate.HourlyRate, rate.EffectiveDate
 		}
 	}
 	if access := r.Message.GetPersonInformation().GetAccessAssignment(); access != nil {
-		if method := current(access.EffectiveDatedTimeEntryMethods, day, DatesOf[*commonsv1.TimeEntryMethod]); method != nil {
+		if method := current(access.EffectiveDatedTimeEntryMethods, day, EffectiveDates[*commonsv1.TimeEntryMethod]); method != nil {
 			access.TimeEntryTypeName, access.TimeEntryTypeEffectiveDate = method.TimeEntryTypeName, method.EffectiveDate
 			access.TimeEntryActivityTrackingStatus = method.TimeEntryActivityTrackingStatus
 		}
 	}
 }
 
-// DatesOf returns the first day of m and the day after the last, as YYYY-MM-DD.
-func DatesOf[M Dated](m M) (from, to string) { return m.GetEffectiveDate(), m.GetExpirationDate() }
+// EffectiveDates returns the first day of m and the day after the last, as YYYY-MM-DD.
+func EffectiveDates[M Dated](m M) (from, to string) {
+	return m.GetEffectiveDate(), m.GetExpirationDate()
+}
 
 // current returns the element of a normalized list that applies on a day, or else the next
 // one, or nil.
@@ -142,7 +144,7 @@ func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) 
 	var next *M
 	var begins civil.Date
 	for _, m := range list {
-		days := RangeOf(dates(m))
+		days := CheckedRange(dates(m))
 		if days.Contains(day) {
 			return m
 		}
@@ -153,8 +155,8 @@ func current[M any](list []*M, day civil.Date, dates func(*M) (string, string)) 
 	return next
 }
 
-// RangeOf returns the range between two dates that the rules have checked.
-func RangeOf(from, to string) civil.Range {
+// CheckedRange returns the range between two dates that the rules have checked.
+func CheckedRange(from, to string) civil.Range {
 	first, err := civil.ParseDate(from)
 	if err != nil {
 		first = civil.Beginning
@@ -239,7 +241,7 @@ func (r *Record) ActiveOn(day civil.Date) bool {
 // statusOn returns the status on a day, or "" if there is none.
 func statusOn[M Dated](list []M, day civil.Date, name func(M) string) string {
 	for _, s := range list {
-		if RangeOf(DatesOf(s)).Contains(day) {
+		if CheckedRange(EffectiveDates(s)).Contains(day) {
 			return name(s)
 		}
 	}

@@ -29,7 +29,7 @@ func (r *Record) primaryJobs() *commonsv1.PersonJobs {
 	var from, to []civil.Date
 	var paths []string
 	for _, account := range r.Message.GetJobAssignment().GetPrimaryLaborAccounts() {
-		days := RangeOf(DatesOf(account))
+		days := CheckedRange(EffectiveDates(account))
 		from, to, paths = append(from, days.From), append(to, days.To), append(paths, account.GetOrganizationPath())
 	}
 	return NewPersonJobs(from, to, paths)
@@ -66,7 +66,7 @@ func (r *Record) TerminatedDays() []civil.Range {
 	var out []civil.Range
 	for _, s := range r.Message.GetPersonInformation().GetEmploymentStatusList() {
 		if s.GetEmploymentStatusName() == StatusTerminated {
-			out = append(out, RangeOf(DatesOf(s)))
+			out = append(out, CheckedRange(EffectiveDates(s)))
 		}
 	}
 	return civil.Normalise(out)
@@ -78,7 +78,7 @@ func (r *Record) LockedOutDays() []civil.Range {
 	out := r.TerminatedDays()
 	for _, s := range r.Message.GetPersonInformation().GetUserAccountStatusList() {
 		if s.GetUserAccountStatusName() != StatusActive {
-			out = append(out, RangeOf(DatesOf(s)))
+			out = append(out, CheckedRange(EffectiveDates(s)))
 		}
 	}
 	return civil.Normalise(out)

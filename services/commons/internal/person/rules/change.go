@@ -81,11 +81,11 @@ func dropWagesWithoutRate(r, old *record.Record) error {
 	}
 	var known []civil.Range
 	for _, rate := range old.Message.GetJobAssignment().GetBaseWageRates() {
-		known = append(known, record.RangeOf(record.DatesOf(rate)))
+		known = append(known, record.CheckedRange(record.EffectiveDates(rate)))
 	}
 	var kept []*commonsv1.BaseWageRate
 	for i, rate := range job.BaseWageRates {
-		switch days := []civil.Range{record.RangeOf(record.DatesOf(rate))}; {
+		switch days := []civil.Range{record.CheckedRange(record.EffectiveDates(rate))}; {
 		case rate.HourlyRate != nil:
 			kept = append(kept, rate)
 		case len(civil.AppendDifference(nil, days, civil.Normalise(known))) > 0:

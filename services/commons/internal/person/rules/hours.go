@@ -53,20 +53,20 @@ func checkQuantity(path string, e *commonsv1.ExpectedHours) error {
 	if strings.EqualFold(e.GetTimePeriodTypeName(), "Daily") {
 		limit = 24
 	}
-	return within(path+".quantity", hours, limit)
+	return checkLimit(path+".quantity", hours, limit)
 }
 
 func checkFullTime(path string, standard, fullTime, percentage float64) error {
-	if err := within(path+".employeeStandardHours", standard, maxHours); err != nil {
+	if err := checkLimit(path+".employeeStandardHours", standard, maxHours); err != nil {
 		return err
 	}
-	if err := within(path+".fullTimeStandardHours", fullTime, maxHours); err != nil {
+	if err := checkLimit(path+".fullTimeStandardHours", fullTime, maxHours); err != nil {
 		return err
 	}
-	return within(path+".fullTimePercentage", percentage, maxPercent)
+	return checkLimit(path+".fullTimePercentage", percentage, maxPercent)
 }
 
-func within(path string, value, limit float64) error {
+func checkLimit(path string, value, limit float64) error {
 	if value >= 0 && value <= limit {
 		return nil
 	}

@@ -24,7 +24,7 @@ func checkParts(p *commonsv1.Person) error {
 	info := p.GetPersonInformation()
 	for i, e := range info.GetExpectedHoursList() {
 		at := fmt.Sprintf("personInformation.expectedHoursList[%d].timePeriodTypeName", i)
-		if err := oneOf(at, e.GetTimePeriodTypeName(), expectedPeriods); err != nil {
+		if err := checkOneName(at, e.GetTimePeriodTypeName(), expectedPeriods); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,7 @@ func checkParts(p *commonsv1.Person) error {
 		return err
 	}
 	for i, g := range p.GetGdapAssignments() {
-		if err := oneOf(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles); err != nil {
+		if err := checkOneName(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles); err != nil {
 			return err
 		}
 	}
@@ -50,7 +50,7 @@ func checkParts(p *commonsv1.Person) error {
 	return nil
 }
 
-func oneOf(path, given string, names []string) error {
+func checkOneName(path, given string, names []string) error {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, given) }) {
 		return nil
 	}
@@ -124,24 +124,24 @@ func (s datedSpan) check() error {
 
 func spans(p *commonsv1.Person) []datedSpan {
 	info, job := p.GetPersonInformation(), p.GetJobAssignment()
-	out := spansOf("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
-	out = append(out, spansOf("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
+	out := datedSpans("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
+	out = append(out, datedSpans("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
 	for i, a := range info.GetPersonAccessAssignments() {
 		out = append(out, datedSpan{
 			fmt.Sprintf("personInformation.personAccessAssignments[%d], the employee group", i),
 			a.GetManagerEmployeeGroupEffectiveDate(), a.GetManagerEmployeeGroupExpirationDate(),
 		})
 	}
-	out = append(out, spansOf("personInformation.analyticsLaborTypeList", info.GetAnalyticsLaborTypeList())...)
-	out = append(out, spansOf("personInformation.accessAssignment.effectiveDatedTimeEntryMethods",
+	out = append(out, datedSpans("personInformation.analyticsLaborTypeList", info.GetAnalyticsLaborTypeList())...)
+	out = append(out, datedSpans("personInformation.accessAssignment.effectiveDatedTimeEntryMethods",
 		info.GetAccessAssignment().GetEffectiveDatedTimeEntryMethods())...)
-	out = append(out, spansOf("jobAssignment.personalOvertimeAssignments", job.GetPersonalOvertimeAssignments())...)
-	out = append(out, spansOf("jobAssignment.predictiveSchedulingEligibilityList", job.GetPredictiveSchedulingEligibilityList())...)
-	out = append(out, spansOf("jobAssignment.predictiveSchedulingRuleOverrideList", job.GetPredictiveSchedulingRuleOverrideList())...)
-	return append(out, spansOf("gdapAssignments", p.GetGdapAssignments())...)
+	out = append(out, datedSpans("jobAssignment.personalOvertimeAssignments", job.GetPersonalOvertimeAssignments())...)
+	out = append(out, datedSpans("jobAssignment.predictiveSchedulingEligibilityList", job.GetPredictiveSchedulingEligibilityList())...)
+	out = append(out, datedSpans("jobAssignment.predictiveSchedulingRuleOverrideList", job.GetPredictiveSchedulingRuleOverrideList())...)
+	return append(out, datedSpans("gdapAssignments", p.GetGdapAssignments())...)
 }
 
-func spansOf[M record.Dated](path string, list []M) []datedSpan {
+func datedSpans[M record.Dated](path string, list []M) []datedSpan {
 	out := make([]datedSpan, len(list))
 	for i, m := range list {
 		out[i] = datedSpan{fmt.Sprintf("%s[%d]", path, i), m.GetEffectiveDate(), m.GetExpirationDate()}

@@ -34,13 +34,13 @@ func unassignments(a *commonsv1.AccessAssignment) []unassignment {
 	}
 }
 
-// taken reports whether the request removes the profile.
-func (u unassignment) taken() bool { return *u.take != nil && **u.take }
+// removesProfile reports whether the request removes the profile.
+func (u unassignment) removesProfile() bool { return *u.take != nil && **u.take }
 
 // checkUnassigned refuses to remove a profile that the same request sets.
 func checkUnassigned(a *commonsv1.AccessAssignment) error {
 	for _, u := range unassignments(a) {
-		if u.taken() && *u.profile != "" {
+		if u.removesProfile() && *u.profile != "" {
 			return fault.Invalid(CodeCombination, fmt.Sprintf("personInformation.accessAssignment has both %s and %s.", u.flag, u.name))
 		}
 	}
@@ -50,7 +50,7 @@ func checkUnassigned(a *commonsv1.AccessAssignment) error {
 // unassign removes the flagged profiles, and then the flags.
 func unassign(a *commonsv1.AccessAssignment) {
 	for _, u := range unassignments(a) {
-		if u.taken() {
+		if u.removesProfile() {
 			*u.profile = ""
 		}
 		*u.take = nil

@@ -49,13 +49,13 @@ func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 		s.HireDate = hired.String()
 	}
 	s.PrimaryJobs = record.NewPersonJobs(jobFrom, jobTo, paths)
-	ended := rangesOf(from, to)
-	s.LockedOut = record.NewPersonDays(civil.Normalise(append(rangesOf(lockedFrom, lockedTo), ended...)))
+	ended := buildRanges(from, to)
+	s.LockedOut = record.NewPersonDays(civil.Normalise(append(buildRanges(lockedFrom, lockedTo), ended...)))
 	s.Terminated = record.NewPersonDays(civil.Normalise(ended))
 	return s, nil
 }
 
-func rangesOf(from, to []civil.Date) []civil.Range {
+func buildRanges(from, to []civil.Date) []civil.Range {
 	out := make([]civil.Range, len(from))
 	for i := range from {
 		out[i] = civil.Range{From: from[i], To: to[i]}

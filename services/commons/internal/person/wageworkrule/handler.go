@@ -46,11 +46,11 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	if where == nil {
 		where = &commonsv1.WageWorkRuleWhere{}
 	}
-	days, err := daysOf(where.GetStartDate(), where.GetEndDate())
+	days, err := parseDayRange(where.GetStartDate(), where.GetEndDate())
 	if err != nil {
 		return nil, err
 	}
-	shown, err := selectionOf(where, days)
+	shown, err := newSelection(where, days)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +75,9 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	return w.respond(ctx, out)
 }
 
-// daysOf returns the days between a first and a last day. A missing day leaves that side
+// parseDayRange returns the days between a first and a last day. A missing day leaves that side
 // open.
-func daysOf(start, end string) (civil.Range, error) {
+func parseDayRange(start, end string) (civil.Range, error) {
 	first, err := civil.ParseDate(cmp.Or(start, civil.Beginning.String()))
 	if err != nil {
 		return civil.Range{}, fault.Invalid(fault.CodeDate, "where.startDate: "+err.Error()+".")
@@ -113,7 +113,7 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 	var at []int
 	for i, in := range req.GetPersons() {
 		if failed[i] == nil {
-			person := &commonsv1.Person{PersonIdentity: identityOf(in.GetEmployee())}
+			person := &commonsv1.Person{PersonIdentity: employeeIdentity(in.GetEmployee())}
 			if len(base[i]) > 0 {
 				person.JobAssignment = &commonsv1.JobAssignment{BaseWageRates: base[i]}
 			}
@@ -141,8 +141,8 @@ func (w *Handler) MultiUpsertWageWorkRules(ctx context.Context, req *commonsv1.P
 	return w.respond(ctx, out)
 }
 
-// identityOf returns the identity of an employee. The id takes precedence over the number.
-func identityOf(employee *commonv1.Ref) *commonsv1.PersonIdentity {
+// employeeIdentity returns the identity of an employee. The id takes precedence over the number.
+func employeeIdentity(employee *commonv1.Ref) *commonsv1.PersonIdentity {
 	switch {
 	case employee.GetId() == 0 && employee.GetQualifier() == "":
 		return nil

@@ -27,7 +27,7 @@ type selection struct {
 	remaining int
 }
 
-func selectionOf(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
+func newSelection(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
 	s := &selection{remaining: maxRules, days: days, overridesOnly: where.GetOverridesOnly()}
 	if where.Count == nil && where.GetIndex() != 0 {
 		return nil, fault.Invalid(fault.CodeValue, "where.index needs where.count, the number of wage and work rules in a page.")
@@ -45,11 +45,11 @@ func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWork
 	}
 	var ends []civil.Date
 	for _, rate := range base {
-		days := record.RangeOf(record.DatesOf(rate))
+		days := record.CheckedRange(record.EffectiveDates(rate))
 		ends = append(ends, days.From, days.To)
 	}
 	for _, rule := range r.WageRules {
-		days := record.RangeOf(record.DatesOf(rule))
+		days := record.CheckedRange(record.EffectiveDates(rule))
 		ends = append(ends, days.From, days.To)
 	}
 	slices.Sort(ends)
@@ -70,13 +70,13 @@ func (s *selection) person(id int64, r *record.Record) *commonsv1.PersonWageWork
 func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, wages []*commonsv1.WageWorkRule) *commonsv1.EffectiveDatedWageWorkRules {
 	out := &commonsv1.EffectiveDatedWageWorkRules{EffectiveDate: days.From.String(), ExpirationDate: days.To.String()}
 	for _, rate := range base {
-		if record.RangeOf(record.DatesOf(rate)).Contains(days.From) {
+		if record.CheckedRange(record.EffectiveDates(rate)).Contains(days.From) {
 			out.BaseWage = wageText(rate.HourlyRate)
 		}
 	}
 	var overrides []*commonsv1.WageWorkRuleOverride
 	for _, rule := range wages {
-		if record.RangeOf(record.DatesOf(rule)).Contains(days.From) {
+		if record.CheckedRange(record.EffectiveDates(rule)).Contains(days.From) {
 			overrides = append(overrides, &commonsv1.WageWorkRuleOverride{
 				Job: proto.CloneOf(rule.GetJob()), Wage: wageText(rule.HourlyRate), WorkRule: proto.CloneOf(rule.GetWorkRule()),
 			})

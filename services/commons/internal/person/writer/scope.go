@@ -53,12 +53,12 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 	if before == nil && len(accounts) == 0 {
 		return notAuthorised("You may write only persons who work in your employee group, and name their primary labor account.")
 	}
-	for _, a := range changed(accounts, before.GetJobAssignment().GetPrimaryLaborAccounts()) {
+	for _, a := range changedElements(accounts, before.GetJobAssignment().GetPrimaryLaborAccounts()) {
 		if !r.group.Contains(a.GetOrganizationPath()) {
 			return notAuthorised(fmt.Sprintf("The organizationPath %q is not in your employee group.", a.GetOrganizationPath()))
 		}
 	}
-	for _, a := range changed(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
+	for _, a := range changedElements(p.GetPersonInformation().GetPersonAccessAssignments(), before.GetPersonInformation().GetPersonAccessAssignments()) {
 		if name := a.GetManagerEmployeeGroupName(); !search.ParseGroup(name).Within(r.group) {
 			return notAuthorised(fmt.Sprintf("The managerEmployeeGroupName %q goes beyond your employee group.", name))
 		}
@@ -66,8 +66,8 @@ func (r scope) checkChange(p, before *commonsv1.Person) error {
 	return nil
 }
 
-// changed returns the elements of a list that the older list lacks.
-func changed[M proto.Message](list, before []M) []M {
+// changedElements returns the elements of a list that the older list lacks.
+func changedElements[M proto.Message](list, before []M) []M {
 	return slices.DeleteFunc(slices.Clone(list), func(m M) bool {
 		return slices.ContainsFunc(before, func(b M) bool { return proto.Equal(m, b) })
 	})

@@ -75,7 +75,7 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 	var badges []badgeUse
 	for _, it := range store.Valid(items) {
 		for _, b := range it.Message.GetPersonInformation().GetBadgeAssignments() {
-			badges = append(badges, badgeUse{it, b.GetBadgeNumber(), record.RangeOf(record.DatesOf(b))})
+			badges = append(badges, badgeUse{it, b.GetBadgeNumber(), record.CheckedRange(record.EffectiveDates(b))})
 		}
 	}
 	if len(badges) == 0 {

@@ -99,7 +99,7 @@ type Related struct {
 // WriteWith is like Write, with data beside the persons.
 func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
 	for range writeAttempts {
-		items, err := w.attempt(ctx, persons, m, with)
+		items, err := w.attemptWrite(ctx, persons, m, with)
 		if !errors.Is(err, store.ErrStale) {
 			return items, err
 		}
@@ -107,7 +107,7 @@ func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m M
 	return nil, fault.New(rules.CodeChanged, http.StatusConflict, "Others change the same persons at the same time. Try again.")
 }
 
-func (w *Writer) attempt(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
+func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
 	tenantID := tenant.Of(ctx)
 	items, err := w.prepare(ctx, tenantID, persons, m, with.WageRules)
 	if err != nil {

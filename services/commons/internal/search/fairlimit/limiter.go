@@ -104,11 +104,11 @@ func (t *Limiter) Load() (running, waiting int) {
 
 // count applies a change to the shares of a user and of the tenant.
 func (t *Limiter) count(who Holder, change func(*share)) {
-	changed(t.tenants, who.Tenant, change)
-	changed(t.users, who, change)
+	changeShare(t.tenants, who.Tenant, change)
+	changeShare(t.users, who, change)
 }
 
-func changed[K comparable](shares map[K]*share, key K, change func(*share)) {
+func changeShare[K comparable](shares map[K]*share, key K, change func(*share)) {
 	s := shares[key]
 	if s == nil {
 		s = &share{}

@@ -33,7 +33,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 	if err != nil {
 		return nil, err
 	}
-	limit, err := threshold(req.Threshold)
+	limit, err := checkThreshold(req.Threshold)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 	if err != nil {
 		return nil, err
 	}
-	root, err := h.selected(ctx, req, days, visible)
+	root, err := h.selectedPersons(ctx, req, days, visible)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	limit, err := threshold(req.Threshold)
+	limit, err := checkThreshold(req.Threshold)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Ran
 		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, maxThreshold)).WithLimits(int64(a.count), int64(limit))
 }
 
-func threshold(given *int64) (int, error) {
+func checkThreshold(given *int64) (int, error) {
 	switch {
 	case given == nil:
 		return defaultThreshold, nil
@@ -128,23 +128,23 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 	return civil.Through(first, last), nil
 }
 
-// selected returns the condition for the persons of a request.
-func (h *Handler) selected(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
+// selectedPersons returns the condition for the persons of a request.
+func (h *Handler) selectedPersons(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
 	switch given := reflist.CountTrue(req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0); {
 	case given == 0:
 		return nil, fault.Invalid(CodeNoSelector, "The request needs one of hyperfind, locations and persons.")
 	case given > 1:
 		return nil, fault.Invalid(CodeSelectors, "hyperfind, locations and persons exclude each other. Give one of them.")
 	case req.GetHyperfind() != nil:
-		return h.stored(ctx, req, days)
+		return h.storedCondition(ctx, req, days)
 	case len(req.GetLocations()) > 0:
 		return h.atLocations(ctx, req, days)
 	default:
-		return h.listed(ctx, req.GetPersons(), visible)
+		return h.listedPersons(ctx, req.GetPersons(), visible)
 	}
 }
 
-func (h *Handler) stored(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
+func (h *Handler) storedCondition(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
 	tenantID := tenant.Of(ctx)
 	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), query.Caller(ctx))
 	if err != nil {
@@ -177,8 +177,8 @@ func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfi
 	return query.All(query.AtLocations(ids), query.Not(query.IsTerminated(ended, onAll))), nil
 }
 
-// listed returns the persons of a list. A person whom the caller may not see is unknown.
-func (h *Handler) listed(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
+// listedPersons returns the persons of a list. A person whom the caller may not see is unknown.
+func (h *Handler) listedPersons(ctx context.Context, refs []*commonv1.Ref, visible rowvisibility.Set) (*query.Node, error) {
 	tenantID := tenant.Of(ctx)
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {

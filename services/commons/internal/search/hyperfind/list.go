@@ -54,9 +54,9 @@ func (q *storedQuery) message(details bool) *commonsv1.HyperfindQuery {
 	return q.HyperfindQuery
 }
 
-// isOf reports whether a query has a usage type. "" matches all types, and built-in queries
+// hasUsage reports whether a query has a usage type. "" matches all types, and built-in queries
 // match every type.
-func (q *storedQuery) isOf(usage string) bool {
+func (q *storedQuery) hasUsage(usage string) bool {
 	return usage == "" || q.GetUsageType() == usage || q.GetId() < firstOwnID
 }
 
@@ -71,7 +71,7 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	if err != nil {
 		return nil, err
 	}
-	if !q.isOf(usage) {
+	if !q.hasUsage(usage) {
 		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s. Ask with usage_type=ALL.", req.GetId(), usage))
 	}
 	return q.message(req.GetAllDetails()), nil
@@ -99,7 +99,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 	for _, m := range match {
 		var found *commonsv1.HyperfindQuery
 		for _, q := range known {
-			if m.is(q) && q.isOf(usage) {
+			if m.is(q) && q.hasUsage(usage) {
 				found = proto.CloneOf(q.HyperfindQuery)
 			}
 		}

@@ -76,7 +76,7 @@ func (c *compiler) holds(n *Node, id string) string {
 			return "NOT " + n.condition.isScheduled(c, id)
 		}
 		return n.condition.isScheduled(c, id)
-	case n.bounded():
+	case n.isBounded():
 		return fmt.Sprintf("%s IN (%s)", id, c.list(n))
 	default:
 		// The complement of an unbounded node is bounded, so the excluded persons can be listed.
@@ -99,10 +99,10 @@ func (c *compiler) list(n *Node) string {
 		return strings.Join(parts, " UNION ALL ")
 	}
 	first := slices.IndexFunc(n.parts, func(part *Node) bool {
-		return part.bounded() && (part.condition == nil || part.condition.name != KeyScheduled)
+		return part.isBounded() && (part.condition == nil || part.condition.name != KeyScheduled)
 	})
 	if first < 0 {
-		first = slices.IndexFunc(n.parts, (*Node).bounded)
+		first = slices.IndexFunc(n.parts, (*Node).isBounded)
 	}
 	from := c.name("s")
 	sql := fmt.Sprintf("SELECT %s.id FROM (%s) AS %[1]s", from, c.list(n.parts[first]))

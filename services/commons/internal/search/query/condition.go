@@ -37,11 +37,11 @@ func (k *condition) sql(c *compiler) string {
 		case KeyTerm:
 			return k.onTerm(c)
 		case KeyScheduled:
-			return k.scheduled(c)
+			return k.findScheduled(c)
 		case KeyScheduledJob, KeyScheduledLocation:
 			return k.scheduledAt(c)
 		default:
-			return k.managed(c)
+			return k.findManaged(c)
 		}
 	}
 	id := "person_id"
@@ -59,14 +59,14 @@ func (k *condition) sql(c *compiler) string {
 		where = append(where, compared)
 	}
 	if k.kind == datedText {
-		where = append(where, k.held(c, "t"))
+		where = append(where, k.appliesSQL(c, "t"))
 	}
 	return fmt.Sprintf("SELECT t.%s AS id FROM %s AS t WHERE %s", id, k.table, strings.Join(where, " AND "))
 }
 
-// held returns SQL that is true if a dated row applies on some of the days, or on all of them
+// appliesSQL returns SQL that is true if a dated row applies on some of the days, or on all of them
 // with whole.
-func (k *condition) held(c *compiler, row string) string {
+func (k *condition) appliesSQL(c *compiler, row string) string {
 	from, to := c.from, c.to
 	if k.days != nil {
 		from, to = c.arg(k.days.From), c.arg(k.days.To)
@@ -132,9 +132,9 @@ func (k *condition) compareDates(c *compiler, column string) string {
 	return column + " " + sign + " " + c.arg(given[0])
 }
 
-// anyOf returns SQL for the ids that match: the given ids, and the ids that a query finds for
+// matchingIDs returns SQL for the ids that match: the given ids, and the ids that a query finds for
 // the names. Without names, the planner knows the ids.
-func (k *condition) anyOf(c *compiler, named func(names string) string) string {
+func (k *condition) matchingIDs(c *compiler, named func(names string) string) string {
 	ids := c.arg(k.ids)
 	if len(k.names) == 0 {
 		return "ANY(" + ids + "::bigint[])"
@@ -146,16 +146,16 @@ func (k *condition) anyOf(c *compiler, named func(names string) string) string {
 func (k *condition) onTerm(c *compiler) string {
 	where := ""
 	if k.operator == in {
-		where = " AND m.employment_term_id = " + k.anyOf(c, func(names string) string {
+		where = " AND m.employment_term_id = " + k.matchingIDs(c, func(names string) string {
 			return "SELECT n.id FROM employment_term n WHERE n.tenant_id = $1 AND n.name = ANY(" + names + ") AND NOT n.deleted"
 		})
 	}
-	return "SELECT m.person_id AS id FROM membership m WHERE m.tenant_id = " + tenantParameter + where + " AND " + k.held(c, "m")
+	return "SELECT m.person_id AS id FROM membership m WHERE m.tenant_id = " + tenantParameter + where + " AND " + k.appliesSQL(c, "m")
 }
 
-// managed finds the persons whose manager is one of the given persons, or who have any
+// findManaged finds the persons whose manager is one of the given persons, or who have any
 // manager.
-func (k *condition) managed(c *compiler) string {
+func (k *condition) findManaged(c *compiler) string {
 	where := ""
 	if k.operator == in {
 		where = fmt.Sprintf(" AND t.supervisor_person_number = ANY(%s::text[] || ARRAY(SELECT n.person_number FROM person n"+
@@ -174,10 +174,10 @@ func names(location, before string) string {
 		FROM location_path had WHERE had.tenant_id = $1 AND had.location_id = %s AND had.from_date < %s OFFSET 0)`, location, before)
 }
 
-// employed returns a query for the persons whose primary job is at a path in the table, on
+// employedQuery returns a query for the persons whose primary job is at a path in the table, on
 // one of the path's days. The array makes the planner look up the paths, regardless of its
 // estimate of their number.
-func employed(table string, held string) string {
+func employedQuery(table string, held string) string {
 	return fmt.Sprintf(`SELECT a.person_id AS id FROM primary_labor_account a JOIN %s AS n
 		ON n.path = a.organization_path AND n.from_date < a.to_date AND n.to_date > a.from_date
 		WHERE a.tenant_id = $1 AND a.organization_path = ANY(ARRAY(SELECT path FROM %[1]s)) AND %[2]s`, table, held)
@@ -187,9 +187,9 @@ func employed(table string, held string) string {
 // have any primary job.
 func (k *condition) atLocation(c *compiler) string {
 	if k.operator == isNotNull {
-		return "SELECT a.person_id AS id FROM primary_labor_account a WHERE a.tenant_id = $1 AND " + k.held(c, "a")
+		return "SELECT a.person_id AS id FROM primary_labor_account a WHERE a.tenant_id = $1 AND " + k.appliesSQL(c, "a")
 	}
-	return employed(c.places(k.below(c)), k.held(c, "a"))
+	return employedQuery(c.places(k.below(c)), k.appliesSQL(c, "a"))
 }
 
 // below returns SQL for the locations of the condition and their descendants, with their
@@ -199,7 +199,7 @@ func (k *condition) below(c *compiler) string {
 	if k.alone {
 		below = "below.lineage = top.lineage"
 	}
-	tops := k.anyOf(c, func(paths string) string {
+	tops := k.matchingIDs(c, func(paths string) string {
 		return "SELECT " + locationpath.AtSQL(tenantParameter, "asked.path", c.last) + " FROM unnest(" + paths + "::text[]) AS asked(path)"
 	})
 	return fmt.Sprintf(`SELECT below.location_id, greatest(top.from_date, below.from_date) AS from_date, least(top.to_date, below.to_date) AS to_date
@@ -213,14 +213,14 @@ func (k *condition) below(c *compiler) string {
 // inJob finds the persons whose primary job is a location with one of the jobs, or with any
 // job.
 func (k *condition) inJob(c *compiler) string {
-	return employed(c.places(k.ofJob(c)), k.held(c, "a"))
+	return employedQuery(c.places(k.ofJob(c)), k.appliesSQL(c, "a"))
 }
 
 // ofJob returns SQL for the locations with the jobs of the condition, and their days.
 func (k *condition) ofJob(c *compiler) string {
 	jobs := "v.job_id IS NOT NULL"
 	if k.operator == in {
-		jobs = "v.job_id = " + k.anyOf(c, func(names string) string {
+		jobs = "v.job_id = " + k.matchingIDs(c, func(names string) string {
 			return "SELECT j.job_id FROM job_version j WHERE j.tenant_id = $1 AND j.name = ANY(" + names +
 				") AND j.from_date < " + c.to + " AND j.to_date > " + c.from
 		})

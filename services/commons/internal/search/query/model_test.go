@@ -100,9 +100,9 @@ func drawModel(t *rapid.T) *model {
 	return m
 }
 
-// named returns the location that a path names on a day: the one that has it,
+// namedLocation returns the location that a path names on a day: the one that has it,
 // or had it last; 0 for none.
-func (m *model) named(path string, day int) int {
+func (m *model) namedLocation(path string, day int) int {
 	for e := day / epochDays; e >= 0; e-- {
 		for l := 1; l <= locations; l++ {
 			if path != "" && m.locations[e][l].path == path {
@@ -220,11 +220,11 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 			}))
 		})
 	case "JOB":
-		return held(p.path, func(path string, day int) bool { return m.isJob(f, m.named(path, day), day) })
+		return held(p.path, func(path string, day int) bool { return m.isJob(f, m.namedLocation(path, day), day) })
 	case "SCHEDULED", "SCHEDULED_JOB", "SCHEDULED_LOCATION":
-		return m.scheduled(p, f, from, to)
+		return m.matchesScheduled(p, f, from, to)
 	case "LOCATION":
-		return held(p.path, func(path string, day int) bool { return m.within(f, path, day, to) })
+		return held(p.path, func(path string, day int) bool { return m.matchesWithin(f, path, day, to) })
 	}
 	panic(f.GetKey())
 }
@@ -237,11 +237,11 @@ func (m *model) isJob(f *commonsv1.HyperfindFilter, l, day int) bool {
 	}))
 }
 
-func (m *model) within(f *commonsv1.HyperfindFilter, path string, day, last int) bool {
+func (m *model) matchesWithin(f *commonsv1.HyperfindFilter, path string, day, last int) bool {
 	if f.GetOperator() == "IS_NOT_NULL" {
 		return path != ""
 	}
-	return m.isBelow(f, m.named(path, day), day, last)
+	return m.isBelow(f, m.namedLocation(path, day), day, last)
 }
 
 // isBelow reports whether a location is one of those of a filter, or below, on a
@@ -249,7 +249,7 @@ func (m *model) within(f *commonsv1.HyperfindFilter, path string, day, last int)
 func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
 	for ; l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {
 		if slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
-			return r.GetId() == int64(l) || r.Id == nil && m.named(r.GetQualifier(), last) == l
+			return r.GetId() == int64(l) || r.Id == nil && m.namedLocation(r.GetQualifier(), last) == l
 		}) {
 			return true
 		}

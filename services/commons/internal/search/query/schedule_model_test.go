@@ -145,7 +145,7 @@ func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSche
 			from = to + rapid.IntRange(0, 5).Draw(t, "pause")
 		}
 	}
-	generated := s.generated(patterns)
+	generated := s.generatedShifts(patterns)
 	for range rapid.SampledFrom([]int{0, 1, 3, 12}).Draw(t, "hidden") {
 		if len(generated) > 0 && rapid.Bool().Draw(t, "hides") {
 			s.hidden = append(s.hidden, rapid.SampledFrom(generated).Draw(t, "hides what"))
@@ -173,8 +173,8 @@ func drawSchedule(t *rapid.T, patterns []modelPattern, paths []string) modelSche
 	return s
 }
 
-// generated returns the days, lanes and ordinals of the shifts that spans generate.
-func (s *modelSchedule) generated(patterns []modelPattern) [][3]int {
+// generatedShifts returns the days, lanes and ordinals of the shifts that spans generate.
+func (s *modelSchedule) generatedShifts(patterns []modelPattern) [][3]int {
 	var out [][3]int
 	for _, span := range s.spans {
 		pattern := patterns[span.pattern]
@@ -226,14 +226,14 @@ func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
 	return out
 }
 
-func (m *model) scheduled(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
+func (m *model) matchesScheduled(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
 	for day := from; day <= to; day++ {
 		for _, segment := range p.schedule.on(m.patterns, day) {
 			place := segment.place
 			if place == "" {
 				place = p.path[day]
 			}
-			l := m.named(place, day)
+			l := m.namedLocation(place, day)
 			if id, ok := strings.CutPrefix(place, "\x01"); ok {
 				l, _ = strconv.Atoi(id)
 			}

@@ -23,10 +23,10 @@ func (c *compiler) window(rows ...string) string {
 const onFirstDay = ` CROSS JOIN LATERAL (SELECT w.from_day
 	+ mod(mod(f.cycle_day - s.position - (w.from_day - s.from_date), s.day_count) + s.day_count, s.day_count) AS day) AS o`
 
-// generated returns SQL that is true if the shift takes place on one of the days. It checks
+// generatedSQL returns SQL that is true if the shift takes place on one of the days. It checks
 // the days one by one only for persons with hidden shifts or leave. OFFSET makes the planner
 // look up the rows of each person, rather than collect the rows of all persons.
-func (c *compiler) generated() string {
+func (c *compiler) generatedSQL() string {
 	return fmt.Sprintf(`o.day < w.to_day AND (
 		NOT EXISTS (SELECT FROM entered_shift h WHERE h.tenant_id = $1 AND h.hides_person = s.person_id
 		            AND h.hides_day >= %[1]s::date AND h.hides_day < %[2]s::date OFFSET 0)
@@ -54,8 +54,8 @@ func notOnLeave(person, day, segment string) string {
 		     AND (l.from_day - %[2]s)::bigint * 86400 + l.end_second >= %[3]s.end_second END)`, person, day, segment, maxShift)
 }
 
-// scheduled finds the persons who have a shift.
-func (k *condition) scheduled(c *compiler) string {
+// findScheduled finds the persons who have a shift.
+func (k *condition) findScheduled(c *compiler) string {
 	return k.byPattern(c) + " UNION ALL " + k.byHand(c)
 }
 
@@ -68,7 +68,7 @@ func (k *condition) byPattern(c *compiler) string {
 	return fmt.Sprintf(`SELECT s.person_id AS id FROM schedule_span s%s
 		WHERE s.tenant_id = $1 AND s.from_date < %s AND s.to_date > %s
 		AND EXISTS (SELECT FROM pattern_segment f%s WHERE f.tenant_id = $1 AND f.pattern_id = s.pattern_id AND %s)`,
-		c.window("s"), c.to, c.from, onFirstDay, c.generated())
+		c.window("s"), c.to, c.from, onFirstDay, c.generatedSQL())
 }
 
 func (k *condition) byHand(c *compiler) string {
@@ -94,7 +94,7 @@ func (k *condition) scheduledAt(c *compiler) string {
 		return fmt.Sprintf("%s = ANY(ARRAY(SELECT path FROM %s))", place, places)
 	}
 	primary := fmt.Sprintf("primary_labor_account a JOIN %s AS n ON n.path = a.organization_path", named)
-	primaryHeld := fmt.Sprintf("a.tenant_id = $1 AND %s AND %s", at("a.organization_path"), k.held(c, "a"))
+	primaryHeld := fmt.Sprintf("a.tenant_id = $1 AND %s AND %s", at("a.organization_path"), k.appliesSQL(c, "a"))
 	spans := fmt.Sprintf("s.tenant_id = $1 AND s.from_date < %s AND s.to_date > %s", c.to, c.from)
 	shifts := c.name("shifts")
 	c.with = append(c.with, fmt.Sprintf(`%s AS MATERIALIZED (
@@ -102,12 +102,12 @@ func (k *condition) scheduledAt(c *compiler) string {
 		FROM pattern_segment f JOIN %s AS n ON n.path = f.job WHERE f.tenant_id = $1 AND %s)`, shifts, places, at("f.job")))
 	byPlace := fmt.Sprintf(`SELECT s.person_id AS id FROM %[1]s AS f JOIN schedule_span s ON %[2]s AND s.pattern_id = f.pattern_id%[3]s%[4]s
 		WHERE s.pattern_id = ANY(ARRAY(SELECT DISTINCT pattern_id FROM %[1]s)) AND %[5]s`,
-		shifts, spans, c.window("s", "f"), onFirstDay, c.generated())
+		shifts, spans, c.window("s", "f"), onFirstDay, c.generatedSQL())
 	// EXISTS stops at the first matching shift of a span.
 	byJob := fmt.Sprintf(`SELECT s.person_id FROM %s JOIN schedule_span s ON %s AND s.person_id = a.person_id%s
 		WHERE %s AND EXISTS (SELECT FROM pattern_segment f%s
 		                     WHERE f.tenant_id = $1 AND f.pattern_id = s.pattern_id AND f.job = '' AND %s)`,
-		primary, spans, c.window("s", "n", "a"), primaryHeld, onFirstDay, c.generated())
+		primary, spans, c.window("s", "n", "a"), primaryHeld, onFirstDay, c.generatedSQL())
 	leave := notOnLeave("i.person_id", "i.day", "i")
 	byHand := fmt.Sprintf(`SELECT i.person_id FROM entered_shift_segment i JOIN %s AS n ON n.path = i.job%s
 		WHERE i.tenant_id = $1 AND %s AND i.day >= w.from_day AND i.day < w.to_day AND %s`, places, c.window("n"), at("i.job"), leave)

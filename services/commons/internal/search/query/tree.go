@@ -36,14 +36,14 @@ func (n *Node) hasKey(key string) bool {
 		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.hasKey(key) })
 }
 
-// bounded reports whether the persons of a node can be listed without reading all persons:
+// isBounded reports whether the persons of a node can be listed without reading all persons:
 // conditions without negation use an index.
-func (n *Node) bounded() bool {
+func (n *Node) isBounded() bool {
 	if n.condition != nil {
 		return !n.negated
 	}
 	for _, part := range n.parts {
-		if part.bounded() != n.any {
+		if part.isBounded() != n.any {
 			return !n.any
 		}
 	}
