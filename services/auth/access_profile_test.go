@@ -37,8 +37,8 @@ func (b *fixture) withUser(t *testing.T, person int64, name, profile string) {
 	require.NoError(t, err)
 }
 
-// revoked reports whether a token was revoked, by the rows themselves.
-func (b *fixture) revoked(t *testing.T, token string) bool {
+// isRevoked reports whether a token was revoked, by the rows themselves.
+func (b *fixture) isRevoked(t *testing.T, token string) bool {
 	t.Helper()
 	_, err := b.verifier.Verify(t.Context(), token)
 	return fault.HasCode(err, fault.CodeRevoked)
@@ -87,9 +87,9 @@ func TestAccessProfiles(t *testing.T) {
 		return err
 	}
 	require.NoError(t, update([]string{"*.read", "commons.*"}, "ALL"))
-	assert.False(t, b.revoked(t, tokens.GetAccessToken()), "nobody lost anything")
+	assert.False(t, b.isRevoked(t, tokens.GetAccessToken()), "nobody lost anything")
 	require.NoError(t, update([]string{"*.read"}, "OWN"))
-	assert.True(t, b.revoked(t, tokens.GetAccessToken()), "whoever loses something logs in again")
+	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()), "whoever loses something logs in again")
 	_, err = b.tokens.IssueToken(t.Context(), refreshGrant(tokens.GetRefreshToken()))
 	assertOAuth(t, err, 400, "invalid_grant")
 
@@ -97,7 +97,7 @@ func TestAccessProfiles(t *testing.T) {
 	assert.True(t, fault.HasStatus(err, http.StatusConflict), "in use: %v", err)
 	again := b.loginAs(t, "lead", "lamp under water")
 	b.withUser(t, 21, "lead", "Employee")
-	assert.True(t, b.revoked(t, again.GetAccessToken()), "another profile, another log-in")
+	assert.True(t, b.isRevoked(t, again.GetAccessToken()), "another profile, another log-in")
 	_, err = profiles.DeleteAccessProfile(admin, &authv1.DeleteAccessProfileRequest{Name: "Team lead"})
 	require.NoError(t, err)
 	_, err = profiles.GetAccessProfile(admin, &authv1.GetAccessProfileRequest{Name: "Team lead"})
@@ -167,7 +167,7 @@ func TestRefusedUsersAreNamed(t *testing.T) {
 		(1, 'Clerk', '{commons.person.*}', 'group'), (1, 'Far', '{commons.person.*}', 'all')`)
 	require.NoError(t, err)
 	b.withUser(t, 11, "clerk", "Clerk")
-	_, err = b.users.PutUsers(b.as(t, "clerk", "lamp under water"), &authv1.PutUsersRequest{Users: []*authv1.User{
+	_, err = b.users.PutUsers(b.loginContext(t, "clerk", "lamp under water"), &authv1.PutUsersRequest{Users: []*authv1.User{
 		{PersonId: 31, Username: "a", AccessProfile: "Super"},
 		{PersonId: 32, Username: "b", AccessProfile: "Clerk"},
 		{PersonId: 33, Username: "c", AccessProfile: "Far"},

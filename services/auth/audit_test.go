@@ -86,14 +86,14 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 func TestFederatedLogInsAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	token := f.token("ada", "rotaloom")
+	token := f.issueToken("ada", "rotaloom")
 	for range 3 {
 		_, err := f.verifier.Verify(t.Context(), token)
 		require.NoError(t, err)
-		f.refuses(t, f.token("eve", "elsewhere"), "another audience is nobody's log-in")
+		f.refuses(t, f.issueToken("eve", "elsewhere"), "another audience is nobody's log-in")
 		f.clock.Advance(2 * time.Minute)
 	}
-	f.refuses(t, f.token("eve", "rotaloom"), "unknown")
+	f.refuses(t, f.issueToken("eve", "rotaloom"), "unknown")
 	lines, _ := f.trail(t)
 	assert.Equal(t, []string{"login ada idp-1 ok", "login  idp-1 unknown_or_locked_user"}, only(lines, "idp-1"))
 }

@@ -47,7 +47,7 @@ func TestPasswordGrant(t *testing.T) {
 	assert.Equal(t, tenant.Default, p.Tenant)
 	assert.Equal(t, adminName, p.Subject, "the name as it is stored")
 	assert.Equal(t, clientID, p.Client)
-	assert.Equal(t, []string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"}, b.permitted(p))
+	assert.Equal(t, []string{"commons.person.read", "commons.person.write", "scheduling.schedule.read"}, b.grantedPermissions(p))
 	assert.NotEmpty(t, p.JTI)
 	assert.NotEmpty(t, p.SID)
 

@@ -34,7 +34,7 @@ func withClerk(t *testing.T, b *fixture) (clerk, boss context.Context) {
 		{PersonId: 14, Username: "chief", Password: "correct horse battery", AccessProfile: "Super"},
 	}})
 	require.NoError(t, err)
-	return b.as(t, "clerk", "correct horse battery"), b.as(t, "boss", "correct horse battery")
+	return b.loginContext(t, "clerk", "correct horse battery"), b.loginContext(t, "boss", "correct horse battery")
 }
 
 func TestNobodyMayChangeTheUserOfSomebodyWhoMayDoMore(t *testing.T) {
@@ -161,7 +161,7 @@ func TestTheTrailNamesTheInitiator(t *testing.T) {
 	_, err = users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11, 12}, Initiator: by})
 	require.NoError(t, err)
 	// A user cannot claim another initiator.
-	_, err = users.DeleteUsers(b.as(t, "chief", "correct horse battery"), &authv1.DeleteUsersRequest{PersonIds: []int64{11}, Initiator: by})
+	_, err = users.DeleteUsers(b.loginContext(t, "chief", "correct horse battery"), &authv1.DeleteUsersRequest{PersonIds: []int64{11}, Initiator: by})
 	require.NoError(t, err)
 
 	rows, err := b.pool.Query(ctx, `SELECT user_name || ' ' || person_id || ' ' || client_id || ' ' || service || ' ' || array_to_string(objects, ',') || ' '

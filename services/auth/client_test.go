@@ -41,7 +41,7 @@ func TestClients(t *testing.T) {
 	assertOAuth(t, err, 401, "invalid_client")
 	_, err = b.tokens.IssueToken(t.Context(), passwordGrant(by(rotated.GetClientSecret())))
 	require.NoError(t, err)
-	assert.False(t, b.revoked(t, tokens.GetAccessToken()), "tokens live on")
+	assert.False(t, b.isRevoked(t, tokens.GetAccessToken()), "tokens live on")
 
 	update := func(c *authv1.Client) {
 		t.Helper()
@@ -49,9 +49,9 @@ func TestClients(t *testing.T) {
 		require.NoError(t, err)
 	}
 	update(&authv1.Client{})
-	assert.False(t, b.revoked(t, tokens.GetAccessToken()), "it may do more")
+	assert.False(t, b.isRevoked(t, tokens.GetAccessToken()), "it may do more")
 	update(&authv1.Client{Scopes: []string{"read"}})
-	assert.True(t, b.revoked(t, tokens.GetAccessToken()), "it may do less")
+	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()), "it may do less")
 	update(&authv1.Client{Enabled: proto.Bool(false)})
 	_, err = b.tokens.IssueToken(t.Context(), passwordGrant(by(rotated.GetClientSecret())))
 	assertOAuth(t, err, 401, "invalid_client")
@@ -61,7 +61,7 @@ func TestClients(t *testing.T) {
 	require.NoError(t, err)
 	_, err = clients.DeleteClient(admin, &authv1.DeleteClientRequest{ClientId: "roster"})
 	require.NoError(t, err)
-	assert.True(t, b.revoked(t, tokens.GetAccessToken()))
+	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()))
 
 	for name, c := range map[string]struct {
 		sent   *authv1.Client
@@ -99,7 +99,7 @@ func TestScopes(t *testing.T) {
 		p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 		require.NoError(t, err)
 		assert.Equal(t, response.GetScope(), p.Scope)
-		return b.permitted(p)
+		return b.grantedPermissions(p)
 	}
 	whole, err := b.tokens.IssueToken(t.Context(), passwordGrant(by("")))
 	require.NoError(t, err)
@@ -134,6 +134,6 @@ func TestScopesOfOwnWork(t *testing.T) {
 	require.NoError(t, err)
 	p, err := b.verifier.Verify(t.Context(), response.GetAccessToken())
 	require.NoError(t, err)
-	assert.Equal(t, []string{"commons.person.write"}, b.permitted(p))
+	assert.Equal(t, []string{"commons.person.write"}, b.grantedPermissions(p))
 	assert.Equal(t, "all", p.Rows)
 }

@@ -166,7 +166,7 @@ func TestDirectory(t *testing.T) {
 					require.NoError(t, err)
 					assert.Equal(t, want.name, p.Subject, typed)
 					assert.Equal(t, want.rows, p.Rows, typed)
-					assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p), typed)
+					assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.grantedPermissions(p), typed)
 					b.refresh(t, response.GetRefreshToken())
 				})
 			}

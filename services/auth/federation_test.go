@@ -42,7 +42,7 @@ func newFederated(t *testing.T, change ...func(*authv1.IdentityProvider)) *feder
 	f := &federated{fixture: newFixtureWith(t, loopback), openID: startProvider(t, "127.0.0.1:0")}
 	f.clock.Advance(time.Since(f.clock.Now()))
 	f.fresh(t)
-	f.admin = f.as(t, adminName, adminPassword)
+	f.admin = f.loginContext(t, adminName, adminPassword)
 	f.providers = authv1.NewIdentityProviderServiceClient(f.local.Conn("commons", nil))
 	_, err := f.users.PutUsers(tenant.With(t.Context(), tenant.Default), &authv1.PutUsersRequest{Users: []*authv1.User{
 		{PersonId: 11, Username: "ada", AccessProfile: "Scheduler", PersonNumber: "4711"},
@@ -78,17 +78,17 @@ func (f *federated) refuses(t *testing.T, token, why string) {
 func TestAFederatedTokenIsAnAccessToken(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	token := f.token("ada", "rotaloom")
+	token := f.issueToken("ada", "rotaloom")
 	p, err := f.verifier.Verify(t.Context(), token)
 	require.NoError(t, err)
 	assert.Equal(t, "ada", p.Subject)
 	assert.Equal(t, tenant.Default, p.Tenant)
 	assert.EqualValues(t, 11, p.PersonID)
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.permitted(p))
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.grantedPermissions(p))
 	assert.WithinDuration(t, f.clock.Now().Add(time.Minute), p.Expiry, time.Second, "others look again within a minute")
 
-	f.refuses(t, f.token("eve", "rotaloom"), "a user whom we do not have")
-	f.refuses(t, f.token("ada", "elsewhere"), "another audience")
+	f.refuses(t, f.issueToken("eve", "rotaloom"), "a user whom we do not have")
+	f.refuses(t, f.issueToken("ada", "elsewhere"), "another audience")
 	f.clock.Advance(time.Hour + 50*time.Second)
 	_, err = f.verifier.Verify(t.Context(), token)
 	require.NoError(t, err, "within the clock skew")
@@ -114,7 +114,7 @@ func forgeToken(t testing.TB, token, algorithm string, key any, kid string) stri
 func TestForgedFederatedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	good := f.token("ada", "rotaloom")
+	good := f.issueToken("ada", "rotaloom")
 	public, kid := f.key()
 	der, err := x509.MarshalPKIXPublicKey(public)
 	require.NoError(t, err)
@@ -149,22 +149,22 @@ func TestTheClocksOfProvidersMayDiffer(t *testing.T) {
 	skew := int32(30)
 	f := newFederated(t, func(p *authv1.IdentityProvider) { p.ClockSkewSeconds = &skew })
 	f.clock.Advance(-25 * time.Second)
-	_, err := f.verifier.Verify(t.Context(), f.token("ada", "rotaloom"))
+	_, err := f.verifier.Verify(t.Context(), f.issueToken("ada", "rotaloom"))
 	require.NoError(t, err, "a provider whose clock is ahead")
 	f.clock.Advance(-10 * time.Second)
-	f.refuses(t, f.token("ada", "rotaloom"), "a provider whose clock is too far ahead")
+	f.refuses(t, f.issueToken("ada", "rotaloom"), "a provider whose clock is too far ahead")
 }
 
 func TestKeysOfProvidersRotate(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	old := f.token("ada", "rotaloom")
+	old := f.issueToken("ada", "rotaloom")
 	_, err := f.verifier.Verify(t.Context(), old)
 	require.NoError(t, err)
 	f.rotate()
-	f.refuses(t, f.token("ada", "rotaloom"), "keys were fetched a moment ago")
+	f.refuses(t, f.issueToken("ada", "rotaloom"), "keys were fetched a moment ago")
 	f.clock.Advance(keysPause)
-	_, err = f.verifier.Verify(t.Context(), f.token("ada", "rotaloom"))
+	_, err = f.verifier.Verify(t.Context(), f.issueToken("ada", "rotaloom"))
 	require.NoError(t, err, "an unknown key makes us fetch the keys again")
 	f.clock.Advance(time.Minute)
 	f.refuses(t, old, "the key is withdrawn, and what was remembered is over")
@@ -173,7 +173,7 @@ func TestKeysOfProvidersRotate(t *testing.T) {
 func TestAProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	token := f.token("ada", "rotaloom")
+	token := f.issueToken("ada", "rotaloom")
 	f.stop()
 	_, err := f.verifier.Verify(t.Context(), token)
 	require.True(t, fault.HasCode(err, fault.CodeIdentityUnavailable), err)
@@ -182,7 +182,7 @@ func TestAProviderThatIsDown(t *testing.T) {
 	require.NoError(t, err, "our own users log in meanwhile")
 
 	known := newFederated(t)
-	token = known.token("ada", "rotaloom")
+	token = known.issueToken("ada", "rotaloom")
 	_, err = known.verifier.Verify(t.Context(), token)
 	require.NoError(t, err)
 	known.stop()
@@ -194,7 +194,7 @@ func TestAProviderThatIsDown(t *testing.T) {
 func TestFederatedTokensAreRevoked(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	token, other := f.token("ada", "rotaloom"), f.token("ada", "rotaloom")
+	token, other := f.issueToken("ada", "rotaloom"), f.issueToken("ada", "rotaloom")
 	for _, each := range []string{token, other} {
 		t.Run(each, func(t *testing.T) {
 			_, err := f.verifier.Verify(t.Context(), each)
@@ -208,7 +208,7 @@ func TestFederatedTokensAreRevoked(t *testing.T) {
 	f.clock.Advance(2 * time.Minute)
 	_, err = f.verifier.Verify(t.Context(), token)
 	assert.True(t, fault.HasCode(err, fault.CodeRevoked), "also when it is asked for again: %v", err)
-	_, err = f.verifier.Verify(t.Context(), rewritten(token))
+	_, err = f.verifier.Verify(t.Context(), rewriteToken(token))
 	assert.True(t, fault.HasCode(err, fault.CodeRevoked), "the same token, written in another way: %v", err)
 	_, err = f.verifier.Verify(t.Context(), other)
 	require.NoError(t, err, "another token of the user lives on")
@@ -221,9 +221,9 @@ func TestFederatedTokensAreRevoked(t *testing.T) {
 	f.refuses(t, other, "of a user who is gone")
 }
 
-// rewritten returns a token whose last character differs in bits that do not
+// rewriteToken returns a token whose last character differs in bits that do not
 // count.
-func rewritten(token string) string {
+func rewriteToken(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(alphabet, token[len(token)-1])
 	return token[:len(token)-1] + string(alphabet[last^1])
@@ -239,10 +239,10 @@ func TestALockedNameIsLockedElsewhereToo(t *testing.T) {
 		require.Error(t, err)
 		f.clock.Advance(7 * time.Second)
 	}
-	f.refuses(t, f.token("ada", "rotaloom"), "locked")
+	f.refuses(t, f.issueToken("ada", "rotaloom"), "locked")
 	f.clock.Advance(31 * time.Minute)
 	f.fresh(t)
-	_, err = f.verifier.Verify(t.Context(), f.token("ada", "rotaloom"))
+	_, err = f.verifier.Verify(t.Context(), f.issueToken("ada", "rotaloom"))
 	require.NoError(t, err)
 }
 
@@ -252,13 +252,13 @@ func TestClaimsAreMapped(t *testing.T) {
 		p.UserClaim, p.UserMatch, p.ProfileClaim = "employee_number", "PERSON_NUMBER", "groups"
 		p.Profiles = []*authv1.ProfileMapping{{Value: "planners", AccessProfile: "Scheduler"}, {Value: "all", AccessProfile: "Payroll"}}
 	})
-	p, err := f.verifier.Verify(t.Context(), f.token("eve", "rotaloom", "person_number", "4711", "groups", "all"))
+	p, err := f.verifier.Verify(t.Context(), f.issueToken("eve", "rotaloom", "person_number", "4711", "groups", "all"))
 	require.NoError(t, err)
 	assert.Equal(t, "ada", p.Subject, "the number says who it is")
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.permitted(p))
-	f.refuses(t, f.token("ada", "rotaloom", "groups", "all"), "no number")
-	f.refuses(t, f.token("ada", "rotaloom", "person_number", "4712", "groups", "all"), "nobody's number")
-	f.refuses(t, f.token("ada", "rotaloom", "person_number", "4711", "groups", "others"), "no group that has a profile")
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, f.grantedPermissions(p))
+	f.refuses(t, f.issueToken("ada", "rotaloom", "groups", "all"), "no number")
+	f.refuses(t, f.issueToken("ada", "rotaloom", "person_number", "4712", "groups", "all"), "nobody's number")
+	f.refuses(t, f.issueToken("ada", "rotaloom", "person_number", "4711", "groups", "others"), "no group that has a profile")
 }
 
 func TestProvidersAreKept(t *testing.T) {
@@ -269,7 +269,7 @@ func TestProvidersAreKept(t *testing.T) {
 	require.Len(t, list.GetProviders(), 1)
 	assert.Equal(t, []string{"RS256", "ES256"}, list.GetProviders()[0].GetAlgorithms())
 
-	token := f.token("ada", "rotaloom")
+	token := f.issueToken("ada", "rotaloom")
 	_, err = f.verifier.Verify(t.Context(), token)
 	require.NoError(t, err)
 	off := false
@@ -305,7 +305,7 @@ func TestProvidersAreKept(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.users.PutUsers(tenant.With(t.Context(), 1), &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 12, Username: "lesser", Password: "lamp under water", AccessProfile: "Lesser"}}})
 	require.NoError(t, err)
-	_, err = f.providers.DeleteIdentityProvider(f.as(t, "lesser", "lamp under water"), &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
+	_, err = f.providers.DeleteIdentityProvider(f.loginContext(t, "lesser", "lamp under water"), &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
 	assert.True(t, fault.HasCode(err, fault.CodeNoAccess), err)
 	_, err = f.providers.DeleteIdentityProvider(f.admin, &authv1.DeleteIdentityProviderRequest{Id: f.provider.GetId()})
 	require.NoError(t, err)

@@ -43,8 +43,8 @@ func newFixtureWith(t testing.TB, cfg auth.Config) *fixture {
 	return createFixture(t, cfg, "commons.person.read", "commons.person.write", "scheduling.schedule.read")
 }
 
-// permitted returns the fixture's permissions that a token grants.
-func (b *fixture) permitted(p *authn.Principal) (out []string) {
+// grantedPermissions returns the fixture's permissions that a token grants.
+func (b *fixture) grantedPermissions(p *authn.Principal) (out []string) {
 	for _, permission := range b.permissions {
 		if p.Has(permission) {
 			out = append(out, permission)

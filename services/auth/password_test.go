@@ -21,13 +21,13 @@ import (
 // adaSecret is the initial password of a user, and newSecret the next one.
 const adaSecret, newSecret = "lamp under water", "lamp above water"
 
-func (b *fixture) put(ctx context.Context, users ...*authv1.User) error {
+func (b *fixture) putUsers(ctx context.Context, users ...*authv1.User) error {
 	_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: users})
 	return err
 }
 
-// tokensOf is the token service of another process with the same database.
-func tokensOf(t *testing.T, service *auth.Service, b *fixture) authv1.TokenServiceClient {
+// newTokenService is the token service of another process with the same database.
+func newTokenService(t *testing.T, service *auth.Service, b *fixture) authv1.TokenServiceClient {
 	t.Helper()
 	local := rpctest.LocalWith(t, tokens, b.service, b.clock)
 	service.Register(local)
@@ -54,14 +54,14 @@ func TestAPasswordChangeEndsLogIns(t *testing.T) {
 			t.Parallel()
 			b := newFixture(t)
 			ctx := tenant.With(t.Context(), tenant.Default)
-			require.NoError(t, b.put(ctx, ada(adaSecret), &authv1.User{PersonId: 12, Username: "ben", Password: adaSecret}))
+			require.NoError(t, b.putUsers(ctx, ada(adaSecret), &authv1.User{PersonId: 12, Username: "ben", Password: adaSecret}))
 			this, that, bens := b.loginAs(t, "ada", adaSecret), b.loginAs(t, "ada", adaSecret), b.loginAs(t, "ben", adaSecret)
 			if c.own {
 				p, err := b.verifier.Verify(t.Context(), this.GetAccessToken())
 				require.NoError(t, err)
 				ctx = authn.With(t.Context(), p, this.GetAccessToken())
 			}
-			require.NoError(t, b.put(ctx, ada(c.password)))
+			require.NoError(t, b.putUsers(ctx, ada(c.password)))
 			assert.Equal(t, !c.ended, b.good(t, that.GetAccessToken()), "another log-in")
 			_, err := b.tokens.IssueToken(t.Context(), refreshGrant(that.GetRefreshToken()))
 			assert.Equal(t, !c.ended, err == nil, "its refresh: %v", err)
@@ -83,7 +83,7 @@ func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 	ctx := tenant.With(t.Context(), tenant.Default)
 	_, err := b.pool.Exec(ctx, `INSERT INTO access_profile (tenant_id, name, permissions) VALUES (1, 'Gate', '{auth.client.*}'), (1, 'Clerk', '{commons.*}')`)
 	require.NoError(t, err)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 1, Username: "short", Password: "kzqwvx7m", AccessProfile: "Clerk"},
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 1, Username: "short", Password: "kzqwvx7m", AccessProfile: "Clerk"},
 		&authv1.User{PersonId: 2, Username: "long", Password: adaSecret, AccessProfile: "Clerk"}))
 	for name, c := range map[string]struct {
 		user *authv1.User
@@ -104,7 +104,7 @@ func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 		"an administrator keeps their short past": {&authv1.User{PersonId: 15, Username: "e", AccessProfile: "Super"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := b.put(ctx, &authv1.User{PersonId: 90, Username: "good"}, c.user)
+			err := b.putUsers(ctx, &authv1.User{PersonId: 90, Username: "good"}, c.user)
 			if c.code == "" {
 				assert.NoError(t, err, name)
 				return
@@ -117,7 +117,7 @@ func TestPasswordsAndProfilesAreChecked(t *testing.T) {
 	}
 	_, err = b.pool.Exec(ctx, `UPDATE access_profile SET name = 'Gone' WHERE name = 'Clerk'`)
 	require.NoError(t, err)
-	assert.NoError(t, b.put(ctx, &authv1.User{PersonId: 12, Username: "b", AccessProfile: "Clerk"}), "whoever has it keeps it")
+	assert.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 12, Username: "b", AccessProfile: "Clerk"}), "whoever has it keeps it")
 
 	weak := bootstrap()
 	weak.Username, weak.Password = "second", "kzqwvx7m"
@@ -128,22 +128,22 @@ func TestNamesThatLookAlikeAreTheSame(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWith(t, strict)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "Victim", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "Victim", Password: adaSecret}))
 	for _, name := range []string{"victim ", " VICTIM", "ｖｉｃｔｉｍ", "Ⅴictim", "victim\u3000", "vic\u200btim"} {
 		t.Run(name, func(t *testing.T) {
-			err := b.put(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
+			err := b.putUsers(ctx, &authv1.User{PersonId: 12, Username: name, Password: newSecret})
 			assert.True(t, fault.HasStatus(err, 409), "%q: %v", name, err)
 			assert.NoError(t, b.try(t.Context(), "a", name, adaSecret), "%q", name)
 		})
 	}
 	t.Run("control character", func(t *testing.T) {
-		err := b.put(ctx, &authv1.User{PersonId: 12, Username: "vic\ntim", Password: newSecret})
+		err := b.putUsers(ctx, &authv1.User{PersonId: 12, Username: "vic\ntim", Password: newSecret})
 		assert.True(t, fault.HasStatus(err, 400), "%v", err)
 		assertOAuth(t, b.try(t.Context(), "b", "vic\ntim", newSecret), 400, "invalid_grant")
 	})
 	// The mark that changes the direction of writing is removed, so that the two names cannot be confused.
 	t.Run("other direction", func(t *testing.T) {
-		require.NoError(t, b.put(ctx, &authv1.User{PersonId: 12, Username: "\u202emitciv", Password: newSecret}))
+		require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 12, Username: "\u202emitciv", Password: newSecret}))
 		assert.NoError(t, b.try(t.Context(), "b", "mitciv", newSecret))
 	})
 	// However the name is written, its failures are counted together.
@@ -158,7 +158,7 @@ func TestOldHashesAreRenewed(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	harder, err := auth.New(t.Context(), auth.Config{HashMemory: 128, HashTime: 2}, auth.Deps{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock})
 	require.NoError(t, err)
 	stored := func() (hash string) {
@@ -167,7 +167,7 @@ func TestOldHashesAreRenewed(t *testing.T) {
 	}
 	old := stored()
 	hardBench := *b
-	hardBench.service, hardBench.tokens = harder, tokensOf(t, harder, b)
+	hardBench.service, hardBench.tokens = harder, newTokenService(t, harder, b)
 	assertOAuth(t, hardBench.try(t.Context(), "a", "ada", "a wrong password"), 400, "invalid_grant")
 	assert.Equal(t, old, stored(), "a wrong password renews nothing")
 	require.NoError(t, hardBench.try(t.Context(), "a", "ada", adaSecret))
@@ -182,7 +182,7 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWith(t, strict)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	held, err := b.pool.Begin(ctx)
 	require.NoError(t, err)
 	defer func() { _ = held.Rollback(ctx) }() // It has ended when all is well.
@@ -210,7 +210,7 @@ func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	held, err := b.pool.Begin(ctx)
 	require.NoError(t, err)
 	defer func() { _ = held.Rollback(ctx) }() // It has ended when all is well.
@@ -234,7 +234,7 @@ func TestWhatIsOverIsSwept(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	b.loginAs(t, "ada", adaSecret)
 	assertOAuth(t, b.try(t.Context(), "a", "ada", "x"), 400, "invalid_grant")
 	b.revoke(t, b.loginAs(t, "ada", adaSecret).GetRefreshToken())

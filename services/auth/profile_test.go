@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// as returns a context in which commons acts for a user.
-func (b *fixture) as(t *testing.T, name, password string) context.Context {
+// loginContext returns a context in which commons acts for a user.
+func (b *fixture) loginContext(t *testing.T, name, password string) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 		_, err := b.users.PutUsers(ctx, &authv1.PutUsersRequest{Users: []*authv1.User{{PersonId: 20, Username: "good"}, u}})
 		return err
 	}
-	admin, clerk, today := b.as(t, adminName, adminPassword), b.as(t, "clerk", "lamp under water"), b.as(t, "today", "lamp under water")
+	admin, clerk, today := b.loginContext(t, adminName, adminPassword), b.loginContext(t, "clerk", "lamp under water"), b.loginContext(t, "today", "lamp under water")
 	for name, c := range map[string]struct {
 		ctx     context.Context
 		user    *authv1.User
@@ -113,7 +113,7 @@ func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
 			assert.Contains(t, fault.FromError(err).Message, c.refused+",", name)
 		})
 	}
-	b.as(t, "boss", "lamp under water") // The password has not changed.
+	b.loginContext(t, "boss", "lamp under water") // The password has not changed.
 
 	t.Run("a profile that became smaller counts at once, and so does a token that has less", func(t *testing.T) {
 		_, err := b.pool.Exec(ctx, `UPDATE access_profile SET permissions = '{commons.person.read}' WHERE name = 'Clerk'`)

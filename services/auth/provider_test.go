@@ -70,8 +70,8 @@ func startProvider(t testing.TB, listen string) *openID {
 	return &openID{t: t, issuer: strings.TrimSpace(line), stop: stop}
 }
 
-// token logs a user in at the provider.
-func (o *openID) token(user, audience string, more ...string) string {
+// issueToken logs a user in at the provider.
+func (o *openID) issueToken(user, audience string, more ...string) string {
 	o.t.Helper()
 	form := url.Values{
 		"grant_type": {"password"}, "client_id": {"web"}, "username": {user}, "password": {"secret-of-" + user}, "audience": {audience},

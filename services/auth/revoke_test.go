@@ -184,7 +184,7 @@ func TestExpiredTokensAreNotRevoked(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
-	require.NoError(t, b.put(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
+	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
 	b.loginAs(t, "ada", adaSecret)
 	b.clock.Advance(24 * time.Hour)
 	_, err := b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: []int64{11}})
@@ -319,7 +319,7 @@ func TestClientsWorkForThemselves(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, clientID, p.Subject)
 	assert.Zero(t, p.PersonID)
-	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.permitted(p))
+	assert.Equal(t, []string{"commons.person.read", "scheduling.schedule.read"}, b.grantedPermissions(p))
 	b.revoke(t, response.GetAccessToken())
 	assert.False(t, b.good(t, response.GetAccessToken()))
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
 )
 
-// scoped returns a context with a token of the administrator that a client got which
+// scopedContext returns a context with a token of the administrator that a client got which
 // is narrowed to scopes.
-func scoped(t *testing.T, b *fixture, clients authv1.ClientServiceClient, admin context.Context, id string, scopes ...string) context.Context {
+func scopedContext(t *testing.T, b *fixture, clients authv1.ClientServiceClient, admin context.Context, id string, scopes ...string) context.Context {
 	t.Helper()
 	made, err := clients.CreateClient(admin, &authv1.Client{ClientId: id, Scopes: scopes})
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func scoped(t *testing.T, b *fixture, clients authv1.ClientServiceClient, admin 
 func TestNarrowTokensMakeNoWiderClients(t *testing.T) {
 	t.Parallel()
 	b, _, clients, admin := newAccessBench(t)
-	narrow := scoped(t, b, clients, admin, "keeper", "auth.client.*")
+	narrow := scopedContext(t, b, clients, admin, "keeper", "auth.client.*")
 	_, err := clients.CreateClient(admin, &authv1.Client{ClientId: "wide"})
 	require.NoError(t, err)
 	for name, do := range map[string]func() error{
@@ -89,7 +89,7 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 	clients := authv1.NewClientServiceClient(b.edge)
 	admin := withToken(t.Context(), b.login(t).GetAccessToken())
 	providers := authv1.NewIdentityProviderServiceClient(b.edge)
-	narrow := scoped(t, b, clients, admin, "idp", "auth.identity_provider.*")
+	narrow := scopedContext(t, b, clients, admin, "idp", "auth.identity_provider.*")
 	add := func(ctx context.Context, profile string) error {
 		_, err := providers.CreateIdentityProvider(ctx, &authv1.IdentityProvider{
 			Name: "x", Issuer: "https://id.example.org", Audience: "rotaloom", ProfileClaim: "groups",
@@ -102,8 +102,8 @@ func TestNarrowTokensMakeNoIdentityProvider(t *testing.T) {
 	require.NoError(t, add(admin, "Employee"))
 }
 
-// adminOf returns a context with a token of a tenant's first administrator.
-func adminOf(t *testing.T, b *fixture, made auth.CreatedTenant) context.Context {
+// adminContext returns a context with a token of a tenant's first administrator.
+func adminContext(t *testing.T, b *fixture, made auth.CreatedTenant) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-host", made.Host), passwordGrant(func(r *authv1.IssueTokenRequest) {
 		r.Username, r.Password, r.ClientId, r.ClientSecret = made.Username, made.Password.Reveal(), made.ClientID, made.ClientSecret.Reveal()
@@ -123,7 +123,7 @@ func TestAnIssuerIsOfOneTenant(t *testing.T) {
 	one := withToken(t.Context(), b.login(t).GetAccessToken())
 	made, err := b.service.CreateTenant(t.Context(), auth.NewTenant{Name: "Two", Host: "two.example", Username: "admin", ClientID: "local"})
 	require.NoError(t, err)
-	two := adminOf(t, b, made)
+	two := adminContext(t, b, made)
 	add := func(ctx context.Context, issuer, audience string) (*authv1.IdentityProvider, error) {
 		return providers.CreateIdentityProvider(ctx, &authv1.IdentityProvider{Name: audience, Issuer: issuer, Audience: audience})
 	}

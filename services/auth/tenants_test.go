@@ -39,12 +39,12 @@ func TestTenantsAreMadeAndSwitched(t *testing.T) {
 	mine := b.loginAs(t, adminName, adminPassword)
 
 	require.NoError(t, b.service.DisableTenant(t.Context(), made.ID))
-	assert.True(t, b.revoked(t, tokens.GetAccessToken()), "its tokens stop")
+	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()), "its tokens stop")
 	_, err = login()
 	assertOAuth(t, err, 401, "invalid_client")
 	_, err = b.tokens.IssueToken(at, refreshGrant(tokens.GetRefreshToken(), grant))
 	assertOAuth(t, err, 401, "invalid_client")
-	assert.False(t, b.revoked(t, mine.GetAccessToken()), "others go on")
+	assert.False(t, b.isRevoked(t, mine.GetAccessToken()), "others go on")
 
 	var out bytes.Buffer
 	require.NoError(t, (&auth.ListTenantsCommand{}).Operate(t.Context(), b.service, &out))
@@ -53,7 +53,7 @@ func TestTenantsAreMadeAndSwitched(t *testing.T) {
 	require.NoError(t, b.service.EnableTenant(t.Context(), made.ID))
 	_, err = login()
 	require.NoError(t, err)
-	assert.True(t, b.revoked(t, tokens.GetAccessToken()), "what ended stays ended")
+	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()), "what ended stays ended")
 	assert.ErrorContains(t, b.service.DisableTenant(t.Context(), 99), "no such tenant")
 }
 
@@ -134,9 +134,9 @@ func TestTokensOfAClientsOwnWorkEndWithWhatTheyRestOn(t *testing.T) {
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			before := token()
-			require.False(t, b.revoked(t, before), "a new token is good")
+			require.False(t, b.isRevoked(t, before), "a new token is good")
 			require.NoError(t, step.do(), step.name)
-			assert.Equal(t, step.ends, b.revoked(t, before), step.name)
+			assert.Equal(t, step.ends, b.isRevoked(t, before), step.name)
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestALogInDoesNotOutrunAChangeOfItsProfile(t *testing.T) {
 			require.NoError(t, tx.Commit(ctx))
 			p, err := b.verifier.Verify(t.Context(), (<-responses).GetAccessToken())
 			require.NoError(t, err)
-			assert.Equal(t, change.permitted, b.permitted(p))
+			assert.Equal(t, change.permitted, b.grantedPermissions(p))
 		})
 	}
 }
@@ -203,7 +203,7 @@ func TestNobodyRemovesWhoMayDoMore(t *testing.T) {
 	b.withUser(t, 11, "clerk", "Clerk")
 	b.withUser(t, 12, "peer", "Clerk")
 	b.withUser(t, 13, "boss", "Super")
-	clerk := b.as(t, "clerk", "lamp under water")
+	clerk := b.loginContext(t, "clerk", "lamp under water")
 	remove := func(ctx context.Context, persons ...int64) error {
 		_, err := b.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: persons})
 		return err

@@ -85,7 +85,7 @@ func (w *fixture) ownFamily(t *testing.T, id string) (sid string) {
 	return sid
 }
 
-func (w *fixture) ended(t *testing.T, sid string) bool {
+func (w *fixture) hasEnded(t *testing.T, sid string) bool {
 	t.Helper()
 	ended, err := w.revoked.Revoked(w.ctx, &authn.Principal{Tenant: 1, SID: sid})
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// parsed returns the claims of a token.
-func parsed(t *testing.T, text string) claims {
+// parseTestClaims returns the claims of a token.
+func parseTestClaims(t *testing.T, text string) claims {
 	t.Helper()
 	c, err := parseClaims([]byte(text))
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestWhenTokensAreAccepted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := &provider{issuer: "https://id.test", audience: "rotaloom", skew: time.Minute}
-			end, err := p.validate(parsed(t, c.claims), now)
+			end, err := p.validate(parseTestClaims(t, c.claims), now)
 			if c.end == 0 {
 				require.Error(t, err)
 				return
@@ -97,7 +97,7 @@ func TestWhomTokensName(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			name, err := (&provider{userClaim: c.claim}).user(parsed(t, c.claims))
+			name, err := (&provider{userClaim: c.claim}).user(parseTestClaims(t, c.claims))
 			assert.Equal(t, c.want, name)
 			assert.Equal(t, c.want == "", err != nil, "%v", err)
 		})
@@ -128,7 +128,7 @@ func TestWhichProfileTokensChoose(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			chosen, err := c.provider.profile(parsed(t, c.claims))
+			chosen, err := c.provider.profile(parseTestClaims(t, c.claims))
 			if c.want == "refused" {
 				require.Error(t, err)
 				assert.Empty(t, chosen)

@@ -66,7 +66,7 @@ func (s *fixture) failSlowly(name string, times int) {
 	}
 }
 
-func (s *fixture) succeed(name, address string) {
+func (s *fixture) recordSuccess(name, address string) {
 	s.Helper()
 	accepted, err := s.begin(name, address).RecordSuccess(s.ctx)
 	require.NoError(s, err)
@@ -166,11 +166,11 @@ func TestWhenANameIsLocked(t *testing.T) {
 			s.clock.Advance(58 * time.Minute)
 			s.failSlowly("ada", 1)
 		}, true},
-		{"when a success is between", func(s *fixture) { s.failSlowly("ada", 4); s.succeed("ada", ""); s.failSlowly("ada", 4) }, false},
+		{"when a success is between", func(s *fixture) { s.failSlowly("ada", 4); s.recordSuccess("ada", ""); s.failSlowly("ada", 4) }, false},
 		{"when a success of another is between", func(s *fixture) {
 			s.failSlowly("ada", 4)
 			s.failSlowly("ben", 1)
-			s.succeed("ben", "")
+			s.recordSuccess("ben", "")
 			s.failSlowly("ada", 1)
 		}, true},
 		{"after it is unlocked", func(s *fixture) {

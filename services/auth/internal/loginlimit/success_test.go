@@ -73,7 +73,7 @@ func TestWhatASuccessForgets(t *testing.T) {
 			s.fail("ada", "10.0.0.1")
 			recorded, statements := pgtest.Recorded(t, pool)
 			s.limiter = loginlimit.New(strict, recorded, s.clock, pgtest.Log(t))
-			s.succeed(c.user, c.address)
+			s.recordSuccess(c.user, c.address)
 			writes := false
 			for sql := range statements.Plans(t, s.ctx, pool, "login_failure") {
 				writes = writes || !strings.HasPrefix(sql, "SELECT")

@@ -45,7 +45,7 @@ var common string
 var isCommon = sync.OnceValue(func() map[string]struct{} {
 	out := map[string]struct{}{}
 	for word := range strings.Lines(common) {
-		out[fold(strings.TrimSpace(word))] = struct{}{}
+		out[foldCase(strings.TrimSpace(word))] = struct{}{}
 	}
 	return out
 })
@@ -68,7 +68,7 @@ func Check(password, userName string, privileged bool) *fault.Error {
 		}
 		return fault.Invalid(CodeShort, text)
 	}
-	if guessable(fold(prepared), fold(userName)) {
+	if guessable(foldCase(prepared), foldCase(userName)) {
 		return fault.Invalid(CodeCommon, "The password is easy to guess: it is a common one, or consists of the user name or few characters. Choose another one.")
 	}
 	return nil
@@ -93,7 +93,7 @@ func prepare(password string) (string, error) {
 	return precis.OpaqueString.String(password)
 }
 
-func fold(text string) string { return cases.Fold().String(norm.NFKC.String(text)) }
+func foldCase(text string) string { return cases.Fold().String(norm.NFKC.String(text)) }
 
 // guessable reports whether a folded password is a common one or the user's name, either of them possibly with
 // digits and signs around it, or has too few different characters.

@@ -63,7 +63,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 func (p *Publisher) publish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
-	if err := p.open(ctx); err != nil {
+	if err := p.openBucket(ctx); err != nil {
 		return err
 	}
 	version, key := p.since, ""
@@ -90,8 +90,8 @@ func (p *Publisher) publish(ctx context.Context) error {
 	return nil
 }
 
-// open checks the bucket, and creates it if necessary. A new bucket gets all revocations.
-func (p *Publisher) open(ctx context.Context) error {
+// openBucket checks the bucket, and creates it if necessary. A new bucket gets all revocations.
+func (p *Publisher) openBucket(ctx context.Context) error {
 	if p.bucket != nil && p.bucket.CheckUnchanged(ctx) == nil {
 		return nil
 	}

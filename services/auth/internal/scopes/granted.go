@@ -61,6 +61,6 @@ func (g Granted) Text() string {
 // because tokens travel with every request.
 func (g Granted) Permissions(grants []string) []string {
 	return g.catalog.memo.get(grants, g.permissions, func() []string {
-		return g.catalog.shorten(profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions)))
+		return g.catalog.shortenPermissions(profile.Expand(g.catalog.patterns(g.permissions), profile.Expand(grants, g.catalog.permissions)))
 	})
 }

@@ -114,10 +114,10 @@ func (c *Catalog) meet(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-// shorten abbreviates permissions to "*" if they are all permissions, and the permissions of a domain to
+// shortenPermissions abbreviates permissions to "*" if they are all permissions, and the permissions of a domain to
 // "domain.*" if they are all of the domain. A permission that a later version adds is then granted together
 // with its domain until the token ends.
-func (c *Catalog) shorten(permissions []string) []string {
+func (c *Catalog) shortenPermissions(permissions []string) []string {
 	if len(permissions) > 0 && len(permissions) == len(c.permissions) {
 		return []string{everything}
 	}

@@ -71,10 +71,10 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, e.short, c.shorten(e.permissions))
+			assert.Equal(t, e.short, c.shortenPermissions(e.permissions))
 		})
 	}
-	assert.Nil(t, NewCatalog(nil).shorten(nil), "nothing is not everything")
+	assert.Nil(t, NewCatalog(nil).shortenPermissions(nil), "nothing is not everything")
 }
 
 // Permissions are found once for the same question, until too many others were asked.

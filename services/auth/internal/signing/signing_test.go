@@ -99,7 +99,7 @@ func TestTokensMustNotOutliveKeys(t *testing.T) {
 
 const wrapKey, otherWrapKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "HxwdHhsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA="
 
-func wrapperOf(t *testing.T, text string) signing.Wrapper {
+func parseWrapper(t *testing.T, text string) signing.Wrapper {
 	t.Helper()
 	w, err := signing.NewLocalWrapper(text)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 	replicas := make([]*signing.Keys, 2)
 	for i := range replicas {
 		var err error
-		replicas[i], err = signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
+		replicas[i], err = signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), parseWrapper(t, wrapKey))
 		require.NoError(t, err)
 	}
 	known := authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) { return replicas[0].Public(ctx) }, present, 0)
@@ -135,7 +135,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 		require.ErrorIs(t, err, authn.ErrUnknownKey)
 		present.Advance(2 * time.Second) // It does not ask again so soon.
 		require.NoError(t, replicas[minute/7%2].Maintain(t.Context()))
-		started, err := signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), wrapperOf(t, wrapKey))
+		started, err := signing.New(pool, present, lifetimes(tokenLife, 3*time.Hour), parseWrapper(t, wrapKey))
 		require.NoError(t, err)
 		for _, replica := range append(replicas[:2:2], started) {
 			signer, err := replica.Signer(t.Context())
@@ -192,7 +192,7 @@ func TestKeysRetire(t *testing.T) {
 		before signing.Wrapper
 		retire func(t *testing.T, pool *pg.Pool, now time.Time)
 	}{
-		"by an operator": {wrapperOf(t, wrapKey), func(t *testing.T, pool *pg.Pool, now time.Time) {
+		"by an operator": {parseWrapper(t, wrapKey), func(t *testing.T, pool *pg.Pool, now time.Time) {
 			n, err := signing.Retire(t.Context(), pool, now)
 			require.NoError(t, err)
 			assert.EqualValues(t, 1, n)
@@ -218,7 +218,7 @@ func TestKeysRetire(t *testing.T) {
 				return signed.Signatures[0].Header.KeyID
 			}
 			first := key(replica(c.before))
-			replicas := []*signing.Keys{replica(wrapperOf(t, wrapKey)), replica(wrapperOf(t, wrapKey))}
+			replicas := []*signing.Keys{replica(parseWrapper(t, wrapKey)), replica(parseWrapper(t, wrapKey))}
 			require.Equal(t, first, key(replicas[1]))
 			c.retire(t, pool, present.Now())
 			published, lastOfFirst := map[string]time.Time{}, time.Time{}
@@ -291,24 +291,24 @@ func TestPrivateKeysAreWrapped(t *testing.T) {
 	require.NoError(t, err)
 	_, wrapped := stored()
 	assert.False(t, wrapped)
-	require.NoError(t, with(wrapperOf(t, wrapKey)).Maintain(t.Context()), "what is there is wrapped")
+	require.NoError(t, with(parseWrapper(t, wrapKey)).Maintain(t.Context()), "what is there is wrapped")
 	length, wrapped := stored()
 	assert.True(t, wrapped)
 	assert.Greater(t, length, 32)
 	_, err = with(nil).Signer(t.Context())
 	assert.Error(t, err, "without the key")
-	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	_, err = with(parseWrapper(t, otherWrapKey)).Signer(t.Context())
 	assert.Error(t, err, "with another key")
-	_, err = with(wrapperOf(t, otherWrapKey+"\n"+wrapKey+"\n")).Signer(t.Context())
+	_, err = with(parseWrapper(t, otherWrapKey+"\n"+wrapKey+"\n")).Signer(t.Context())
 	assert.NoError(t, err, "a key of before unwraps")
-	require.NoError(t, with(wrapperOf(t, otherWrapKey+"\n"+wrapKey)).Maintain(t.Context()), "it is wrapped anew")
-	_, err = with(wrapperOf(t, wrapKey)).Signer(t.Context())
+	require.NoError(t, with(parseWrapper(t, otherWrapKey+"\n"+wrapKey)).Maintain(t.Context()), "it is wrapped anew")
+	_, err = with(parseWrapper(t, wrapKey)).Signer(t.Context())
 	assert.Error(t, err, "with the key of before alone")
-	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	_, err = with(parseWrapper(t, otherWrapKey)).Signer(t.Context())
 	assert.NoError(t, err, "the key of before is not needed any more")
 	_, err = pool.Exec(t.Context(), `UPDATE signing_key SET id = 'other ' || id`)
 	require.NoError(t, err)
-	_, err = with(wrapperOf(t, otherWrapKey)).Signer(t.Context())
+	_, err = with(parseWrapper(t, otherWrapKey)).Signer(t.Context())
 	assert.ErrorContains(t, err, "was tampered with", "it belongs to its id")
 	for _, wrong := range []string{"", "short", "AAAA"} {
 		t.Run(wrong, func(t *testing.T) {

@@ -64,7 +64,7 @@ func (h *Handler) checkPassword(ctx context.Context, tenantID int64, name, passw
 	if err != nil || found == nil || builtIn {
 		return nil, err
 	}
-	return adopt(ctx, h.Pool, tenantID, found)
+	return adoptUser(ctx, h.Pool, tenantID, found)
 }
 
 const rehashes pg.Unaudited = "the password does not change; the log-in has an audit row"
@@ -91,9 +91,9 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 	return nil
 }
 
-// adopt returns the built-in user for a user of the directory, and creates it if necessary. It returns nil if a
+// adoptUser returns the built-in user for a user of the directory, and creates it if necessary. It returns nil if a
 // built-in user with a password has the name, because the directory does not authenticate such users.
-func adopt(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
+func adoptUser(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
 	key, err := username.Key(found.Name)
 	if err != nil {
 		return nil, nil // Invalid names cannot belong to a user.

@@ -98,7 +98,7 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		if err := h.endOtherPasswords(ctx, tx, tenantID, users, hashes); err != nil {
 			return err
 		}
-		return put(ctx, tx, tenantID, users, hashes)
+		return putUsers(ctx, tx, tenantID, users, hashes)
 	})
 	if pgerr.IsUnique(err, "app_user_username_key") {
 		if taken := h.refuseTaken(ctx, tenantID, users); taken != nil {
@@ -214,7 +214,7 @@ func (h *Handler) hash(ctx context.Context, users []*authv1.User, present map[in
 	return hashes, group.Wait()
 }
 
-func put(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
+func putUsers(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
 	names, persons := columns(users)
 	profiles, numbers, long := make([]string, len(users)), make([]string, len(users)), make([]bool, len(users))
 	for i, u := range users {
