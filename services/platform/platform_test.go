@@ -113,7 +113,7 @@ func TestCompetitorsGetNoMoreThanThereIs(t *testing.T) {
 	assert.EqualValues(t, 100, granted.Load())
 }
 
-func (b *fixture) put(ctx context.Context, class, client string, rate float64, burst int64) (*platformv1.RateLimit, error) {
+func (b *fixture) putRateLimit(ctx context.Context, class, client string, rate float64, burst int64) (*platformv1.RateLimit, error) {
 	req := &platformv1.PutRateLimitRequest{ThrottleClass: class, RateLimit: &platformv1.RateLimit{Rate: rate, Burst: burst}}
 	if client != "" {
 		req.ClientId = proto.String(client)
@@ -132,9 +132,9 @@ func TestTheNarrowestRateHolds(t *testing.T) {
 		return r.GetOrigin()
 	}
 	assert.Equal(t, "INSTALLATION", origin("ada"))
-	_, err := b.put(ctx, "write", "", 0.02, 50)
+	_, err := b.putRateLimit(ctx, "write", "", 0.02, 50)
 	require.NoError(t, err)
-	_, err = b.put(ctx, "write", "ada", 0.03, 7)
+	_, err = b.putRateLimit(ctx, "write", "ada", 0.03, 7)
 	require.NoError(t, err)
 	assert.Equal(t, "CLIENT", origin("ada"))
 	assert.Equal(t, "TENANT", origin("bob"))
@@ -171,7 +171,7 @@ func TestRefusedRates(t *testing.T) {
 		{"write", 0.1, 1001, 400, "WRL-60004"},
 	} {
 		t.Run(test.class, func(t *testing.T) {
-			_, err := b.put(ctx, test.class, "", test.rate, test.burst)
+			_, err := b.putRateLimit(ctx, test.class, "", test.rate, test.burst)
 			refused := fault.FromError(err)
 			assert.Equal(t, test.code, refused.Code, test)
 			assert.Equal(t, test.status, refused.Status, test)
@@ -186,7 +186,7 @@ func TestTheCeilingHoldsForWhatWasSetBefore(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
-	_, err := b.put(ctx, "write", "ada", 0.1, 1000)
+	_, err := b.putRateLimit(ctx, "write", "ada", 0.1, 1000)
 	require.NoError(t, err, "ten times what the installation has")
 	_, err = b.pool.Exec(ctx, "UPDATE rate_limit SET rate = 50, burst = 5000 WHERE tenant_id = 1")
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func (r results) get(key cacheKey, digest [32]byte) *encoding.Result {
 	return nil
 }
 
-// put caches a result, replacing an earlier one with the same key. It returns false if the result is too large.
-func (r results) put(key cacheKey, found *encoding.Result) bool {
+// putResult caches a result, replacing an earlier one with the same key. It returns false if the result is too large.
+func (r results) putResult(key cacheKey, found *encoding.Result) bool {
 	return r.Put(key, found, found.Expires)
 }

@@ -96,7 +96,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	c := newResults(clk, 100)
 	kept := func(tag string) bool { return c.get(cacheKey{tag: tag}, [32]byte{}) != nil }
 	put := func(tag string, bytes int) bool {
-		return c.put(cacheKey{tag: tag}, &encoding.Result{Bytes: bytes, Expires: clk.Now().Add(time.Minute)})
+		return c.putResult(cacheKey{tag: tag}, &encoding.Result{Bytes: bytes, Expires: clk.Now().Add(time.Minute)})
 	}
 	for _, tag := range []string{"a", "b", "c", "d"} {
 		t.Run(tag, func(t *testing.T) {

@@ -183,8 +183,8 @@ func upTo(n int64) []int64 {
 	return out
 }
 
-// idsOf are the rows of a response, in order.
-func idsOf(response *platformv1.MultiReadDataResponse) []string {
+// responseIDs are the rows of a response, in order.
+func responseIDs(response *platformv1.MultiReadDataResponse) []string {
 	out := []string{}
 	for _, node := range response.GetData().GetChildren().GetNodes() {
 		out = append(out, node.GetKey().GetFields()["PEOPLE"].GetStringValue())

@@ -120,7 +120,7 @@ func (h *Handler) MultiReadData(ctx context.Context, req *platformv1.MultiReadDa
 		}
 		r.Digest = digest
 		// An incomplete result must be read again next time.
-		cached = r.Errors() == nil && fits(r, visible) && h.results.put(key, r)
+		cached = r.Errors() == nil && fits(r, visible) && h.results.putResult(key, r)
 	}
 	return h.response(ctx, q, r, tag, cached)
 }

@@ -47,7 +47,7 @@ func TestAProviderThatFailsTakesItsElementsAlone(t *testing.T) {
 			assert.Equal(t, "B_NUMBER", failure.GetDetail()[1].GetDataElement().GetKey())
 			assert.Equal(t, c.reason, failure.GetDetail()[0].GetMessage())
 			assert.True(t, response.GetMetadata().GetNotCached())
-			assert.Equal(t, []string{"1", "2"}, idsOf(response))
+			assert.Equal(t, []string{"1", "2"}, responseIDs(response))
 			assert.Equal(t, []string{"Odd", "-", "-", "0.5"}, raws(response.GetData().GetChildren().GetNodes()[0]))
 
 			alone := b.mustAsk(t, request([]int64{1}, "B_TEXT"))
@@ -92,7 +92,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 			response, err := b.ask(t, req)
 			if status == 0 {
 				require.NoError(t, err)
-				assert.Len(t, idsOf(response), int(count))
+				assert.Len(t, responseIDs(response), int(count))
 				return
 			}
 			refused := fault.FromError(err)
@@ -123,7 +123,7 @@ func TestWhoIsNotSeenIsUnknown(t *testing.T) {
 	_, err = b.ask(t, req)
 	assert.True(t, fault.HasCode(err, errcode.CodeNoEmployee), err)
 	req.From.EmployeeSet.Employees = &commonv1.RefList{Refs: []*commonv1.Ref{{Id: proto.Int64(2)}, {Qualifier: proto.String("2")}, {Id: proto.Int64(1)}}}
-	assert.Equal(t, []string{"2", "1"}, idsOf(b.mustAsk(t, req)), "each is there once, in the order asked for")
+	assert.Equal(t, []string{"2", "1"}, responseIDs(b.mustAsk(t, req)), "each is there once, in the order asked for")
 }
 
 // colleagues are the employees that all callers see, besides themselves.
@@ -136,13 +136,13 @@ func TestSortAndPages(t *testing.T) {
 	b := newFixture(t)
 	req := request([]int64{1, 2, 3, 4, 5, 6}, "A_TEXT")
 	req.SortBy = []*platformv1.DataSort{{Key: "A_NUMBER"}}
-	assert.Equal(t, []string{"5", "4", "2", "1", "3", "6"}, idsOf(b.mustAsk(t, req)), "descending, and what has no value last")
+	assert.Equal(t, []string{"5", "4", "2", "1", "3", "6"}, responseIDs(b.mustAsk(t, req)), "descending, and what has no value last")
 	req.SortBy[0].SortDirection = "asc"
-	assert.Equal(t, []string{"1", "2", "4", "5", "3", "6"}, idsOf(b.mustAsk(t, req)))
+	assert.Equal(t, []string{"1", "2", "4", "5", "3", "6"}, responseIDs(b.mustAsk(t, req)))
 	req.SortBy = slices.Insert(req.SortBy, 0, &platformv1.DataSort{Key: "A_TEXT", SortDirection: "Asc"})
 	req.Index, req.Count = proto.Int64(1), proto.Int64(4)
 	page := b.mustAsk(t, req)
-	assert.Equal(t, []string{"5", "3"}, idsOf(page))
+	assert.Equal(t, []string{"5", "3"}, responseIDs(page))
 	assert.Equal(t, "2", page.GetMetadata().GetNumNodes())
 	assert.Equal(t, "6", page.GetMetadata().GetTotalNodes())
 	req.Index = proto.Int64(2)

@@ -122,14 +122,14 @@ func (s *Sender) begin(ctx, attempting context.Context, group *sync.WaitGroup) b
 	for _, d := range list {
 		s.note(d, 1)
 		group.Go(func() {
-			s.attempt(tenant.With(attempting, d.Tenant), d)
+			s.attemptDelivery(tenant.With(attempting, d.Tenant), d)
 		})
 	}
 	return len(list) > 0
 }
 
-// attempt attempts a delivery once, and stores the result.
-func (s *Sender) attempt(ctx context.Context, d *Delivery) {
+// attemptDelivery attempts a delivery once, and stores the result.
+func (s *Sender) attemptDelivery(ctx context.Context, d *Delivery) {
 	o := s.send(ctx, d)
 	s.judge(d, o)
 	s.note(d, -1)

@@ -101,12 +101,12 @@ func (h *Handler) MultiUpsertGenericNotifications(ctx context.Context, req *plat
 // MultiReadGenericNotifications returns the named generic notifications. The response contains an error for
 // each missing one; if all are missing, it is 404.
 func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platformv1.MultiReadGenericNotificationsRequest) (*platformv1.GenericNotificationList, error) {
-	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
+	refs, err := collectRefs(req.GetWhere().GetGenericNotifications())
 	if err != nil {
 		return nil, err
 	}
 	outcome := &bulk.Outcome[*commonv1.Ref, *notification]{}
-	list, err := Kind().Find(ctx, h.resource.Pool, idsOf(refs), namesOf(refs))
+	list, err := Kind().Find(ctx, h.resource.Pool, refIDs(refs), refNames(refs))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 		if n := pick(list, ref); n != nil {
 			outcome.Succeed(ref, n)
 		} else {
-			outcome.Fail(ref, unknown(ref))
+			outcome.Fail(ref, unknownNotificationError(ref))
 		}
 	}
 	if outcome.Failed() == len(refs) {
@@ -129,23 +129,23 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 
 // MultiDeleteGenericNotifications deletes all of the named generic notifications, or none.
 func (h *Handler) MultiDeleteGenericNotifications(ctx context.Context, req *platformv1.MultiDeleteGenericNotificationsRequest) (*emptypb.Empty, error) {
-	refs, err := refsOf(req.GetWhere().GetGenericNotifications())
+	refs, err := collectRefs(req.GetWhere().GetGenericNotifications())
 	if err != nil {
 		return nil, err
 	}
-	list, err := Kind().Find(ctx, h.resource.Pool, idsOf(refs), namesOf(refs))
+	list, err := Kind().Find(ctx, h.resource.Pool, refIDs(refs), refNames(refs))
 	if err != nil {
 		return nil, err
 	}
 	for _, ref := range refs {
 		if pick(list, ref) == nil {
-			return nil, unknown(ref)
+			return nil, unknownNotificationError(ref)
 		}
 	}
 	return h.resource.DeleteMany(ctx, "where.genericNotifications", refs)
 }
 
-func unknown(ref *commonv1.Ref) *fault.Error {
+func unknownNotificationError(ref *commonv1.Ref) *fault.Error {
 	if ref.Id != nil {
 		return fault.NotFound(CodeUnknown, fmt.Sprintf("There is no generic notification with the id %d.", ref.GetId()))
 	}

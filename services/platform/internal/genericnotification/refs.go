@@ -12,8 +12,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// refsOf returns the references in a list, which must use exactly one of its kinds.
-func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
+// collectRefs returns the references in a list, which must use exactly one of its kinds.
+func collectRefs(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	const path = "where.genericNotifications"
 	if reflist.CountKinds(list) != 1 {
 		return nil, fault.Invalid(CodeMissing, path+" needs exactly one of ids, qualifiers and refs.")
@@ -27,7 +27,7 @@ func refsOf(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	return refs, nil
 }
 
-func idsOf(refs []*commonv1.Ref) (ids []int64) {
+func refIDs(refs []*commonv1.Ref) (ids []int64) {
 	for _, ref := range refs {
 		if ref.Id != nil {
 			ids = append(ids, ref.GetId())
@@ -36,7 +36,7 @@ func idsOf(refs []*commonv1.Ref) (ids []int64) {
 	return ids
 }
 
-func namesOf(refs []*commonv1.Ref) (names []string) {
+func refNames(refs []*commonv1.Ref) (names []string) {
 	for _, ref := range refs {
 		if ref.Id == nil {
 			names = append(names, ref.GetQualifier())

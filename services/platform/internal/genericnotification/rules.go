@@ -67,10 +67,10 @@ func invalid(path, what string) error { return fault.Invalid(CodeInvalid, path+"
 func prepare(_ string, n *platformv1.GenericNotification) (*platformv1.GenericNotification, error) {
 	n.Localized = nil
 	var err error
-	if n.Priority, err = oneOf("priority", n.GetPriority(), "Low", "Medium", "High"); err != nil {
+	if n.Priority, err = matchWord("priority", n.GetPriority(), "Low", "Medium", "High"); err != nil {
 		return nil, err
 	}
-	if n.ResendTypes, err = oneOf("resendTypes", n.GetResendTypes(), ResendEachDay, ResendEvery, ResendAlways); err != nil {
+	if n.ResendTypes, err = matchWord("resendTypes", n.GetResendTypes(), ResendEachDay, ResendEvery, ResendAlways); err != nil {
 		return nil, err
 	}
 	if err := checkResendTime(n); err != nil {
@@ -101,8 +101,8 @@ func complete(n *platformv1.GenericNotification) {
 	}
 }
 
-// oneOf returns the word that equals a text, ignoring case.
-func oneOf(path, text string, words ...string) (string, error) {
+// matchWord returns the word that equals a text, ignoring case.
+func matchWord(path, text string, words ...string) (string, error) {
 	if text == "" {
 		return "", fault.Invalid(CodeMissing, path+" is missing.")
 	}

@@ -38,8 +38,8 @@ func newHandler(t *testing.T, cfg Config) (*Handler, *clock.Fake) {
 	return New(cfg, Deps{Pool: pool, Policies: policy.NewTable(nil), Clock: clk, Log: pgtest.Log(t)}), clk
 }
 
-// as is a context for the calls of a user.
-func as(t *testing.T, tenantID int64, client, user string) context.Context {
+// userContext is a context for the calls of a user.
+func userContext(t *testing.T, tenantID int64, client, user string) context.Context {
 	t.Helper()
 	p := &authn.Principal{Tenant: tenantID, Client: client, Subject: user, Rows: "all", Permissions: []string{permission}}
 	return tenant.With(authn.With(t.Context(), p, ""), tenantID)
@@ -65,7 +65,7 @@ func response(body string) *platformv1.StoredResponse {
 func TestTheFirstResponseIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
-	ctx := as(t, 1, "c", "u")
+	ctx := userContext(t, 1, "c", "u")
 	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	require.Nil(t, first.GetResponse())
@@ -101,12 +101,12 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		ctx       context.Context
 		operation string
 	}{
-		{as(t, 1, "c", "u"), opA},
-		{as(t, 2, "c", "u"), opA},
-		{as(t, 1, "c2", "u"), opA},
-		{as(t, 1, "c", "u2"), opA},
-		{as(t, 1, "c", "u"), opB},
-		{as(t, 1, "cu", ""), opA},
+		{userContext(t, 1, "c", "u"), opA},
+		{userContext(t, 2, "c", "u"), opA},
+		{userContext(t, 1, "c2", "u"), opA},
+		{userContext(t, 1, "c", "u2"), opA},
+		{userContext(t, 1, "c", "u"), opB},
+		{userContext(t, 1, "cu", ""), opA},
 	} {
 		t.Run(other.operation, func(t *testing.T) {
 			got, err := h.ClaimIdempotencyKey(other.ctx, request(other.operation, "k", byte(i)))
@@ -114,7 +114,7 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 			require.NoError(t, h.settle(other.ctx, other.operation, "k", got.GetAttempt(), response(fmt.Sprint(i))))
 		})
 	}
-	got, err := h.ClaimIdempotencyKey(as(t, 2, "c", "u"), request(opA, "k", 1))
+	got, err := h.ClaimIdempotencyKey(userContext(t, 2, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "1", string(got.GetResponse().GetBody()))
 
@@ -166,7 +166,7 @@ func TestAResponseIsForWhoMayStillSeeIt(t *testing.T) {
 func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, Config{})
-	ctx := as(t, 1, "c", "u")
+	ctx := userContext(t, 1, "c", "u")
 	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	require.NoError(t, h.settle(ctx, opA, "k", first.GetAttempt(), nil))
@@ -181,7 +181,7 @@ func TestAKeyThatWasGivenBackIsFree(t *testing.T) {
 func TestARequestThatDiedMayComeAgain(t *testing.T) {
 	t.Parallel()
 	h, clk := newHandler(t, Config{})
-	ctx := as(t, 1, "c", "u")
+	ctx := userContext(t, 1, "c", "u")
 	first, err := h.ClaimIdempotencyKey(ctx, request(opA, "k", 1))
 	require.NoError(t, err)
 	clk.Advance(lease)
@@ -199,7 +199,7 @@ func TestARequestThatDiedMayComeAgain(t *testing.T) {
 func TestOneOfManyClaimsWins(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, Config{})
-	ctx := as(t, 1, "c", "u")
+	ctx := userContext(t, 1, "c", "u")
 	var wg sync.WaitGroup
 	won := make(chan int64, 32)
 	for range cap(won) {
@@ -230,18 +230,18 @@ func TestKeysAreSwept(t *testing.T) {
 	}
 	all := tenant.All(t.Context())
 	for i := range 5 {
-		add(as(t, 1, "crowded", "u"), fmt.Sprint(i))
+		add(userContext(t, 1, "crowded", "u"), fmt.Sprint(i))
 		clk.Advance(time.Second)
 	}
-	add(as(t, 2, "c", "u"), "k")
-	_, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request(opA, "runs", 1))
+	add(userContext(t, 2, "c", "u"), "k")
+	_, err := h.ClaimIdempotencyKey(userContext(t, 1, "crowded", "u"), request(opA, "runs", 1))
 	require.NoError(t, err)
 
 	require.NoError(t, h.sweep(all, false))
 	require.Equal(t, 7, count(), "nothing has expired")
 	require.NoError(t, h.sweep(all, true))
 	require.Equal(t, 4, count(), "three of one client and one of another")
-	got, err := h.ClaimIdempotencyKey(as(t, 1, "crowded", "u"), request(opA, "4", 1))
+	got, err := h.ClaimIdempotencyKey(userContext(t, 1, "crowded", "u"), request(opA, "4", 1))
 	require.NoError(t, err)
 	assert.Equal(t, "4", string(got.GetResponse().GetBody()), "the oldest went")
 
@@ -254,7 +254,7 @@ func TestKeysAreSwept(t *testing.T) {
 func TestTenantsSeeTheirOwnKeysOnly(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, Config{})
-	_, err := h.ClaimIdempotencyKey(as(t, 1, "c", "u"), request(opA, "k", 1))
+	_, err := h.ClaimIdempotencyKey(userContext(t, 1, "c", "u"), request(opA, "k", 1))
 	require.NoError(t, err)
 	for id, want := range map[int64]int{1: 1, 2: 0} {
 		t.Run(fmt.Sprint(id), func(t *testing.T) {

@@ -27,7 +27,7 @@ func mailTo(address string) *delivery.Delivery {
 	}
 }
 
-func configOf(s *smtptest.Server, encryption string) Config {
+func newConfig(s *smtptest.Server, encryption string) Config {
 	return Config{Host: s.Host, Port: s.Port, CAFile: s.CAFile, TLS: encryption, From: "roster@example.com", Username: "rotaloom", Password: "a password"}
 }
 
@@ -37,7 +37,7 @@ func TestMailsArriveEncrypted(t *testing.T) {
 		t.Run(encryption, func(t *testing.T) {
 			t.Parallel()
 			server := smtptest.Start(t, encryption == "implicit", "rotaloom", "a password")
-			m, err := New(configOf(server, encryption))
+			m, err := New(newConfig(server, encryption))
 			require.NoError(t, err)
 			d := mailTo("ada@example.com")
 			for range 2 {
@@ -75,7 +75,7 @@ func TestRefusals(t *testing.T) {
 		}
 		return nil
 	})
-	good := configOf(server, "starttls")
+	good := newConfig(server, "starttls")
 	for name, test := range map[string]struct {
 		to        string
 		change    func(*Config)
@@ -122,7 +122,7 @@ func TestAnAttemptEndsWithItsContext(t *testing.T) {
 			block := make(chan struct{})
 			defer close(block)
 			server.Refuse(func(string) error { <-block; return nil })
-			cfg := configOf(server, encryption)
+			cfg := newConfig(server, encryption)
 			cfg.Username = ""
 			m, err := New(cfg)
 			require.NoError(t, err)

@@ -139,7 +139,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
 	tenantID := tenant.Of(ctx)
-	set, err := h.store.put(ctx, tenantID, k, policy)
+	set, err := h.store.putRate(ctx, tenantID, k, policy)
 	if err != nil {
 		return nil, err
 	}

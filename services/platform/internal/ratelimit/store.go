@@ -144,8 +144,8 @@ func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
 	})
 }
 
-// put sets a rate. It returns false if the tenant has reached the limit.
-func (s *Store) put(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
+// putRate sets a rate. It returns false if the tenant has reached the limit.
+func (s *Store) putRate(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
 	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `INSERT INTO rate_limit (tenant_id, throttle, client_id, rate, burst)
 		SELECT $1, $2, $3, $4, $5

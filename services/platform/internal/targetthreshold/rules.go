@@ -50,10 +50,10 @@ func prepare(_ string, t *platformv1.TargetThreshold) (*platformv1.TargetThresho
 		return nil, missing("description")
 	}
 	var err error
-	if t.TargetType, err = oneOf("targetType", t.GetTargetType(), types()); err != nil {
+	if t.TargetType, err = matchWord("targetType", t.GetTargetType(), types()); err != nil {
 		return nil, err
 	}
-	if t.EvaluationPeriod, err = oneOf("evaluationPeriod", t.GetEvaluationPeriod(), periodNames()); err != nil {
+	if t.EvaluationPeriod, err = matchWord("evaluationPeriod", t.GetEvaluationPeriod(), periodNames()); err != nil {
 		return nil, err
 	}
 	if t.GetExpirationDate() == "" {
@@ -89,8 +89,8 @@ func periodNames() (names []string) {
 	return names
 }
 
-// oneOf returns the word that equals a text, ignoring case.
-func oneOf(path, text string, words []string) (string, error) {
+// matchWord returns the word that equals a text, ignoring case.
+func matchWord(path, text string, words []string) (string, error) {
 	if text == "" {
 		return "", missing(path)
 	}

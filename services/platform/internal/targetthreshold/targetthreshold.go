@@ -80,7 +80,7 @@ func ofType(list []*platformv1.TargetThreshold, path, text string) ([]*platformv
 	if text == "" {
 		return list, nil
 	}
-	wanted, err := oneOf(path, text, types())
+	wanted, err := matchWord(path, text, types())
 	if err != nil {
 		return nil, err
 	}

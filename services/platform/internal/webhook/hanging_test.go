@@ -49,8 +49,8 @@ func hanging(t *testing.T) *httptest.Server {
 	return server
 }
 
-// caFileOf writes the certificates of servers to one file.
-func caFileOf(t *testing.T, servers ...*httptest.Server) string {
+// writeCAFile writes the certificates of servers to one file.
+func writeCAFile(t *testing.T, servers ...*httptest.Server) string {
 	t.Helper()
 	var text []byte
 	for _, s := range servers {
@@ -67,7 +67,7 @@ func TestAHangingWebhookDelaysNobody(t *testing.T) {
 	t.Parallel()
 	stuck, good := hanging(t), newReceiver(t)
 	mails := smtptest.Start(t, false, "", "")
-	b := newFixture(t, stuck.URL, caFileOf(t, stuck, good.Server), "127.0.0.0/8")
+	b := newFixture(t, stuck.URL, writeCAFile(t, stuck, good.Server), "127.0.0.0/8")
 	other, err := b.handler.CreateWebhook(b.ctx, &platformv1.Webhook{Name: "other", Url: good.URL})
 	require.NoError(t, err)
 	m, err := mailer.New(mailer.Config{Host: mails.Host, Port: mails.Port, CAFile: mails.CAFile, TLS: "starttls", From: "roster@example.com"})
@@ -149,7 +149,7 @@ func TestPortStatesAreNotRevealed(t *testing.T) {
 	}()
 	stuck := hanging(t)
 	var before *delivery.Error
-	trusted := caFileOf(t, stuck)
+	trusted := writeCAFile(t, stuck)
 	for _, at := range []struct{ name, url, caFile string }{
 		{"closed", "https://" + closed.Addr().String(), trusted},
 		{"without TLS", "https://" + plain.Listener.Addr().String(), trusted},

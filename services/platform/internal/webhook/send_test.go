@@ -99,7 +99,7 @@ func (b *fixture) send(t *testing.T) (string, error) {
 	})
 }
 
-func verified(t *testing.T, secret string, r *receiver) error {
+func verifySignature(t *testing.T, secret string, r *receiver) error {
 	t.Helper()
 	key, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)
@@ -116,16 +116,16 @@ func TestRequestsAreSigned(t *testing.T) {
 	_, err := b.send(t)
 	require.NoError(t, err)
 	first := b.webhook.GetSecret()
-	require.NoError(t, verified(t, first, r))
-	require.Error(t, verified(t, newSecret(), r), "another secret")
+	require.NoError(t, verifySignature(t, first, r))
+	require.Error(t, verifySignature(t, newSecret(), r), "another secret")
 
 	rotated, err := b.handler.RotateWebhookSecret(b.ctx, &platformv1.RotateWebhookSecretRequest{Id: b.webhook.GetId()})
 	require.NoError(t, err)
 	require.NotEqual(t, first, rotated.GetSecret())
 	_, err = b.send(t)
 	require.NoError(t, err)
-	require.NoError(t, verified(t, first, r), "for a day the former secret holds")
-	require.NoError(t, verified(t, rotated.GetSecret(), r))
+	require.NoError(t, verifySignature(t, first, r), "for a day the former secret holds")
+	require.NoError(t, verifySignature(t, rotated.GetSecret(), r))
 	read, err := b.handler.GetWebhook(b.ctx, &platformv1.GetWebhookRequest{Id: b.webhook.GetId()})
 	require.NoError(t, err)
 	assert.Empty(t, read.GetSecret(), "it is shown once")
@@ -141,8 +141,8 @@ func TestFormerSecretsEnd(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.send(t)
 	require.NoError(t, err)
-	require.Error(t, verified(t, b.webhook.GetSecret(), r))
-	require.NoError(t, verified(t, rotated.GetSecret(), r))
+	require.Error(t, verifySignature(t, b.webhook.GetSecret(), r))
+	require.NoError(t, verifySignature(t, rotated.GetSecret(), r))
 }
 
 func TestWhatReceiversReturn(t *testing.T) {
