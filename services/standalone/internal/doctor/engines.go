@@ -32,7 +32,7 @@ const (
 func (e *examination) databases(ctx context.Context) {
 	for i, service := range e.services {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-		pool, err := e.open(ctx, service.Name)
+		pool, err := e.openPool(ctx, service.Name)
 		if err != nil {
 			cancel()
 			e.add("database "+service.Name, Failed, databaseAdvice(e.Database), "%v", err)
@@ -59,7 +59,7 @@ func databaseAdvice(cfg privatepg.Config) string {
 	return "check that the database server runs, and that --database-url, its password and pg_hba.conf admit the role"
 }
 
-func (e *examination) open(ctx context.Context, service string) (*pg.Pool, error) {
+func (e *examination) openPool(ctx context.Context, service string) (*pg.Pool, error) {
 	url, err := privatepg.Existing(ctx, e.Database, filepath.Join(e.StateDir, "postgresql"), service)
 	if err != nil {
 		return nil, err

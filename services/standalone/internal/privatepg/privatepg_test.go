@@ -37,7 +37,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	require.NoError(t, err)
 	kill := func() (killed int) {
 		require.Eventually(t, func() bool {
-			killed = serverOf(dir)
+			killed = serverPID(dir)
 			return killed != 0 && syscall.Kill(killed, syscall.SIGKILL) == nil
 		}, time.Minute, time.Millisecond)
 		return killed
@@ -48,7 +48,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 		require.Eventually(t, func() bool {
 			var answer int
 			err := pool.QueryRow(t.Context(), "SELECT answer FROM kept").Scan(&answer)
-			pid := serverOf(dir)
+			pid := serverPID(dir)
 			return err == nil && answer == 42 && pid != 0 && pid != killed && databases.Check(t.Context()) == nil
 		}, time.Minute, 20*time.Millisecond)
 		require.Empty(t, watched)
@@ -63,7 +63,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	require.NoError(t, os.Rename(aside, data))
 	require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, time.Minute, 20*time.Millisecond)
 
-	pid := serverOf(dir)
+	pid := serverPID(dir)
 	require.NoError(t, os.Rename(filepath.Join(dir, "data"), aside))
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	select {
@@ -75,8 +75,8 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(dir, "data"), "no empty cluster takes its place")
 }
 
-// serverOf is the first process of the server in a folder, or 0.
-func serverOf(dir string) (pid int) {
+// serverPID is the first process of the server in a folder, or 0.
+func serverPID(dir string) (pid int) {
 	text, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
 	if err != nil {
 		return 0

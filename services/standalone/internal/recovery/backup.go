@@ -117,15 +117,15 @@ func (b *Backup) snapshots(ctx context.Context) (moments map[string]*moment, at 
 		moments[service] = &moment{conn: conn, url: raw}
 	}
 	for try := 1; ; try++ {
-		err := b.hold(ctx, moments, &at)
+		err := b.holdFences(ctx, moments, &at)
 		if err == nil || try == fenceTries || !isLockTimeout(err) {
 			return moments, at, err
 		}
 	}
 }
 
-// hold sets the fences, takes the snapshots, and removes the fences.
-func (b *Backup) hold(ctx context.Context, moments map[string]*moment, at *time.Time) (err error) {
+// holdFences sets the fences, takes the snapshots, and removes the fences.
+func (b *Backup) holdFences(ctx context.Context, moments map[string]*moment, at *time.Time) (err error) {
 	for _, service := range services {
 		conn, err := b.connect(ctx, moments[service].url)
 		if err != nil {

@@ -43,7 +43,7 @@ type finishedDatabase struct {
 // Do revokes all tokens, prints the losses, raises the sequences of the restored databases above all known
 // marks, and makes them accept writes again. After an interruption it can be repeated.
 func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	pools, end, err := f.open(ctx, log)
+	pools, end, err := f.openPools(ctx, log)
 	if err != nil {
 		return err
 	}

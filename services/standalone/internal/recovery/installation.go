@@ -43,8 +43,8 @@ func (i *Installation) url(ctx context.Context, service string) (obs.Secret, err
 	return obs.Secret(url), nil
 }
 
-// open opens the databases of all services. The caller must call end.
-func (i *Installation) open(ctx context.Context, log *slog.Logger) (pools map[string]*pg.Pool, end func(), err error) {
+// openPools opens the databases of all services. The caller must call end.
+func (i *Installation) openPools(ctx context.Context, log *slog.Logger) (pools map[string]*pg.Pool, end func(), err error) {
 	pools = map[string]*pg.Pool{}
 	end = func() {
 		for _, pool := range pools {

@@ -19,7 +19,7 @@ type Orphans struct {
 // Do prints each person, employment term and location that a service refers to but its owner lacks, with the
 // rows that refer to it. It changes nothing.
 func (o *Orphans) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	pools, end, err := o.open(ctx, log)
+	pools, end, err := o.openPools(ctx, log)
 	if err != nil {
 		return err
 	}

@@ -51,8 +51,8 @@ func parts(t *testing.T) (consumers map[string]consumes, replicators map[string]
 		map[string]*replica.Replicator{"commons": c.Replicator, "timekeeping": tk.Replicator, "scheduling": s.Replicator}
 }
 
-// eventsOf are all events of the contracts, with what their options say.
-func eventsOf(t *testing.T) map[protoreflect.MessageDescriptor]*optionsv1.Event {
+// contractEvents are all events of the contracts, with what their options say.
+func contractEvents(t *testing.T) map[protoreflect.MessageDescriptor]*optionsv1.Event {
 	t.Helper()
 	found := map[protoreflect.MessageDescriptor]*optionsv1.Event{}
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
@@ -72,7 +72,7 @@ func eventsOf(t *testing.T) map[protoreflect.MessageDescriptor]*optionsv1.Event 
 func TestEventsHaveTheConsumersOfTheirContracts(t *testing.T) {
 	consumers, _ := parts(t)
 	declared, running := []string{}, []string{}
-	for _, option := range eventsOf(t) {
+	for _, option := range contractEvents(t) {
 		for _, service := range option.GetConsumers() {
 			assert.Contains(t, consumers, service, option.GetSubject())
 			declared = append(declared, bus.DurableName(service, option.GetSubject()))
@@ -94,7 +94,7 @@ func TestEventsHaveTheConsumersOfTheirContracts(t *testing.T) {
 func TestTopicsHaveOwnersAndCopies(t *testing.T) {
 	_, replicators := parts(t)
 	topics, owned, copied := map[string]bool{}, []string{}, []string{}
-	for event, option := range eventsOf(t) {
+	for event, option := range contractEvents(t) {
 		if option.GetReplication() == nil {
 			continue
 		}

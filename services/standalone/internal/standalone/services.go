@@ -109,8 +109,8 @@ func (h *process) backends(ctx context.Context, name string, sets []pg.Migration
 	return e, err
 }
 
-// open adds a service to the process, and returns an in-process connection to it.
-func (h *process) open(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
+// openService adds a service to the process, and returns an in-process connection to it.
+func (h *process) openService(name string, e serve.Backends, s serve.Service) (*rpc.Local, error) {
 	denials, err := serve.StartAudit(h.app, h.cfg.Audit, e.Pool, e.Registry, e.Log)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (h *process) startAuth(ctx context.Context, credentials state.Credentials) 
 		return nil, err
 	}
 	h.keys, h.revocations, h.tokens.Exchange = service, service, service.Exchange
-	local, err := h.open("auth", e, service)
+	local, err := h.openService("auth", e, service)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (h *process) startCommons(ctx context.Context, authService *rpc.Local) (*rp
 	if err != nil {
 		return nil, err
 	}
-	return h.open("commons", e, service)
+	return h.openService("commons", e, service)
 }
 
 func (h *process) startTimekeeping(ctx context.Context, commonsService, schedulingService *rpc.Local) (*rpc.Local, error) {
@@ -198,7 +198,7 @@ func (h *process) startTimekeeping(ctx context.Context, commonsService, scheduli
 	if err != nil {
 		return nil, err
 	}
-	return h.open("timekeeping", e, service)
+	return h.openService("timekeeping", e, service)
 }
 
 func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
@@ -214,7 +214,7 @@ func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local
 	if err != nil {
 		return nil, err
 	}
-	return h.open("scheduling", e, service.WithPropagator())
+	return h.openService("scheduling", e, service.WithPropagator())
 }
 
 func (h *process) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
@@ -231,5 +231,5 @@ func (h *process) startPlatform(ctx context.Context, authService, commonsService
 	if err != nil {
 		return nil, err
 	}
-	return h.open("platform", e, service)
+	return h.openService("platform", e, service)
 }
