@@ -61,7 +61,7 @@ func (c *serviceCall) end() {
 	}
 	// HTTP/2 may still read the buffer of a stream that was canceled.
 	if !c.w.broken {
-		c.bufs.put(c.buf)
+		c.bufs.putBuffer(c.buf)
 	}
 }
 

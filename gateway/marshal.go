@@ -166,7 +166,7 @@ func (b *buffers) get() *[]byte {
 	return &[]byte{}
 }
 
-func (b *buffers) put(buf *[]byte) {
+func (b *buffers) putBuffer(buf *[]byte) {
 	if buf != nil && cap(*buf) <= maxPooledBuffer {
 		b.pool.Put(buf)
 	}

@@ -59,8 +59,8 @@ func (s *schedules) MultiReadSchedule(ctx context.Context, _ *schedulingv1.Multi
 	return s.parts[last], s.failure
 }
 
-// shiftsOf is a schedule of some shifts.
-func shiftsOf(from, to int) *schedulingv1.Schedule {
+// newShifts is a schedule of some shifts.
+func newShifts(from, to int) *schedulingv1.Schedule {
 	list := &schedulingv1.ShiftList{}
 	for i := from; i < to; i++ {
 		list.Shifts = append(list.Shifts, &schedulingv1.Shift{Id: proto.Int64(int64(i)), Label: fmt.Sprint("shift ", i)})
@@ -145,7 +145,7 @@ func scheduleRequest(t *testing.T, base, token string) *http.Request {
 func TestResponsesInPartsAreJoined(t *testing.T) {
 	t.Parallel()
 	s := &schedules{parts: []*schedulingv1.Schedule{
-		shiftsOf(0, 2000), shiftsOf(2000, 2001), shiftsOf(2001, 5000),
+		newShifts(0, 2000), newShifts(2000, 2001), newShifts(2001, 5000),
 		{OpenShifts: &schedulingv1.ShiftList{}, DayLocks: &schedulingv1.DayLockList{}},
 	}}
 	overBoth(t, s, func(t *testing.T, client *http.Client, base, token string) {
@@ -172,7 +172,7 @@ func TestResponsesInPartsAreJoined(t *testing.T) {
 
 func TestResponsesOfOneSmallPart(t *testing.T) {
 	t.Parallel()
-	s := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(1, 2)}}
+	s := &schedules{parts: []*schedulingv1.Schedule{newShifts(1, 2)}}
 	overBoth(t, s, func(t *testing.T, client *http.Client, base, token string) {
 		re := send(t, client, scheduleRequest(t, base, token))
 		assert.Equal(t, http.StatusOK, re.status)
@@ -186,13 +186,13 @@ func TestResponsesOfOneSmallPart(t *testing.T) {
 func TestResponsesInPartsThatFail(t *testing.T) {
 	t.Parallel()
 	failure := fault.Invalid("WRL-1", "Wrong.")
-	early := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(0, 3), {}}, failure: failure}
+	early := &schedules{parts: []*schedulingv1.Schedule{newShifts(0, 3), {}}, failure: failure}
 	overBoth(t, early, func(t *testing.T, client *http.Client, base, token string) {
 		re := send(t, client, scheduleRequest(t, base, token))
 		assert.Equal(t, http.StatusBadRequest, re.status)
 		assert.JSONEq(t, `{"errorCode":"WRL-1","message":"Wrong."}`, re.body)
 	})
-	late := &schedules{parts: []*schedulingv1.Schedule{shiftsOf(0, 5000), {}}, failure: failure}
+	late := &schedules{parts: []*schedulingv1.Schedule{newShifts(0, 5000), {}}, failure: failure}
 	overBoth(t, late, func(t *testing.T, client *http.Client, base, token string) {
 		response, err := client.Do(scheduleRequest(t, base, token))
 		require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestResponsesInPartsThatFail(t *testing.T) {
 		_, err = io.ReadAll(response.Body)
 		require.Error(t, err, "the response is cut off")
 	})
-	unordered := &schedules{parts: []*schedulingv1.Schedule{{OpenShifts: &schedulingv1.ShiftList{}}, shiftsOf(0, 1)}}
+	unordered := &schedules{parts: []*schedulingv1.Schedule{{OpenShifts: &schedulingv1.ShiftList{}}, newShifts(0, 1)}}
 	overBoth(t, unordered, func(t *testing.T, client *http.Client, base, token string) {
 		assert.Equal(t, http.StatusInternalServerError, send(t, client, scheduleRequest(t, base, token)).status)
 	})

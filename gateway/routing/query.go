@@ -69,7 +69,7 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 		}
 		for _, text := range texts {
 			if !parses(f.desc, text) {
-				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shorten(text)))
+				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shortenText(text)))
 			}
 			// Services check the format too, but know only the property's JSON name.
 			if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {

@@ -183,7 +183,7 @@ func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 	maps.Copy(params, r.literals)
 	for i, fd := range r.params {
 		if !possible(fd, values[i]) {
-			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shorten(values[i])))
+			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shortenText(values[i])))
 		}
 		params[string(fd.Name())] = values[i]
 	}
@@ -229,7 +229,7 @@ func parses(fd protoreflect.FieldDescriptor, text string) bool {
 	return err == nil
 }
 
-func shorten(text string) string {
+func shortenText(text string) string {
 	const limit = 80
 	if len(text) > limit {
 		return text[:limit] + "..."

@@ -41,7 +41,7 @@ type bucket struct {
 
 func newBucket(key Key) *bucket {
 	b := &bucket{key: key}
-	b.adopt(standard.Of(key.Class))
+	b.adoptPolicy(standard.Of(key.Class))
 	b.leaseSize = b.policy.Burst / leaseMin
 	return b
 }
@@ -49,7 +49,7 @@ func newBucket(key Key) *bucket {
 // lastUsed returns the time of the last request. It needs no lock.
 func (b *bucket) lastUsed() time.Duration { return time.Duration(b.used.Load()) }
 
-func (b *bucket) adopt(p ratelimit.Policy) {
+func (b *bucket) adoptPolicy(p ratelimit.Policy) {
 	b.policy, b.fields = p, newFields(b.key.Class, p)
 }
 
@@ -63,7 +63,7 @@ func (b *bucket) applyLease(now time.Duration, req *platformv1.LeaseRateRequest,
 		b.leaseSize /= 2
 	}
 	if p := (ratelimit.Policy{Rate: response.GetRate(), Burst: response.GetBurst()}); p != b.policy {
-		b.adopt(p)
+		b.adoptPolicy(p)
 		b.lease = 0 // The old lease was granted at the old rate.
 	}
 	b.leaseSize = min(max(b.leaseSize, b.policy.Burst/leaseMin, 1), max(b.policy.Burst/leaseMax, 1))

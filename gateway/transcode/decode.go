@@ -167,7 +167,7 @@ func (d *decoder) list(read func(index int) *problem) *problem {
 func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 	f := p.byName[string(name)]
 	if position, ok := p.ignored[string(name)]; f == nil && ok {
-		label := shorten(name)
+		label := shortenBytes(name)
 		if !seen.add(position) {
 			return repeatedProperty().in(label)
 		}
@@ -177,7 +177,7 @@ func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
 		return nil
 	}
 	if f == nil {
-		return problemf(fault.CodeUnknownProperty, "is not a known property").in(shorten(name))
+		return problemf(fault.CodeUnknownProperty, "is not a known property").in(shortenBytes(name))
 	}
 	if !seen.add(f.index) {
 		return repeatedProperty().in(f.name)

@@ -24,7 +24,7 @@ func (d *decoder) mapObject(f *field) *problem {
 	keys := map[string]struct{}{}
 	return d.object(func(d *decoder, name []byte) *problem {
 		if _, ok := keys[string(name)]; ok {
-			return repeatedProperty().in(shorten(name))
+			return repeatedProperty().in(shortenBytes(name))
 		}
 		keys[string(name)] = struct{}{}
 		return d.mapEntry(f, name)
@@ -32,7 +32,7 @@ func (d *decoder) mapObject(f *field) *problem {
 }
 
 func (d *decoder) mapEntry(f *field, name []byte) *problem {
-	label := shorten(name)
+	label := shortenBytes(name)
 	if bad := d.weigh(f.message.weight); bad != nil {
 		return bad.in(label)
 	}

@@ -120,7 +120,7 @@ func (f *field) fromText(text []byte) (uint64, *problem) {
 	if f.kind != protoreflect.BoolKind && isNumber(text) {
 		return f.fromNumber(text)
 	}
-	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shorten(text), f.expectedValue())
+	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shortenBytes(text), f.expectedValue())
 }
 
 // isNumber reports whether the whole text is a number. Unlike in JSON, leading zeros are allowed.
@@ -169,7 +169,7 @@ func (f *field) fromNumber(number []byte) (uint64, *problem) {
 }
 
 func outOfRange(number []byte) *problem {
-	return problemf(fault.CodeValue, "is %s, which is out of range", shorten(number))
+	return problemf(fault.CodeValue, "is %s, which is out of range", shortenBytes(number))
 }
 
 // holds reports whether the value fits the field's integer type.

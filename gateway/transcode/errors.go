@@ -54,7 +54,7 @@ func (p *problem) fault() *fault.Error {
 	return fault.New(p.code, cmp.Or(p.status, http.StatusBadRequest), subject+" "+p.reason+".")
 }
 
-func shorten(s []byte) string {
+func shortenBytes(s []byte) string {
 	if len(s) > maxNameInError {
 		return string(s[:maxNameInError]) + "..."
 	}

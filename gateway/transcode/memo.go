@@ -135,9 +135,9 @@ func (m *memo) counts(rest bool) *hitCount {
 	return &m.itemHits
 }
 
-// put caches the JSON of a fragment while there is room. It copies both, because their memory is reused for the
+// putFragment caches the JSON of a fragment while there is room. It copies both, because their memory is reused for the
 // next part of the message.
-func (m *memo) put(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
+func (m *memo) putFragment(slot *memoEntry, p *Plan, rest bool, wire, json []byte) {
 	text := m.allocate(len(wire) + len(json))
 	if text == nil {
 		return
@@ -181,7 +181,7 @@ func (m *memo) appendInner(dst []byte, p *Plan, wire []byte, inside position) ([
 	start := len(dst)
 	dst, err := p.appendJSON(dst, wire, inside)
 	if err == nil && slot != nil {
-		m.put(slot, p, false, wire, dst[start:])
+		m.putFragment(slot, p, false, wire, dst[start:])
 	}
 	return dst, err
 }
@@ -209,7 +209,7 @@ func (m *memo) appendOuter(dst []byte, p *Plan, wire []byte, inside position) ([
 	}
 	dst[end] = ','
 	if slot != nil {
-		m.put(slot, p, true, rest, dst[end:])
+		m.putFragment(slot, p, true, rest, dst[end:])
 	}
 	return dst, nil
 }
