@@ -24,7 +24,7 @@ func newTokens(clk clock.Clock, size int) tokens {
 	return tokens{cache.New[[sha256.Size]byte](clk, cache.Config[entry]{Entries: size})}
 }
 
-func (t tokens) put(key [sha256.Size]byte, p *Principal, until time.Time) {
+func (t tokens) putToken(key [sha256.Size]byte, p *Principal, until time.Time) {
 	t.Put(key, entry{principal: p, until: until}, until)
 }
 

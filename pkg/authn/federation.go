@@ -79,7 +79,7 @@ func (v *Verifier) exchangeOnce(ctx context.Context, token string, key [sha256.S
 	case err == nil:
 		return v.verify(ctx, ours, now)
 	case f != nil && f.Status == http.StatusUnauthorized:
-		v.tokens.put(key, nil, now.Add(rejectedFor))
+		v.tokens.putToken(key, nil, now.Add(rejectedFor))
 		return nil, invalid(err)
 	default:
 		return nil, unavailable(err)

@@ -103,7 +103,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if err != nil {
 		return nil, err
 	}
-	v.tokens.put(key, p, p.Expiry.Add(v.cfg.Leeway))
+	v.tokens.putToken(key, p, p.Expiry.Add(v.cfg.Leeway))
 	if err := v.checkRevoked(ctx, p); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func read(raw jetstream.Msg) (delivery, error) {
 
 // process handles messages of one tenant and acknowledges them.
 func (w *workers) process(batch []delivery) {
-	err := w.retryTransient(func() error { return w.attempt(batch) })
+	err := w.retryTransient(func() error { return w.attemptBatch(batch) })
 	if err == nil {
 		for _, d := range batch {
 			w.clearAttempts(d)
@@ -155,8 +155,8 @@ func (w *workers) acknowledge(d delivery, result string, say func() error) {
 	}
 }
 
-// attempt calls the handler for messages of one tenant.
-func (w *workers) attempt(batch []delivery) error {
+// attemptBatch calls the handler for messages of one tenant.
+func (w *workers) attemptBatch(batch []delivery) error {
 	messages := make([]Message, len(batch))
 	for i, d := range batch {
 		messages[i] = d.Message

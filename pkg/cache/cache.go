@@ -82,10 +82,10 @@ func (c *Cache[K, V]) Get(key K) (V, bool) {
 func (c *Cache[K, V]) Put(key K, value V, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.put(key, value, until)
+	return c.putEntry(key, value, until)
 }
 
-func (c *Cache[K, V]) put(key K, value V, until time.Time) bool {
+func (c *Cache[K, V]) putEntry(key K, value V, until time.Time) bool {
 	weight := 0
 	if c.cfg.WeightOf != nil {
 		weight = c.cfg.WeightOf(value)
@@ -111,7 +111,7 @@ func (c *Cache[K, V]) PutNew(key K, value V, until time.Time) bool {
 	if e, ok := c.lru.Peek(key); ok && e.counts(now) {
 		return false
 	}
-	return c.put(key, value, until)
+	return c.putEntry(key, value, until)
 }
 
 // Remove removes the value of a key, if it exists.

@@ -52,7 +52,7 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K, load func(context.Context
 		defer cancel()
 		// The value may lack changes since its loading began.
 		began := l.clock.Now()
-		value, err := attempt(ctx, load)
+		value, err := attemptLoad(ctx, load)
 		if err == nil {
 			l.cache.Put(key, value, began.Add(l.cfg.TTL(value)))
 		}
@@ -70,9 +70,9 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K, load func(context.Context
 	}
 }
 
-// attempt calls load and turns a panic into an error: in the goroutine of the flight, no other code
+// attemptLoad calls load and turns a panic into an error: in the goroutine of the flight, no other code
 // would recover from it.
-func attempt[V any](ctx context.Context, load func(context.Context) (V, error)) (value V, err error) {
+func attemptLoad[V any](ctx context.Context, load func(context.Context) (V, error)) (value V, err error) {
 	defer panics.ToError(&err)
 	return load(ctx)
 }

@@ -64,9 +64,9 @@ WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead
 INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
 )
 
-// accept locks the heads of the keys, stores the states that are newer than the known ones, and
+// acceptStates locks the heads of the keys, stores the states that are newer than the known ones, and
 // returns them by ascending key and version.
-func (r *Replica) accept(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
+func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}

@@ -90,7 +90,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 				return err
 			}
 		}
-		accepted, err := r.accept(ctx, tx, tenantID, states)
+		accepted, err := r.acceptStates(ctx, tx, tenantID, states)
 		if err != nil || len(accepted) == 0 {
 			return err
 		}

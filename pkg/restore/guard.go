@@ -139,8 +139,8 @@ func (g *Guard) loop(ctx context.Context) {
 	}
 }
 
-// hasten makes the loop run its next step at once.
-func (g *Guard) hasten() {
+// hastenStep makes the loop run its next step at once.
+func (g *Guard) hastenStep() {
 	select {
 	case g.wake <- struct{}{}:
 	default:

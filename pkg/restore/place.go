@@ -41,7 +41,7 @@ func (g *Guard) checkPlace(ctx context.Context, conn *pgx.Conn) error {
 	if at == compared {
 		return nil
 	}
-	g.hasten()
+	g.hastenStep()
 	return fault.Unavailable("The database has just been replaced, and the service is checking whether it is complete. Try again in a moment.", retryMoved)
 }
 

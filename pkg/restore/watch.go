@@ -109,7 +109,7 @@ func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) er
 			}
 		}
 	}
-	g.hasten()
+	g.hastenStep()
 	return nil
 }
 
@@ -139,6 +139,6 @@ func (g *Guard) learn(service string, e entry) {
 	undecided := g.state.phase == starting
 	g.mu.Unlock()
 	if own && undecided {
-		g.hasten()
+		g.hastenStep()
 	}
 }

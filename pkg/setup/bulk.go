@@ -190,9 +190,9 @@ func (k *Kind[T]) unknownItem(path string, sent T) error {
 	id := sent.GetId()
 	switch {
 	case id != 0:
-		return k.unknown(path, &id, "")
+		return k.unknownRefError(path, &id, "")
 	case strings.TrimSpace(sent.GetName()) == "":
 		return fault.Invalid(k.Missing, path+" needs an id or a name.")
 	}
-	return k.unknown(path, nil, sent.GetName())
+	return k.unknownRefError(path, nil, sent.GetName())
 }

@@ -72,8 +72,8 @@ func (c Codes) ParseVersion(path, text string) (*int64, error) {
 	return &version, nil
 }
 
-// taken returns the error for a name that another resource has.
-func (k *Kind[T]) taken(name string) error {
+// nameTakenError returns the error for a name that another resource has.
+func (k *Kind[T]) nameTakenError(name string) error {
 	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
 	if k.TakenConflicts {
 		return fault.Conflict(k.Taken, message)
@@ -97,9 +97,9 @@ func (k *Kind[T]) notFound(id int64) error {
 	return fault.NotFound(k.Unknown, fmt.Sprintf("There is no %s with the id %d.", k.What, id))
 }
 
-// unknown returns the error for a reference to an unknown resource, at a path of the request. It
+// unknownRefError returns the error for a reference to an unknown resource, at a path of the request. It
 // shortens names, because they come from the caller.
-func (k *Kind[T]) unknown(path string, id *int64, name string) error {
+func (k *Kind[T]) unknownRefError(path string, id *int64, name string) error {
 	text := fmt.Sprintf("%.100q", name)
 	if id != nil {
 		text = fmt.Sprintf("with the id %d", *id)

@@ -154,8 +154,8 @@ func (k *Kind[T]) fill(resource T, id, version int64) {
 	}
 }
 
-// filled returns a stored resource in the form of responses.
-func (k *Kind[T]) filled(resource T, id, version int64) T {
+// fillResource returns a stored resource in the form of responses.
+func (k *Kind[T]) fillResource(resource T, id, version int64) T {
 	out := proto.CloneOf(resource)
 	k.strip(out)
 	k.fill(out, id, version)

@@ -135,7 +135,7 @@ func (k *Kind[T]) inOrder(refs []placedRef, list []T) ([]T, error) {
 			resource, ok = byID[*id]
 		}
 		if !ok {
-			return nil, k.unknown(ref.path, id, name)
+			return nil, k.unknownRefError(ref.path, id, name)
 		}
 		out[i] = resource
 	}

@@ -141,14 +141,14 @@ type placedRef struct {
 	message protoreflect.Message
 }
 
-func (r placedRef) field(name protoreflect.Name) protoreflect.FieldDescriptor {
+func (r placedRef) fieldDescriptor(name protoreflect.Name) protoreflect.FieldDescriptor {
 	return r.message.Descriptor().Fields().ByName(name)
 }
 
 // idAndName returns the id of a reference, or nil, and its name.
 func (r placedRef) idAndName() (*int64, string) {
 	name := r.message.Get(nameField(r.message.Descriptor())).String()
-	if id := r.field("id"); r.message.Has(id) {
+	if id := r.fieldDescriptor("id"); r.message.Has(id) {
 		n := r.message.Get(id).Int()
 		return &n, name
 	}
@@ -157,13 +157,13 @@ func (r placedRef) idAndName() (*int64, string) {
 
 // point sets the id and the name that the reference shows.
 func (r placedRef) point(id int64, name string) {
-	r.message.Set(r.field("id"), protoreflect.ValueOfInt64(id))
+	r.message.Set(r.fieldDescriptor("id"), protoreflect.ValueOfInt64(id))
 	for _, property := range []protoreflect.Name{"qualifier", "name"} {
-		if f := r.field(property); f != nil {
+		if f := r.fieldDescriptor(property); f != nil {
 			r.message.Set(f, protoreflect.ValueOfString(name))
 		}
 	}
-	if f := r.field("localized_qualifier"); f != nil {
+	if f := r.fieldDescriptor("localized_qualifier"); f != nil {
 		r.message.Clear(f)
 	}
 }

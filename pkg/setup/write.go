@@ -40,11 +40,11 @@ func (k *Kind[T]) Insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err
 	err = tx.QueryRow(ctx, k.sql.insert, tenant.Of(ctx), resource.GetName(), body).Scan(&id)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return out, nameTaken{k.taken(resource.GetName())}
+		return out, nameTaken{k.nameTakenError(resource.GetName())}
 	case err != nil:
 		return out, fmt.Errorf("%s: insert: %w", k.Table, err)
 	}
-	out = k.filled(resource, id, firstVersion)
+	out = k.fillResource(resource, id, firstVersion)
 	return out, k.index(ctx, tx, out)
 }
 
@@ -80,13 +80,13 @@ func (k *Kind[T]) Replace(ctx context.Context, tx pgx.Tx, id int64, resource T, 
 	err = tx.QueryRow(ctx, k.sql.replace, tenant.Of(ctx), id, resource.GetName(), body, precondition.Versions(ctx, version)).Scan(&now)
 	switch {
 	case pgerr.IsUnique(err, k.Table+"_name"):
-		return out, 0, k.taken(resource.GetName())
+		return out, 0, k.nameTakenError(resource.GetName())
 	case errors.Is(err, pgx.ErrNoRows):
 		return out, 0, k.writeConflict(ctx, tx, id)
 	case err != nil:
 		return out, 0, fmt.Errorf("%s: replace: %w", k.Table, err)
 	}
-	out = k.filled(resource, id, now)
+	out = k.fillResource(resource, id, now)
 	return out, now, k.index(ctx, tx, out)
 }
 

@@ -68,12 +68,12 @@ func jsonPath(desc protoreflect.MessageDescriptor, elements []*validate.FieldPat
 			path.WriteByte('.')
 		}
 		path.WriteString(name)
-		path.WriteString(subscript(element))
+		path.WriteString(formatSubscript(element))
 	}
 	return path.String()
 }
 
-func subscript(element *validate.FieldPathElement) string {
+func formatSubscript(element *validate.FieldPathElement) string {
 	switch element.WhichSubscript() {
 	case validate.FieldPathElement_Index_case:
 		return "[" + strconv.FormatUint(element.GetIndex(), 10) + "]"
