@@ -26,7 +26,7 @@ import (
 var groups = slices.Concat(
 	[]harness.Group{
 		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
-		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: deployed},
+		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: measureDeployed},
 	},
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
 )

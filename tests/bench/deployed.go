@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// deployed measures separate processes.
-func deployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+// measureDeployed measures separate processes.
+func measureDeployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	d := launch.Deployed(h)
 	api := scenario.API{Target: launch.Login(h, d.Client, d.Ready)}
 	t := baseline.Target{API: api, TLSDir: filepath.Dir(d.CAFile), Postgres: d.Postgres.AdminURL}

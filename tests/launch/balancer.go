@@ -19,7 +19,7 @@ import (
 // so on. Callers of a program reach a ready process, as in a cluster.
 func DeployedInPairs(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{disposable: true, pairs: true}, append([]string{"ROTALOOM_DRAIN_DELAY=1s"}, settings...))
+	return newDeployed(t, how{disposable: true, pairs: true}, append([]string{"ROTALOOM_DRAIN_DELAY=1s"}, settings...))
 }
 
 // balancer forwards connections to its ready backends. Existing connections stay with their

@@ -28,7 +28,7 @@ type broker struct {
 // DeployedOnCluster is Deployed with a cluster of three NATS servers, in separate processes.
 func DeployedOnCluster(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{disposable: true, cluster: true},
+	return newDeployed(t, how{disposable: true, cluster: true},
 		append([]string{"ROTALOOM_STREAM_REPLICAS=3", "ROTALOOM_REVOCATION_REPLICAS=3"}, settings...))
 }
 

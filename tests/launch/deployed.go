@@ -73,20 +73,20 @@ type Deployment struct {
 // first administrator can log in. Settings, "ROTALOOM_NAME=value", apply to all programs.
 func Deployed(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{disposable: true}, settings)
+	return newDeployed(t, how{disposable: true}, settings)
 }
 
 // DeployedBehindPooler is Deployed with a PgBouncer in transaction mode in front of the database
 // server.
 func DeployedBehindPooler(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{disposable: true, pooled: true}, settings)
+	return newDeployed(t, how{disposable: true, pooled: true}, settings)
 }
 
 // DeployedDurably is Deployed with a database server that keeps its log, like servers with backups.
 func DeployedDurably(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{}, settings)
+	return newDeployed(t, how{}, settings)
 }
 
 // how holds the differences between deployments.
@@ -105,7 +105,7 @@ type how struct {
 	pairs bool
 }
 
-func deployed(t testing.TB, how how, settings []string) *Deployment {
+func newDeployed(t testing.TB, how how, settings []string) *Deployment {
 	t.Helper()
 	d := &Deployment{
 		Services: map[string]*Process{}, starts: map[string]func() *Process{}, args: map[string][]string{},

@@ -75,16 +75,16 @@ func Build(t testing.TB, command string) string {
 	defer builds.Unlock()
 	err, done := builds.done[command]
 	if !done {
-		err = build(Root(t), command, binary)
+		err = buildCommand(Root(t), command, binary)
 		builds.done[command] = err
 	}
 	require.NoError(t, err)
 	return binary
 }
 
-// build waits for other building processes, which might replace a binary that this process is about
+// buildCommand waits for other building processes, which might replace a binary that this process is about
 // to run.
-func build(root, command, binary string) error {
+func buildCommand(root, command, binary string) error {
 	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
 		return err
 	}

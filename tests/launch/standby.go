@@ -24,7 +24,7 @@ import (
 // have every commit. Programs know both.
 func DeployedWithStandby(t testing.TB, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{standby: true}, settings)
+	return newDeployed(t, how{standby: true}, settings)
 }
 
 // startStandby starts a server that follows the running one.

@@ -11,7 +11,7 @@ import (
 // databases with the schema of the tree.
 func DeployedOnNewSchema(t testing.TB, binaries string, settings ...string) *Deployment {
 	t.Helper()
-	return deployed(t, how{disposable: true, binaries: binaries}, settings)
+	return newDeployed(t, how{disposable: true, binaries: binaries}, settings)
 }
 
 // UseNewPrograms makes later starts use the programs of the tree.

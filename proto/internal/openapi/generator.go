@@ -95,7 +95,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 			return nil, fmt.Errorf("%s and %s would both be called %s", other, r.key(), o.OperationID)
 		}
 		ids[o.OperationID] = r.key()
-		if err := put(d.Paths.Get(r.path), r.verb, o); err != nil {
+		if err := putOperation(d.Paths.Get(r.path), r.verb, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.key(), err)
 		}
 	}
@@ -105,7 +105,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 	return d, nil
 }
 
-func put(item *PathItem, verb string, o *Operation) error {
+func putOperation(item *PathItem, verb string, o *Operation) error {
 	at := map[string]**Operation{
 		http.MethodGet: &item.Get, http.MethodPut: &item.Put,
 		http.MethodPost: &item.Post, http.MethodDelete: &item.Delete,

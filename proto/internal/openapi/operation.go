@@ -169,7 +169,7 @@ func (g *generator) parameters(r *route) []*Parameter {
 	for _, field := range r.method.Input.Fields {
 		name := string(field.Desc.Name())
 		if whole, ok := r.params[name]; ok && whole {
-			schema := g.schemas.field(field)
+			schema := g.schemas.fieldSchema(field)
 			text := schema.Description
 			schema.Description = ""
 			out = append(out, &Parameter{Name: name, In: "path", Required: true, Description: text, Schema: schema})
@@ -202,7 +202,7 @@ func (g *generator) queryParameters(r *route, m *protogen.Message, path string, 
 			}
 			continue
 		}
-		schema := g.schemas.field(field)
+		schema := g.schemas.fieldSchema(field)
 		p := &Parameter{Name: path + name, In: "query", Description: schema.Description, Schema: schema}
 		schema.Description = ""
 		if field.Desc.IsList() {
@@ -240,7 +240,7 @@ func (g *generator) bodySchema(r *route) *Schema {
 		return g.schemas.message(r.method.Input)
 	}
 	field := findField(r.method.Input, r.body)
-	schema := g.schemas.field(field)
+	schema := g.schemas.fieldSchema(field)
 	schema.Description = ""
 	return schema
 }

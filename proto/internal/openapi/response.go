@@ -61,13 +61,13 @@ func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 	slices.Sort(statuses)
 	out := &Map[*Response]{}
 	for _, status := range statuses {
-		out.Set(strconv.Itoa(status), g.shared(status, g.fill(r, status, success, found[status])))
+		out.Set(strconv.Itoa(status), g.shareResponse(status, g.fill(r, status, success, found[status])))
 	}
 	return out
 }
 
-// shared replaces an error response that many routes have by a reference to one description.
-func (g *generator) shared(status int, response *Response) *Response {
+// shareResponse replaces an error response that many routes have by a reference to one description.
+func (g *generator) shareResponse(status int, response *Response) *Response {
 	body, ok := response.Content[jsonType]
 	if !ok || len(response.ErrorCodes) > 0 || body.Examples != nil || body.Schema.Ref != errorBodyRef {
 		return response

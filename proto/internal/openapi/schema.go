@@ -60,7 +60,7 @@ func schemaName(desc protoreflect.MessageDescriptor) string {
 func (s *schemas) make(m *protogen.Message) *Schema {
 	options := messageOptions(m.Desc)
 	if field := findField(m, options.GetBareArray()); field != nil {
-		list := s.field(field)
+		list := s.fieldSchema(field)
 		if text := comment(m.Comments); text != "" {
 			list.Description = text
 		}
@@ -77,9 +77,9 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 		if string(field.Desc.Name()) == options.GetFailure() {
 			continue
 		}
-		object.Properties.Set(field.Desc.JSONName(), s.field(field))
+		object.Properties.Set(field.Desc.JSONName(), s.fieldSchema(field))
 		if alias := fieldOptions(field.Desc).GetAlias(); alias != "" {
-			other := s.field(field)
+			other := s.fieldSchema(field)
 			other.Description = "Another name of " + field.Desc.JSONName() + ", in requests."
 			object.Properties.Set(alias, other)
 		}
@@ -102,8 +102,8 @@ func findField(m *protogen.Message, name string) *protogen.Field {
 	return nil
 }
 
-// field returns the schema of a property.
-func (s *schemas) field(f *protogen.Field) *Schema {
+// fieldSchema returns the schema of a property.
+func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 	schema := s.value(f)
 	policy := fieldOptions(f.Desc)
 	applyRanges(schema, policy)

@@ -53,7 +53,7 @@ func run(ctx context.Context) error {
 	mux.Handle("POST /", &handler{pool: pool, chunk: *chunk})
 	mux.Handle("GET /{id}", &one{pool: pool})
 	stored := &memory{chunk: *chunk}
-	mux.HandleFunc("PUT /memory", stored.put)
+	mux.HandleFunc("PUT /memory", stored.putObject)
 	mux.Handle("POST /memory", stored)
 	server := &http.Server{Handler: mux, TLSConfig: certificates.HTTPSConfig()}
 	return server.ServeTLS(listener, "", "")

@@ -14,7 +14,7 @@ type memory struct {
 	chunk int
 }
 
-func (m *memory) put(w http.ResponseWriter, r *http.Request) {
+func (m *memory) putObject(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
