@@ -58,7 +58,7 @@ type interval struct{ start, end int32 }
 func (r *Reader) Read(ctx context.Context, tenantID, employeeID int64, days []civil.Date) (*Days, error) {
 	out := &Days{employeeID: employeeID, known: map[civil.Date]*dayState{}}
 	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		out.codes, err = ReadCodes(ctx, tx, tenantID)
+		out.codes, err = ReadCodes(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -190,7 +190,7 @@ type Codes struct {
 }
 
 // ReadCodes reads the pay codes of a tenant.
-func ReadCodes(ctx context.Context, tx pgx.Tx, tenantID int64) (*Codes, error) {
+func ReadCodes(ctx context.Context, tx pgx.Tx) (*Codes, error) {
 	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ type plan struct {
 func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) error {
 	found := map[person.Key]person.Person{{ID: p.who.ID}: p.who, {Number: p.who.Number}: p.who}
 	employee := &commonv1.Ref{Id: &p.who.ID}
-	setup, err := readSetup(ctx, p.pool, p.tenantID)
+	setup, err := readSetup(ctx, p.pool)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	if err != nil {
 		return nil, err
 	}
-	setup, err := readSetup(ctx, h.pool, tenantID)
+	setup, err := readSetup(ctx, h.pool)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 }
 
 // readSetup reads the setup that punches and pay code edits refer to.
-func readSetup(ctx context.Context, pool *pg.Pool, tenantID int64) (s *paysetup.Setup, err error) {
+func readSetup(ctx context.Context, pool *pg.Pool) (s *paysetup.Setup, err error) {
 	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		s, err = paysetup.Load(ctx, tx)
 		return err
