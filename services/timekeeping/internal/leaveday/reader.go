@@ -55,7 +55,7 @@ type interval struct{ start, end int32 }
 
 // Read reads the data of days of an employee. It calls other services, so do not call it inside a
 // transaction.
-func (r *Reader) Read(ctx context.Context, tenantID, employeeID int64, days []civil.Date) (*Days, error) {
+func (r *Reader) Read(ctx context.Context, employeeID int64, days []civil.Date) (*Days, error) {
 	out := &Days{employeeID: employeeID, known: map[civil.Date]*dayState{}}
 	err := pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		out.codes, err = ReadCodes(ctx, tx)

@@ -94,7 +94,7 @@ func TestEntrancesTakeTurns(t *testing.T) {
 	for i := range 12 {
 		group.Go(func() {
 			by := entrances[i%3]
-			days, err := reader.Read(ctx, 1, 7, []civil.Date{day})
+			days, err := reader.Read(ctx, 7, []civil.Date{day})
 			if !assert.NoError(t, err) {
 				return
 			}
@@ -128,7 +128,7 @@ func TestDaysThatWereNotRead(t *testing.T) {
 	t.Parallel()
 	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
 	day := civil.Of(2031, 3, 3)
-	days, err := leaveday.NewReader(pool, timecardtest.Known{}).Read(ctx, 1, 7, []civil.Date{day, day + 500})
+	days, err := leaveday.NewReader(pool, timecardtest.Known{}).Read(ctx, 7, []civil.Date{day, day + 500})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name string

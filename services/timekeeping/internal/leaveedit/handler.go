@@ -66,7 +66,7 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 	if err != nil {
 		return nil, err
 	}
-	days, err := h.readRoom(ctx, tenantID, plan, clock)
+	days, err := h.readRoom(ctx, plan, clock)
 	if err != nil {
 		return nil, err
 	}

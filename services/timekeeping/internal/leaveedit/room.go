@@ -12,7 +12,7 @@ import (
 
 // readRoom reads the data of the days of planned edits. Do not call it inside a transaction. It
 // ignores malformed edits, which the later validation reports.
-func (h *Handler) readRoom(ctx context.Context, tenantID int64, p *plan, clock *civil.TimeOfDay) (*leaveday.Days, error) {
+func (h *Handler) readRoom(ctx context.Context, p *plan, clock *civil.TimeOfDay) (*leaveday.Days, error) {
 	zone, err := h.zones.Get(p.of.TimeZone())
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (h *Handler) readRoom(ctx context.Context, tenantID int64, p *plan, clock *
 			days = append(days, day)
 		}
 	}
-	return h.room.Read(ctx, tenantID, p.of.EmployeeID, days)
+	return h.room.Read(ctx, p.of.EmployeeID, days)
 }
 
 // refuseSigned returns an error for rows of an employee if their old or new first day has a

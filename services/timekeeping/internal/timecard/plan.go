@@ -125,7 +125,7 @@ func (p *plan) readRoom(ctx context.Context) error {
 		days[i] = e.Day
 	}
 	var err error
-	p.leaveDays, err = p.room.Read(ctx, p.tenantID, p.who.ID, days)
+	p.leaveDays, err = p.room.Read(ctx, p.who.ID, days)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
@@ -65,7 +66,8 @@ func retry(change func() error) error {
 
 // readRoom reads the data of the days of an intended request, and whether balances cover it. Do not
 // call it inside a transaction.
-func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room, error) {
+func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
+	tenantID := tenant.Of(ctx)
 	takings, err := leaveday.OfTimeOff(w.id, w.request)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (h *requests) readRoom(ctx context.Context, tenantID int64, w wish) (*room,
 	for _, t := range slices.Concat(takings, old, pending) {
 		days = append(days, t.Day)
 	}
-	if m.days, err = h.Room.Read(ctx, tenantID, w.employeeID, days); err != nil || w.subtype.GetAllowDebt() {
+	if m.days, err = h.Room.Read(ctx, w.employeeID, days); err != nil || w.subtype.GetAllowDebt() {
 		return m, err
 	}
 	if wanted := m.listWanted(w.status, takings, old, pending); len(wanted) > 0 {

@@ -96,7 +96,7 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 	}
 	of := handover.Request{ID: made.id, EmployeeID: employee.ID}
 	err = retry(func() error {
-		room, err := h.readRoom(ctx, tenantID, wish{id: made.id, employeeID: employee.ID, request: request, status: as, subtype: subtype})
+		room, err := h.readRoom(ctx, wish{id: made.id, employeeID: employee.ID, request: request, status: as, subtype: subtype})
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 	after, _ := next(h.by, seen.status, to, cancelsItself) // An invalid change fails below.
 	var room *room
 	if after.covers() && !seen.status.covers() {
-		if room, err = h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: seen.employeeID, request: seen.request, status: after, subtype: subtype}); err != nil {
+		if room, err = h.readRoom(ctx, wish{id: seen.id, employeeID: seen.employeeID, request: seen.request, status: after, subtype: subtype}); err != nil {
 			return nil, err
 		}
 	}

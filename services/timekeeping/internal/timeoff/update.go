@@ -69,7 +69,7 @@ func (h *requests) replace(
 	}
 	var changed *row
 	err = retry(func() error {
-		room, err := h.readRoom(ctx, tenantID, wish{id: seen.id, employeeID: employee.ID, request: request, status: seen.status, subtype: subtype, before: before})
+		room, err := h.readRoom(ctx, wish{id: seen.id, employeeID: employee.ID, request: request, status: seen.status, subtype: subtype, before: before})
 		if err != nil {
 			return err
 		}
