@@ -20,7 +20,7 @@ import (
 // CreateMany stores new resources. With partial it stores the valid ones; otherwise it stores all
 // or none. It returns the results of [rpc.BulkResult].
 func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
-	return r.runMany(ctx, list, partial, r.insert)
+	return r.runMany(ctx, list, partial, func() storeItem[T] { return r.insert })
 }
 
 // UpdateMany replaces resources, which it finds by their ids, or without an id by their names. With
@@ -28,20 +28,22 @@ func (r *Resource[T]) CreateMany(ctx context.Context, list []T, partial bool) ([
 // CreateMany. Two items of one request cannot replace the same resource: the second one is an
 // error.
 func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
-	replaced := map[int64]bool{}
-	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
-		id, err := r.Kind.find(ctx, tx, sent)
-		switch {
-		case err != nil:
-			return sent, err
-		case id == 0:
-			return sent, r.Kind.unknownItem(path, sent)
-		case replaced[id]:
-			return sent, fault.Invalid(r.Kind.Invalid, fmt.Sprintf("%s: the %s %d is replaced already by an earlier one.", path, r.Kind.What, id))
+	return r.runMany(ctx, list, partial, func() storeItem[T] {
+		replaced := map[int64]bool{}
+		return func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
+			id, err := r.Kind.find(ctx, tx, sent)
+			switch {
+			case err != nil:
+				return sent, err
+			case id == 0:
+				return sent, r.Kind.unknownItem(path, sent)
+			case replaced[id]:
+				return sent, fault.Invalid(r.Kind.Invalid, fmt.Sprintf("%s: the %s %d is replaced already by an earlier one.", path, r.Kind.What, id))
+			}
+			out, _, err := r.replace(ctx, tx, path, id, sent)
+			replaced[id] = replaced[id] || err == nil
+			return out, err
 		}
-		out, _, err := r.replace(ctx, tx, path, id, sent)
-		replaced[id] = replaced[id] || err == nil
-		return out, err
 	})
 }
 
@@ -49,27 +51,29 @@ func (r *Resource[T]) UpdateMany(ctx context.Context, list []T, partial bool) ([
 // and creates the ones whose names are new. With partial it stores the valid ones; otherwise it
 // stores all or none. It returns the same results as CreateMany.
 func (r *Resource[T]) UpsertMany(ctx context.Context, list []T, partial bool) ([]T, *commonv1.ErrorBody, error) {
-	return r.runMany(ctx, list, partial, func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
-		// A concurrent creation of the same name ends before Insert returns nameTaken; the second
-		// attempt then replaces it.
-		for attempt := 0; ; attempt++ {
-			id, err := r.Kind.find(ctx, tx, sent)
-			if err != nil {
-				return sent, err
-			}
-			switch {
-			case id != 0:
-				out, _, err := r.replace(ctx, tx, path, id, sent)
-				return out, err
-			case sent.GetId() != 0:
-				return sent, r.Kind.unknownItem(path, sent)
-			}
-			out, err := r.insert(ctx, tx, path, sent)
-			if taken := (nameTaken{}); attempt > 0 || !errors.As(err, &taken) {
-				return out, err
-			}
+	return r.runMany(ctx, list, partial, func() storeItem[T] { return r.upsert })
+}
+
+func (r *Resource[T]) upsert(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error) {
+	// A concurrent creation of the same name ends before Insert returns nameTaken; the second
+	// attempt then replaces it.
+	for attempt := 0; ; attempt++ {
+		id, err := r.Kind.find(ctx, tx, sent)
+		if err != nil {
+			return sent, err
 		}
-	})
+		switch {
+		case id != 0:
+			out, _, err := r.replace(ctx, tx, path, id, sent)
+			return out, err
+		case sent.GetId() != 0:
+			return sent, r.Kind.unknownItem(path, sent)
+		}
+		out, err := r.insert(ctx, tx, path, sent)
+		if taken := (nameTaken{}); attempt > 0 || !errors.As(err, &taken) {
+			return out, err
+		}
+	}
 }
 
 // DeleteMany removes either all resources of references or none. The path is the position of the
@@ -138,9 +142,12 @@ func (r *Resource[T]) ReadUnique(ctx context.Context, path, property string, val
 	return out, r.show(ctx, out...)
 }
 
+// storeItem stores the item at a path of a request.
+type storeItem[T Message] func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)
+
 // runMany stores the items of a request in one transaction. With partial each item has a
-// savepoint.
-func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store func(ctx context.Context, tx pgx.Tx, path string, sent T) (T, error)) ([]T, *commonv1.ErrorBody, error) {
+// savepoint. The transaction may run several times, each time with a new storeItem.
+func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, newStore func() storeItem[T]) ([]T, *commonv1.ErrorBody, error) {
 	if !partial { // An invalid item fails the request before anything is stored.
 		for i, sent := range list {
 			if _, err := r.Validate(r.itemPath(i), sent); err != nil {
@@ -150,6 +157,7 @@ func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, store
 	}
 	var outcome *bulk.Outcome[T, T]
 	err := pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		store := newStore()
 		outcome, err = bulk.Run(list, partial, func(i int, sent T) (out T, err error) {
 			if !partial {
 				return store(ctx, tx, r.itemPath(i), sent)

@@ -1,10 +1,10 @@
 // Package setup serves setup resources: the named objects that administrators edit, such as
 // shift templates and pay codes.
 //
-// A service declares a [Kind] with its messages, references and qualifiers, and a [Resource]
-// with its rules. Everything else follows from the declaration: storage, versions, bulk
-// operations, unique names and qualifiers, the lock and the present name of a referenced
-// resource, and the refusal to delete a resource that is in use.
+// A service declares a [Kind] with its message, references and unique texts, and a [Resource]
+// with its rules. The rest follows from the declaration: storage, versions, bulk operations, unique
+// names, the lock and the current name of a referenced resource, and the error for a deletion of a
+// resource that is in use.
 package setup
 
 import (

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -402,4 +403,27 @@ func TestStepsShareTheTransaction(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, "good", list[0].GetName())
+}
+
+// A transaction that the database aborts runs again from the beginning, also for a bulk update.
+func TestBulkUpdatesRunAgainAfterADeadlock(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	a, b := f.createPay(t, "A"), f.createPay(t, "B")
+	aborted := false
+	f.pay.AfterStore = func(_ context.Context, _ pgx.Tx, _, stored *timekeepingv1.PayCode) error {
+		if stored.GetId() == b.GetId() && !aborted {
+			aborted = true
+			return &pgconn.PgError{Code: "40P01"}
+		}
+		return nil
+	}
+	for _, partial := range []bool{false, true} {
+		aborted = false
+		stored, failure, err := f.pay.UpdateMany(f.ctx, []*timekeepingv1.PayCode{{Id: a.Id, Name: "A2"}, {Id: b.Id, Name: "B2"}}, partial)
+		require.NoError(t, err)
+		assert.Nil(t, failure)
+		assert.Len(t, stored, 2)
+		assert.True(t, aborted)
+	}
 }
