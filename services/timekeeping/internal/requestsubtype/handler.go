@@ -163,14 +163,15 @@ func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1
 	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}
+	var created *stored
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		s, err = kind().Insert(ctx, tx, s)
+		created, err = kind().Insert(ctx, tx, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return response(ctx, s)
+	return response(ctx, created)
 }
 
 // UpdateRequestSubtype replaces a subtype with one of the same type. A version in the body must
@@ -197,14 +198,15 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 	if _, is := inner(now.GetSubtype()); is != t {
 		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
 	}
+	var updated *stored
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		s, _, err = kind().Replace(ctx, tx, req.GetId(), s, version)
+		updated, _, err = kind().Replace(ctx, tx, req.GetId(), s, version)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return response(ctx, s)
+	return response(ctx, updated)
 }
 
 // DeleteRequestSubtype deletes a subtype, or returns 404.
