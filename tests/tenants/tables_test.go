@@ -37,6 +37,13 @@ var ofAll = map[string]string{
 	"auth.identity_provider_issuer": "by issuer and audience the installation knows whose token it sees",
 }
 
+// setupRows give the owner a row in each table of pkg/setup. The cases leave none in a service whose
+// kinds have no references or no unique texts.
+var setupRows = map[string]string{
+	"setup_reference": `INSERT INTO setup_reference (tenant_id, kind, id, target_kind, target_id) VALUES ($1, 'probe', 1, 'probe', 2)`,
+	"setup_unique":    `INSERT INTO setup_unique (tenant_id, kind, property, value, id) VALUES ($1, 'probe', 'probe', 'probe', 1)`,
+}
+
 // assertRowSecurity shows that the tables keep tenants apart, whatever a statement says: the
 // owner has rows in them, other is another tenant.
 func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
@@ -48,6 +55,10 @@ func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
 		require.NoError(t, err)
 		defer conn.Close(context.Background())
 		for _, table := range w.tables(t, service) {
+			if sql, ok := setupRows[table]; ok {
+				_, err := w.admin[service].Exec(t.Context(), strings.Replace(sql, "$1", owner, 1))
+				require.NoError(t, err)
+			}
 			partition := false // Its rows are those of the table that it is a part of.
 			require.NoError(t, conn.QueryRow(t.Context(), `SELECT relispartition FROM pg_class WHERE oid = $1::text::regclass`, table).Scan(&partition))
 			if !checkTable(t, conn, w.admin[service], service+"."+table, table, owner, other) && !partition {
