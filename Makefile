@@ -7,8 +7,8 @@ export GOTOOLCHAIN := local
 modules = $(shell sed -n 's|^\t\(\./.*\)|\1|p' go.work)
 buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
-# The temporary files of tests; what Go builds stays where it was.
-tmp     = GOTMPDIR="$${TMPDIR:-/tmp}" TMPDIR="$$(tools/tests-tmpdir.sh)"
+# The folder for temporary files of tests. GOTMPDIR would move the folders of t.TempDir elsewhere.
+tmp     = env -u GOTMPDIR TMPDIR="$$(tools/tests-tmpdir.sh)"
 generated = proto/gen docs/operations.md docs/error-codes.md docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
 	./services/scheduling ./services/platform ./services/standalone)
