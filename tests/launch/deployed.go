@@ -115,6 +115,9 @@ func newDeployed(t testing.TB, how how, settings []string) *Deployment {
 	if how.pooled || how.standby {
 		d.pg.Dir = sharedDir(t)
 	}
+	if how.binaries == "" && !how.pooled { // One kind starts from nothing, as new installations do.
+		copyCluster(t, d.pg)
+	}
 	d.createDatabases(t)
 	if how.standby {
 		d.startStandby(t)

@@ -222,14 +222,20 @@ type Server struct {
 	StateDir string
 }
 
-// Standalone starts the standalone process on a free port with a new state folder, and waits until
-// it responds.
+// Standalone starts the standalone process on a free port with a state folder of its own, and waits
+// until it responds. The folder is a copy of one after a first start, unless args name other
+// database servers or brokers.
 func Standalone(t testing.TB, args ...string) *Server {
 	t.Helper()
-	return StandaloneIn(t, t.TempDir(), nil, args...)
+	dir := t.TempDir()
+	if !startsFromNothing(args) {
+		copyState(t, dir)
+	}
+	return StandaloneIn(t, dir, nil, args...)
 }
 
-// StandaloneIn is Standalone with a given state folder, and with additions to the environment.
+// StandaloneIn is Standalone with a given state folder, which may be empty, and with additions to
+// the environment.
 func StandaloneIn(t testing.TB, stateDir string, env []string, args ...string) *Server {
 	t.Helper()
 	binary := Build(t, "services/standalone/cmd/rotaloom")
