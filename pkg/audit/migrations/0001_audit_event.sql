@@ -1,26 +1,26 @@
 -- +goose Up
--- Who did what. A row of a write is of the same transaction as the write.
+-- The audit log. The row of a write is inserted in the same transaction as the write.
 CREATE TABLE audit_event (
     tenant_id   bigint      NOT NULL,
     id          bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     occurred_at timestamptz NOT NULL,
-    -- The user, or '' when a service worked for itself or nobody was let in.
+    -- The user, or '' if a service worked for itself or the login failed.
     user_name   text        NOT NULL,
     person_id   bigint      NOT NULL,
     client_id   text        NOT NULL,
-    -- The service that made the call, or '' when it came from outside.
+    -- The service that made the call, or '' if it came from outside.
     service     text        NOT NULL,
     operation   text        NOT NULL,
     objects     text[]      NOT NULL,
     request_id  text        NOT NULL,
-    -- 'ok', or why it was refused.
+    -- 'ok', or the reason of the refusal.
     outcome     text        NOT NULL,
     CONSTRAINT audit_event_pk PRIMARY KEY (tenant_id, occurred_at, id)
 );
--- Rows come in the order of time, so this is small, and costs writers nothing.
+-- Rows are inserted in the order of time, so a BRIN index is small and cheap for writers.
 CREATE INDEX audit_event_age ON audit_event USING brin (occurred_at) WITH (pages_per_range = 32, autosummarize = on);
 
--- Rows that are too old are removed of all tenants together. Nobody changes one.
+-- Retention deletes the rows of all tenants together. Rows are never updated.
 ALTER TABLE audit_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit_event FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_read ON audit_event FOR SELECT USING

@@ -1,4 +1,3 @@
 -- +goose Up
--- The persons on whose behalf something was done: whose delegations showed the user
--- whom it concerned.
+-- The delegators whose delegations let the user see the affected person.
 ALTER TABLE audit_event ADD COLUMN on_behalf_of bigint[] NOT NULL DEFAULT '{}';

@@ -29,15 +29,15 @@ ALTER TABLE outbox FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON outbox
   USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
 
--- What the relay last saw of each stream, by which it finds out that the broker
--- lost something. It says nothing of any tenant.
+-- The state of each stream that the relay last read. From it, the relay detects that the broker lost
+-- messages. The table has no data of tenants.
 CREATE TABLE outbox_stream (
   stream        text PRIMARY KEY,
   created_at    timestamptz NOT NULL,
   last_sequence bigint NOT NULL
 );
 
--- The messages that consumers of this service gave up, until they are replayed.
+-- Messages that consumers of this service gave up, until they are replayed.
 CREATE TABLE dead_letter (
   tenant_id    bigint NOT NULL,
   id           bigint GENERATED ALWAYS AS IDENTITY,

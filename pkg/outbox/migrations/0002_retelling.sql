@@ -1,7 +1,6 @@
 -- +goose Up
 
--- What a service is to tell anew of a tenant, page by page, and from where on
--- the next page goes.
+-- The states that a service must publish again for a tenant, page by page, with the start of the next page.
 CREATE TABLE retelling (
   tenant_id    bigint NOT NULL,
   topic        text NOT NULL,

@@ -1,3 +1,3 @@
 -- +goose Up
--- What copies lack they ask for themselves, and ask again (pkg/replica).
+-- Services with copies request missing states themselves, repeatedly if necessary (pkg/replica).
 DROP TABLE retelling;

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- How often messages have failed that came more than once, and how often they
--- were begun without an end. The broker counts deliveries only: a process that
--- dies takes those with it that it was given and has not begun.
+-- For messages that were delivered more than once: the number of failures, and of attempts that did not
+-- finish. The broker counts deliveries only: a process that dies takes along messages that it received and
+-- has not begun.
 CREATE TABLE delivery_attempt (
   tenant_id  bigint      NOT NULL,
   consumer   text        NOT NULL,
@@ -17,6 +17,6 @@ ALTER TABLE delivery_attempt FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON delivery_attempt
   USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
 
--- When an operator asked for a letter to be handled once more.
+-- When an operator requested a replay of the dead letter.
 ALTER TABLE dead_letter ADD COLUMN replay_at timestamptz;
 CREATE INDEX dead_letter_replay ON dead_letter (id) WHERE replay_at IS NOT NULL;

@@ -1,8 +1,7 @@
 -- +goose Up
 
--- What is known of the keys of a topic: the newest version, and what is compared
--- with the owner. A key that is no more keeps its row, so that an older state
--- cannot bring it back.
+-- The keys of a topic, each with its newest version and the value that is compared with the owner. A deleted
+-- key keeps its row, so that an older state cannot restore it.
 CREATE TABLE replica_head (
   tenant_id bigint  NOT NULL,
   topic     text    COLLATE "C" NOT NULL,
@@ -13,14 +12,14 @@ CREATE TABLE replica_head (
   CONSTRAINT replica_head_pk PRIMARY KEY (tenant_id, topic, key)
 ) WITH (fillfactor = 80);
 
--- The keys of which a copy lacks something, until the owner has published them
--- once more. The key 0 asks for a comparison of the whole topic.
+-- Keys with missing data in a copy, until the owner has published them again. The key 0 requests a comparison
+-- of the whole topic.
 CREATE TABLE replica_gap (
   tenant_id bigint      NOT NULL,
   topic     text        COLLATE "C" NOT NULL,
   key       bigint      NOT NULL,
   found_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- When the owner is asked next, and how often it was.
+  -- When the owner is asked next, and how often it has been asked.
   due_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
   asked     integer     NOT NULL DEFAULT 0,
   CONSTRAINT replica_gap_pk PRIMARY KEY (tenant_id, topic, key)

@@ -1,3 +1,3 @@
 -- +goose Up
--- Every state that comes updates its head: there is room for that on the page.
+-- Every received state updates its head: keep space for updates on the page.
 ALTER TABLE replica_head SET (fillfactor = 60);

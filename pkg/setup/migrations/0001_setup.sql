@@ -11,7 +11,7 @@ END
 $$;
 -- +goose StatementEnd
 
--- Which setup resource refers to which other one. A kind is the name of its table.
+-- References between setup resources. A kind is the name of its table.
 CREATE TABLE setup_reference (
     tenant_id   bigint NOT NULL,
     kind        text NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE setup_reference (
 CREATE INDEX setup_reference_target ON setup_reference (tenant_id, target_kind, target_id);
 SELECT isolate_tenants('setup_reference');
 
--- The texts that only one resource of a kind may have, such as persistent ids.
+-- Texts that are unique among the resources of a kind, such as persistent ids.
 CREATE TABLE setup_unique (
     tenant_id bigint NOT NULL,
     kind      text NOT NULL,
