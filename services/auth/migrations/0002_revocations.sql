@@ -1,8 +1,8 @@
 -- +goose Up
--- Tokens that ended before their time.
+-- Tokens that were revoked before they expired.
 
--- When the last access token of the family expires that was issued so far.
--- Families from before this migration get a time that is surely later.
+-- The expiry of the last access token of the family that was issued so far. Families from before this
+-- migration get a time that is certainly later.
 ALTER TABLE token_family ADD COLUMN access_until timestamptz NOT NULL DEFAULT now() + interval '45 days';
 ALTER TABLE token_family ALTER COLUMN access_until DROP DEFAULT;
 
@@ -10,18 +10,18 @@ CREATE TABLE revocation (
     tenant_id  bigint      NOT NULL REFERENCES tenant (id),
     -- 'j.' and the id of an access token, or 's.' and the id of a family.
     key        text        NOT NULL COLLATE "C",
-    -- The transaction that wrote the row. Readers go on from the oldest one
-    -- that had not ended when they read, so they miss no late commit.
+    -- The transaction that wrote the row. Readers continue from the oldest transaction that was in progress
+    -- when they read, so they miss no late commit.
     version    bigint      NOT NULL DEFAULT pg_current_xact_id()::text::bigint,
     created_at timestamptz NOT NULL,
-    -- When the last token that the row concerns expires by itself.
+    -- The expiry of the last affected token.
     expires_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, key)
 );
 CREATE INDEX revocation_version ON revocation (version, key);
 CREATE INDEX revocation_age ON revocation (expires_at);
 
--- Every process learns of the revocations of all tenants.
+-- Every process reads the revocations of all tenants.
 ALTER TABLE revocation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE revocation FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON revocation USING

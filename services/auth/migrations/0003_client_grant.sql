@@ -2,5 +2,5 @@
 -- Clients that work for themselves, without a user.
 ALTER TABLE client
     ADD COLUMN client_grant   boolean NOT NULL DEFAULT false,
-    -- What the client may then do: an access profile, as a user's.
+    -- The permissions of the client's own work: an access profile, as for users.
     ADD COLUMN access_profile text    NOT NULL DEFAULT '';

@@ -29,8 +29,7 @@ END $$;
 CREATE TRIGGER tenant_access_profiles AFTER INSERT ON tenant
     FOR EACH ROW EXECUTE FUNCTION tenant_gets_access_profiles();
 
--- The tenants that are there already. Row-level security shows only one tenant
--- at a time to a writer.
+-- Existing tenants. Row-level security shows only one tenant at a time to a writer.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

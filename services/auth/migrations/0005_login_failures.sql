@@ -1,6 +1,5 @@
 -- +goose Up
--- Log-ins that failed, by user name (of users who exist and of those who do
--- not) and by address.
+-- Failed logins, by user name (also of users who do not exist) and by address.
 CREATE TABLE login_failure (
     tenant_id    bigint      NOT NULL REFERENCES tenant (id),
     -- SHA-256 of the name or the address.
@@ -11,13 +10,13 @@ CREATE TABLE login_failure (
     -- Failures since the last success.
     streak       integer     NOT NULL,
     locked_until timestamptz,
-    -- Nothing above matters after this.
+    -- The row has no effect after this time.
     forget_at    timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, key)
 );
 CREATE INDEX login_failure_age ON login_failure (forget_at);
 
--- What can be forgotten is removed of all tenants together.
+-- Rows that have no effect any longer are deleted for all tenants together.
 ALTER TABLE login_failure ENABLE ROW LEVEL SECURITY;
 ALTER TABLE login_failure FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON login_failure USING

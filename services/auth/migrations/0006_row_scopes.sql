@@ -1,20 +1,18 @@
 -- +goose Up
--- Whose data the users of a function access profile see: all, group (their
--- employee group and themselves) or own. Profiles of a tenant's own keep what
--- they showed.
+-- The employees whom users with a function access profile may see: all, group (their employee group and
+-- themselves) or own. Profiles that tenants created keep their scope.
 ALTER TABLE access_profile
     ADD COLUMN row_scope text NOT NULL DEFAULT 'all' CHECK (row_scope IN ('own', 'group', 'all'));
 
--- What tokens may do that a client gets, whoever logs in: permissions, "*"
--- standing for any text, or names of groups of them; everything when empty.
+-- The permissions of tokens that the client obtains, for any user: permissions ("*" matches any text) or
+-- names of groups of permissions. If it is empty, all permissions.
 ALTER TABLE client ADD COLUMN scopes text[] NOT NULL DEFAULT '{}';
--- The scope that a log-in asked for; a refresh gets no more.
+-- The scope that a login requested. A refresh cannot extend it.
 ALTER TABLE token_family ADD COLUMN scope text NOT NULL DEFAULT '';
 CREATE INDEX app_user_access_profile ON app_user (tenant_id, access_profile);
 CREATE INDEX token_family_client ON token_family (tenant_id, client_id);
 
--- New tenants get the profiles with their scopes. A manager reads what
--- concerns the work, and not who may log in.
+-- New tenants get the profiles with their scopes. Managers may read data about work, but not about logins.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGUAGE sql AS $$
     INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
@@ -29,8 +27,8 @@ CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGU
 $$;
 -- +goose StatementEnd
 
--- The tenants that are there already, unless they changed the profiles.
--- Row-level security shows only one tenant at a time to a writer.
+-- Existing tenants, unless they changed the profiles. Row-level security shows only one tenant at a time to a
+-- writer.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

@@ -1,4 +1,3 @@
 -- +goose Up
--- A refresh updates the row of its family. Room on its page keeps the indexes out
--- of that.
+-- A refresh updates the row of its family. With space on the page, the update does not touch the indexes.
 ALTER TABLE token_family SET (fillfactor = 70);

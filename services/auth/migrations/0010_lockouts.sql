@@ -1,22 +1,21 @@
 -- +goose Up
--- When persons may not log in: commons says it ahead, and it takes effect when
--- the time comes.
+-- Times when persons may not log in. Commons announces them in advance, and they take effect when they begin.
 
 ALTER TABLE app_user ADD COLUMN locked_out boolean NOT NULL DEFAULT false;
 
 CREATE TABLE account_lockout (
     tenant_id bigint         NOT NULL REFERENCES tenant (id),
     person_id bigint         NOT NULL,
-    -- Of the person, at commons. An older one changes nothing.
+    -- The version of the person at commons. An older version changes nothing.
     version   bigint         NOT NULL,
     periods   tstzmultirange NOT NULL,
-    -- When locked_out has to be looked at again; NULL for never.
+    -- When locked_out must be updated; NULL for never.
     next_at   timestamptz,
     PRIMARY KEY (tenant_id, person_id)
 );
 CREATE INDEX account_lockout_next ON account_lockout (next_at) WHERE next_at IS NOT NULL;
 
--- The sweep looks for what is due of all tenants.
+-- The sweep reads due rows of all tenants.
 ALTER TABLE account_lockout ENABLE ROW LEVEL SECURITY;
 ALTER TABLE account_lockout FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON account_lockout USING

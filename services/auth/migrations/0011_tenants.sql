@@ -1,7 +1,7 @@
 -- +goose Up
--- Tenants that an operator switched off: nobody of theirs logs in.
+-- Tenants that an operator disabled: their users cannot log in.
 ALTER TABLE tenant ADD COLUMN disabled_at timestamptz;
 
--- The family of the tokens that a client gets for its own work. It changes when
--- they have to end. It begins with "c-", which that of no user does.
+-- The token family of the client's own work. It changes when its tokens are revoked. It begins with "c-",
+-- unlike families of users.
 ALTER TABLE client ADD COLUMN own_sid text NOT NULL DEFAULT 'c-' || replace(gen_random_uuid()::text, '-', '');

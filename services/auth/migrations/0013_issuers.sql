@@ -1,6 +1,6 @@
 -- +goose Up
--- Whether another tenant has an identity provider with an issuer. A transaction is of
--- one tenant, and sees the providers of no other one but here.
+-- Whether another tenant has an identity provider with an issuer. A transaction belongs to one tenant, and
+-- only this function shows it the providers of other tenants.
 -- +goose StatementBegin
 CREATE FUNCTION issuer_of_another(tenant bigint, wanted text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

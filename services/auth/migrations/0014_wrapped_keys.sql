@@ -1,7 +1,7 @@
 -- +goose Up
--- Private keys are encrypted by a key that the database does not hold (wrapped), when
--- the installation has one. A key signs from use_from on: it is published before, so
--- that every service knows it when its first token comes.
+-- If the installation has a wrapping key, private keys are encrypted with it (wrapped); the database does not
+-- have that key. A key signs from use_from on. It is published before that, so that every service knows it
+-- when its first token arrives.
 ALTER TABLE signing_key
     ADD COLUMN wrapped  boolean     NOT NULL DEFAULT false,
     ADD COLUMN use_from timestamptz NOT NULL DEFAULT '-infinity';

@@ -1,4 +1,4 @@
 -- +goose Up
--- A signing key that retires is replaced as if its time were over: the next one is
--- published, and signs, and the key stays until its last token has ended.
+-- A retired signing key is replaced as if it had expired: the next one is published and signs. The retired
+-- key is kept until its last token expires.
 ALTER TABLE signing_key ADD COLUMN retires boolean NOT NULL DEFAULT false;

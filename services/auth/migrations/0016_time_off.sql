@@ -1,5 +1,5 @@
 -- +goose Up
--- Managers decide on time off, and everybody who has a schedule of their own asks for it.
+-- Managers decide on time off, and all users with a schedule may request it.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGUAGE sql AS $$
     INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGU
 $$;
 -- +goose StatementEnd
 
--- The tenants that are there already, unless they changed the profiles.
+-- Existing tenants, unless they changed the profiles.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

@@ -1,5 +1,5 @@
 -- +goose Up
--- Managers approve and sign off timecards, and everybody reads and approves their own.
+-- Managers approve and sign off timecards, and all users read and approve their own.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGUAGE sql AS $$
     INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGU
 $$;
 -- +goose StatementEnd
 
--- The tenants that are there already, unless they changed the profiles.
+-- Existing tenants, unless they changed the profiles.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

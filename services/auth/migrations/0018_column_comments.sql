@@ -1,6 +1,6 @@
 -- +goose Up
--- What these columns hold, which their names do not say. The names that they get at the next
--- break of the schema: docs/decisions/0101-columns-are-renamed-at-a-schema-break.md.
+-- Comments for columns with unclear names. docs/decisions/0101-columns-are-renamed-at-a-schema-break.md has
+-- their names after the next break of the schema.
 COMMENT ON COLUMN login_failure.streak IS 'consecutive failures since the last success';
 COMMENT ON COLUMN login_failure.forget_at IS 'when the row expires';
 COMMENT ON COLUMN app_user.locked_out IS 'whether one of the periods of account_lockout holds now';

@@ -1,4 +1,3 @@
 -- +goose Up
--- What users may do to their own record although it is the work of a manager. Nobody may
--- do any of it until a profile says so.
+-- Actions of managers that users may also take on their own record. The default is none.
 ALTER TABLE access_profile ADD COLUMN own_record_actions text[] NOT NULL DEFAULT '{}';

@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGU
 $$;
 -- +goose StatementEnd
 
--- The tenants that are there already, unless they changed the profile.
+-- Existing tenants, unless they changed the profile.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

@@ -1,6 +1,6 @@
 -- +goose Up
--- Versions, for the If-Match of requests. A profile and a client that are deleted and made
--- again keep their name, so a new row begins with a number that its name has not had.
+-- Versions, for the If-Match of requests. A profile or a client that is deleted and created again has the
+-- same name, so a new row begins with a number that was not used for the name.
 ALTER TABLE access_profile ADD COLUMN version bigint NOT NULL DEFAULT 1;
 ALTER TABLE access_profile ALTER COLUMN version SET DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 ALTER TABLE client ADD COLUMN version bigint NOT NULL DEFAULT 1;

@@ -1,6 +1,6 @@
 -- +goose Up
--- The profile Payroll runs payroll and imports earnings. Its grant payroll.*, and payroll.*.read of
--- Manager, named no permission.
+-- The profile Payroll runs payroll and imports earnings. Its grant payroll.*, and payroll.*.read of Manager,
+-- matched no permission.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGUAGE sql AS $$
     INSERT INTO access_profile (tenant_id, name, permissions, row_scope) VALUES
@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION add_access_profiles(tenant bigint) RETURNS void LANGU
 $$;
 -- +goose StatementEnd
 
--- The tenants that are there already, unless they changed the profile.
+-- Existing tenants, unless they changed the profile.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;
