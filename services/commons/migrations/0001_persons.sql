@@ -1,6 +1,6 @@
 -- +goose Up
--- Persons, and what is effective-dated about them. Ids stay below 2^25, because
--- others pack them into ids of their own.
+-- Persons, and their effective-dated data. Ids stay below 2^25, because other services pack them into their
+-- own ids.
 
 CREATE SEQUENCE person_id MAXVALUE 33554431;
 
@@ -12,10 +12,9 @@ CREATE TABLE person (
     -- IANA name.
     time_zone     text        NOT NULL,
     hire_date     date,
-    -- Grows with every change; the version of the person's events.
+    -- Increases with every change; the version of the person's events.
     version       bigint      NOT NULL DEFAULT 1,
-    -- rotaloom.commons.v1.Person without what the tables below hold, and
-    -- without a password.
+    -- rotaloom.commons.v1.Person without the data of the tables below, and without a password.
     body          bytea       NOT NULL,
     created_at    timestamptz NOT NULL DEFAULT now(),
     updated_at    timestamptz NOT NULL DEFAULT now(),
@@ -23,9 +22,8 @@ CREATE TABLE person (
 );
 CREATE UNIQUE INDEX person_number ON person (tenant_id, person_number);
 
--- Persons whose user accounts are being created: written before auth is asked,
--- removed by the transaction that creates the persons. What stays behind a
--- crash tells which accounts have no person.
+-- Persons whose user accounts are being created. A row is written before the call to auth, and deleted by the
+-- transaction that creates the persons. Rows that remain after a crash identify accounts without a person.
 CREATE TABLE account_intent (
     tenant_id  bigint      NOT NULL,
     person_id  bigint      NOT NULL,

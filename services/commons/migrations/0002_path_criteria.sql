@@ -1,4 +1,3 @@
 -- +goose Up
--- rotaloom.commons.v1.OrganizationCriteria by which the caller named the path,
--- beside the path itself.
+-- The rotaloom.commons.v1.OrganizationCriteria in the request, beside the path.
 ALTER TABLE primary_labor_account ADD COLUMN path_criteria bytea;

@@ -1,14 +1,12 @@
 -- +goose Up
--- What persons are searched by: columns and rows of their own instead of a
--- place in the body.
+-- Searchable data of persons, in columns and rows instead of the body.
 
--- For the exclusion constraints. The extension is a trusted one: the owner of
--- the database may create it.
+-- For the exclusion constraints. The extension is trusted: the owner of the database may create it.
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 
--- Values that do not change from day to day. Empty text and NULL mean that
--- nothing is known. What stands here is not in the body of a row with layout 1;
--- a row with layout 0 was written before and has everything in its body.
+-- Values that are not effective-dated. Empty text and NULL mean that the value is unknown. In rows with
+-- layout 1, these values are not in the body. Rows with layout 0 are from before this migration and have all
+-- values in the body.
 ALTER TABLE person
     ADD COLUMN layout                    smallint NOT NULL DEFAULT 0,
     ADD COLUMN first_name                text     NOT NULL DEFAULT '',
@@ -18,7 +16,7 @@ ALTER TABLE person
     ADD COLUMN birth_date                date,
     ADD COLUMN seniority_rank_date       date,
     ADD COLUMN worker_type_name          text     NOT NULL DEFAULT '',
-    -- The manager, who need not be known (yet).
+    -- The manager, who need not exist (yet).
     ADD COLUMN supervisor_person_number  text     NOT NULL DEFAULT '',
     ADD COLUMN schedule_group_name       text     NOT NULL DEFAULT '',
     ADD COLUMN device_group_name         text     NOT NULL DEFAULT '',
@@ -30,12 +28,12 @@ ALTER TABLE person
     ADD COLUMN notification_profile_name text     NOT NULL DEFAULT '',
     ADD COLUMN locale_policy_name        text     NOT NULL DEFAULT '',
     ADD COLUMN delegate_profile_name     text     NOT NULL DEFAULT '',
-    -- Names that another system gave the person, a pair.
+    -- A pair of names from another system.
     ADD COLUMN aoid                      text     NOT NULL DEFAULT '',
     ADD COLUMN coid                      text     NOT NULL DEFAULT '';
 
--- A column, because behind row-level security the planner uses no index on an
--- expression: lower() might leak what it is given, says its declaration.
+-- A column, because row-level security prevents the use of an index on an expression: lower() is not declared
+-- leakproof.
 ALTER TABLE person ADD COLUMN user_name_key text GENERATED ALWAYS AS (lower(user_name)) STORED;
 CREATE INDEX person_hire_date  ON person (tenant_id, hire_date);
 CREATE INDEX person_worker_type ON person (tenant_id, worker_type_name) WHERE worker_type_name <> '';
@@ -66,7 +64,7 @@ CREATE TABLE time_entry_method (
     FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
 );
 
--- What a person may see and where they may be transferred to.
+-- The employees whom a person may see and the jobs that they may be transferred to.
 CREATE TABLE person_access_assignment (
     tenant_id                               bigint NOT NULL,
     person_id                               bigint NOT NULL,
@@ -129,28 +127,28 @@ CREATE TABLE email_address (
     contact_type_name text    NOT NULL,
     address           text    NOT NULL,
     address_key       text    NOT NULL GENERATED ALWAYS AS (lower(address)) STORED,
-    -- NULL when the caller did not say.
+    -- NULL if the request did not have it.
     notification      boolean,
     PRIMARY KEY (tenant_id, person_id, contact_type_name),
     FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX email_address_address ON email_address (tenant_id, address_key);
 
--- Who had a value in a range of days: value first, then the days.
+-- For finding persons with a value in a range of days: the value first, then the days.
 CREATE INDEX employment_status_value ON employment_status (tenant_id, status, from_date, to_date) INCLUDE (person_id);
 CREATE INDEX user_account_status_value ON user_account_status (tenant_id, status, from_date, to_date) INCLUDE (person_id);
 CREATE INDEX pay_rule_assignment_value ON pay_rule_assignment (tenant_id, pay_rule_name, from_date, to_date) INCLUDE (person_id);
 CREATE INDEX person_access_assignment_group ON person_access_assignment (tenant_id, manager_employee_group_name, from_date)
     WHERE manager_employee_group_name <> '';
 CREATE INDEX gdap_assignment_value ON gdap_assignment (tenant_id, gdap_name, from_date);
--- Patterns: a path begins with the path of what it is in.
+-- Pattern operators, because a path begins with the path of its parent.
 DROP INDEX primary_labor_account_path;
 CREATE INDEX primary_labor_account_path
     ON primary_labor_account (tenant_id, organization_path text_pattern_ops, from_date, to_date) INCLUDE (person_id);
 
--- A badge that several persons carry at a time stays with the one who was
--- created first; before this migration nothing refused that. The owner of a
--- table sees all tenants only while its policies are not forced upon them.
+-- A badge that several persons have at the same time stays with the person who was created first; before this
+-- migration such badges were possible. The owner of a table sees all tenants only while row-level security is
+-- not forced.
 ALTER TABLE badge_assignment NO FORCE ROW LEVEL SECURITY;
 DELETE FROM badge_assignment late USING badge_assignment first
 WHERE first.tenant_id = late.tenant_id AND first.badge_number = late.badge_number
@@ -174,8 +172,8 @@ ALTER TABLE person_access_assignment ADD CONSTRAINT person_access_assignment_ove
     EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, daterange(from_date, to_date) WITH &&);
 ALTER TABLE gdap_assignment ADD CONSTRAINT gdap_assignment_overlap
     EXCLUDE USING gist (tenant_id WITH =, person_id WITH =, hashtextextended(role || gdap_name, 0) WITH =, daterange(from_date, to_date) WITH &&);
--- A badge is one person's at a time. Hashes, because a GiST index of texts costs
--- several times as much to write; two texts with one hash are not to be expected.
+-- A badge belongs to one person at a time. The constraint uses hashes, because a GiST index of texts is
+-- several times as expensive to write. Two texts with the same hash are very unlikely.
 ALTER TABLE badge_assignment ADD CONSTRAINT badge_assignment_overlap
     EXCLUDE USING gist (tenant_id WITH =, hashtextextended(badge_number, 0) WITH =, daterange(from_date, to_date) WITH &&);
 
@@ -193,7 +191,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- Persons whose rows are to be written anew, of all tenants.
+-- Persons of all tenants whose rows must be written in the new layout.
 CREATE TABLE old_layout (
     tenant_id bigint NOT NULL,
     person_id bigint NOT NULL,

@@ -1,13 +1,12 @@
 -- +goose Up
--- What the hiring of a person told that is nobody's but payroll's. No social
--- security number and no bank account is kept.
+-- Data from new hires that only payroll needs. Social security numbers and bank accounts are not stored.
 CREATE TABLE new_hire (
     tenant_id                 bigint      NOT NULL,
     person_id                 bigint      NOT NULL,
-    -- Iowa: allowances claimed, in whole currency units; NULL when not given.
+    -- Iowa: claimed allowances in whole currency units; NULL if they were not given.
     resident_state_allowances bigint      CHECK (resident_state_allowances BETWEEN 0 AND 9999999999),
     work_state_allowances     bigint      CHECK (work_state_allowances BETWEEN 0 AND 9999999999),
-    -- rotaloom.commons.v1.NewHire without the two.
+    -- rotaloom.commons.v1.NewHire without these columns.
     body                      bytea       NOT NULL,
     created_at                timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, person_id),

@@ -1,9 +1,8 @@
 -- +goose Up
--- Hyperfinds: stored queries over persons, and what they need beside the
--- persons themselves.
+-- Hyperfinds: stored queries for persons, and the data that they need in addition to the persons themselves.
 
--- Names in lower case. Stored columns, because lower() in a condition would
--- keep row-level security from using an index.
+-- Names in lower case. Stored columns, because with lower() in a condition, row-level security would prevent
+-- the use of an index.
 ALTER TABLE person
     ADD COLUMN first_name_key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(first_name)) STORED,
     ADD COLUMN last_name_key  text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(last_name)) STORED,
@@ -11,11 +10,11 @@ ALTER TABLE person
 CREATE INDEX person_first_name_key ON person (tenant_id, first_name_key);
 CREATE INDEX person_last_name_key  ON person (tenant_id, last_name_key);
 CREATE INDEX person_full_name_key  ON person (tenant_id, full_name_key);
--- Pattern, so that the beginning of a number finds it as well.
+-- Pattern operators, so that the beginning of a number also finds it.
 CREATE INDEX person_number_pattern ON person (tenant_id, person_number text_pattern_ops);
 CREATE INDEX badge_assignment_value ON badge_assignment (tenant_id, badge_number, from_date, to_date) INCLUDE (person_id);
 
--- Ids below 1000 are those of built-in queries, which are no rows.
+-- Ids below 1000 are reserved for built-in queries, which have no rows.
 CREATE SEQUENCE hyperfind_query_id START 1000;
 
 CREATE TABLE hyperfind_query (
@@ -23,9 +22,9 @@ CREATE TABLE hyperfind_query (
     id            bigint      NOT NULL DEFAULT nextval('hyperfind_query_id'),
     name          text        NOT NULL,
     description   text        NOT NULL DEFAULT '',
-    -- Who created it, a user name.
+    -- The user name of the creator.
     owner         text        NOT NULL,
-    -- Whether others than the owner see it.
+    -- Whether other users than the owner see it.
     public        boolean     NOT NULL,
     home          boolean     NOT NULL,
     persistent_id text        NOT NULL,
@@ -51,8 +50,8 @@ CREATE TABLE hyperfind_profile (
 );
 CREATE UNIQUE INDEX hyperfind_profile_name ON hyperfind_profile (tenant_id, name);
 
--- The queries of a profile, in its order. Built-in ones are no rows, so there
--- is no foreign key; who deletes a query deletes these.
+-- The queries of a profile, in its order. Built-in queries have no rows, so there is no foreign key; the
+-- deletion of a query also deletes its rows here.
 CREATE TABLE hyperfind_profile_query (
     tenant_id  bigint NOT NULL,
     profile_id bigint NOT NULL,
@@ -63,8 +62,8 @@ CREATE TABLE hyperfind_profile_query (
 );
 CREATE INDEX hyperfind_profile_query_query ON hyperfind_profile_query (tenant_id, query_id);
 
--- Projections of timekeeping's events: the terms, and who is on which. No
--- foreign keys, because events may come before those of the person.
+-- Projections of timekeeping's events: employment terms and their members. No foreign keys, because events
+-- may arrive before those of the person.
 
 CREATE TABLE employment_term (
     tenant_id bigint  NOT NULL,

@@ -1,13 +1,13 @@
 -- +goose Up
--- What is to be told anew of a tenant by the services whose data is kept here.
--- See rotaloom.commons.v1.ProjectionWanted for the topics.
+-- The topics that other services must publish again for a tenant. See rotaloom.commons.v1.ProjectionWanted
+-- for the topics.
 CREATE TABLE projection_want (
     tenant_id    bigint      NOT NULL,
     topic        text        NOT NULL,
     requested_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, topic)
 );
--- Tenants that are older than the copies.
+-- Tenants from before the copies.
 ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
 INSERT INTO projection_want (tenant_id, topic)
 SELECT tenant_id, topic FROM (SELECT DISTINCT tenant_id FROM person) AS t,

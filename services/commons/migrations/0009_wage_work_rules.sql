@@ -1,15 +1,14 @@
 -- +goose Up
--- What a person is paid, and by which work rule, when they work in a job: at
--- most one row for a job and a day.
+-- The wage and the work rule of a person in a job: at most one row for a job and a day.
 CREATE TABLE wage_work_rule (
     tenant_id         bigint NOT NULL,
     person_id         bigint NOT NULL,
-    -- A path, which names the location that has it on the day.
+    -- The path of a location on the day.
     organization_path text   NOT NULL,
     -- First day, and the day after the last.
     from_date         date   NOT NULL,
     to_date           date   NOT NULL CHECK (to_date > from_date),
-    -- NULL, or empty: the usual one holds.
+    -- NULL or empty: the usual wage or work rule applies.
     hourly_rate       double precision,
     work_rule_name    text   NOT NULL,
     PRIMARY KEY (tenant_id, person_id, organization_path, from_date),

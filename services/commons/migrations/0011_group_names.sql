@@ -1,8 +1,7 @@
 -- +goose Up
--- A managerEmployeeGroupName without a slash is that of a hyperfind. Those that
--- were given before are all organization paths, and say so by a slash at their
--- end. The owner of a table sees all tenants only while its policies are not
--- forced upon them.
+-- A managerEmployeeGroupName without a slash names a hyperfind. All existing names are organization paths,
+-- and get a slash at the end. The owner of a table sees all tenants only while row-level security is not
+-- forced.
 ALTER TABLE person_access_assignment NO FORCE ROW LEVEL SECURITY;
 UPDATE person_access_assignment SET manager_employee_group_name = trim(manager_employee_group_name) || '/'
 WHERE manager_employee_group_name NOT LIKE '%/%' AND trim(manager_employee_group_name) <> '';

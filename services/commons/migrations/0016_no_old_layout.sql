@@ -1,4 +1,4 @@
 -- +goose Up
--- Rows that have everything in their body were written by no release.
+-- No release wrote rows with all values in their body.
 DROP TABLE old_layout;
 ALTER TABLE person DROP COLUMN layout;

@@ -18,6 +18,6 @@ ALTER TABLE holiday ENABLE ROW LEVEL SECURITY;
 ALTER TABLE holiday FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON holiday USING
     (tenant_id::text = current_setting('rotaloom.tenant_id', true));
--- What compares the copies of holidays asks for the tenants that have some.
+-- The comparison of holiday copies reads the tenants that have holidays.
 CREATE POLICY sweep ON holiday FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

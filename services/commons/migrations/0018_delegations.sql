@@ -1,12 +1,12 @@
 -- +goose Up
--- Who sees for a time what somebody else may see.
+-- Delegations: persons who see, for a time, the employees whom another person may see.
 
 CREATE TABLE delegation (
     tenant_id    bigint      NOT NULL,
     id           bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     delegator_id bigint      NOT NULL,
     delegate_id  bigint      NOT NULL,
-    -- Name of a function access profile, or '' for all that the delegator may.
+    -- The name of a function access profile, or '' for all permissions of the delegator.
     role         text        NOT NULL,
     -- The last day is included.
     start_date   date        NOT NULL,

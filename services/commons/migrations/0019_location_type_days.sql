@@ -1,6 +1,5 @@
 -- +goose Up
--- The days on which location types are in effect, which tree they serve, and how
--- high they stand in it.
+-- The days of effect of location types, the trees that they serve, and their level in the tree.
 ALTER TABLE location_type
     -- First day, and the day after the last.
     ADD COLUMN from_date date NOT NULL DEFAULT '1900-01-01',

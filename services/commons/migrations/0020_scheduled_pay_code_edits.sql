@@ -1,6 +1,6 @@
 -- +goose Up
--- The pay code edits of schedules, for timecards: those of patterns, and those that
--- people entered, whose other half is in entered_shift.
+-- The pay code edits of schedules, for timecards: edits from patterns, and entered edits, whose other columns
+-- are in entered_shift.
 
 CREATE TABLE pattern_pay_code_edit (
     tenant_id  bigint   NOT NULL,
@@ -39,8 +39,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- What is known of patterns lacks their pay code edits. The next comparison finds that
--- they differ, and asks for them.
+-- Stored patterns lack their pay code edits. The next comparison finds the difference and requests them.
 -- +goose StatementBegin
 DO $$
 DECLARE t bigint;

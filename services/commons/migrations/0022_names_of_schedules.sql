@@ -1,5 +1,5 @@
 -- +goose Up
--- What segments stand on is a job, and a part of a day that leave takes is an interval.
+-- A segment is work in a job, and a part of a day that leave replaces is an interval.
 ALTER TABLE pattern_segment RENAME COLUMN place TO job;
 ALTER INDEX pattern_segment_place RENAME TO pattern_segment_job;
 ALTER TABLE entered_shift_segment RENAME COLUMN place TO job;

@@ -1,6 +1,6 @@
 -- +goose Up
--- Of the persons who are there, the oldest one with a key has it. The owner of a table sees
--- all tenants only while its policies are not forced upon them.
+-- If several existing persons have the same key, the oldest one gets it. The owner of a table sees all
+-- tenants only while row-level security is not forced.
 ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
 UPDATE person p SET person_number_key = q.key FROM (
     SELECT tenant_id, min(id) AS id, key FROM (SELECT tenant_id, id, person_number_key(person_number) AS key FROM person) k

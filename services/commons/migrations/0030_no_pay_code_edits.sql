@@ -1,7 +1,6 @@
 -- +goose Up
--- Employment terms moved from timekeeping to scheduling, so what is copied of them here
--- cannot be compared with its owner any more. A database that has persons was written by
--- an older build.
+-- Employment terms moved from timekeeping to scheduling, so their copies here can no longer be compared with
+-- their owner. A database with persons was written by an older build.
 -- +goose StatementBegin
 DO $$
 BEGIN
