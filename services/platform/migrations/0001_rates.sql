@@ -1,10 +1,10 @@
 -- +goose Up
--- What tenants set of the rates at which their clients may call.
+-- The rate limits that tenants set for their clients.
 CREATE TABLE rate_limit (
     tenant_id  bigint           NOT NULL,
     -- rotaloom.options.v1.Throttle.
     throttle   smallint         NOT NULL,
-    -- '' for each client that has no rate of its own.
+    -- '' for all clients without a separate rate.
     client_id  text             NOT NULL,
     -- Requests per second.
     rate       double precision NOT NULL CHECK (rate > 0),
@@ -18,18 +18,17 @@ ALTER TABLE rate_limit FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON rate_limit USING
     (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
 
--- What callers have left of their rates. After a crash everybody begins with a
--- full allowance, so the rows need no log; a caller without a row has one too.
+-- The remaining requests of callers. After a crash all callers start with a full allowance, so the table is
+-- unlogged. A caller without a row also has a full allowance.
 CREATE UNLOGGED TABLE rate_bucket (
-    -- 0 for callers who are not known yet.
+    -- 0 for callers who are not identified yet.
     tenant_id  bigint           NOT NULL,
     -- The client, or the address of callers without one.
     caller     text             NOT NULL,
     throttle   smallint         NOT NULL,
-    -- Requests that were left at the time; below 0 when more were let through
-    -- than there were.
+    -- The remaining requests at that time. Negative if more requests were permitted than available.
     tokens     double precision NOT NULL,
-    -- What the last lease was given.
+    -- The size of the last lease.
     granted    bigint           NOT NULL,
     updated_at timestamptz      NOT NULL,
     -- No other index, so that a lease changes its row in place.

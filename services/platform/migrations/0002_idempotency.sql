@@ -1,16 +1,16 @@
 -- +goose Up
--- What was answered to requests with an Idempotency-Key.
+-- The responses to requests with an Idempotency-Key.
 CREATE TABLE idempotency_key (
     tenant_id        bigint      NOT NULL,
-    -- SHA-256 of client, user, operation and key. The key itself is not kept:
-    -- with it the fingerprint could be compared with guessed requests.
+    -- SHA-256 of client, user, operation and key. The key itself is not stored, because the fingerprint could
+    -- be compared with guessed requests by means of it.
     id               bytea       NOT NULL,
     client_id        text        NOT NULL,
-    -- HMAC-SHA256 of the request, by the key.
+    -- HMAC-SHA256 of the request, with the Idempotency-Key.
     fingerprint      bytea       NOT NULL,
     -- The claim that may settle the key.
     attempt          bigint      NOT NULL,
-    -- The request is taken for dead when it has not been settled by then.
+    -- After this time, a request without a response counts as failed.
     lease_until      timestamptz NOT NULL,
     expires_at       timestamptz NOT NULL,
     -- NULL while the request runs.

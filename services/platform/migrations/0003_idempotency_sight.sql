@@ -1,4 +1,4 @@
 -- +goose Up
--- A digest of whom the caller saw when the request was carried out. An answer of
--- which that is not known is not given again.
+-- A digest of the employees whom the caller could see when the request was executed. A response without the
+-- digest is not repeated.
 ALTER TABLE idempotency_key ADD COLUMN sight bytea NOT NULL DEFAULT '';

@@ -1,5 +1,5 @@
 -- +goose Up
--- What people are told: the templates of tenants.
+-- Templates of notifications of tenants.
 CREATE TABLE generic_notification (
     tenant_id  bigint      NOT NULL,
     id         bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,

@@ -1,5 +1,5 @@
 -- +goose Up
--- Programs that are told what people are.
+-- Programs that receive notifications.
 CREATE TABLE webhook (
     tenant_id       bigint      NOT NULL,
     id              bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -7,9 +7,9 @@ CREATE TABLE webhook (
     version         bigint      NOT NULL DEFAULT 1,
     -- rotaloom.platform.v1.Webhook without id, version and secret.
     body            bytea       NOT NULL,
-    -- What requests are signed with; '' until it is made.
+    -- The secret that signs requests; '' until it is created.
     secret          text        NOT NULL DEFAULT '',
-    -- The one before, and until when requests are signed with it as well.
+    -- The previous secret, and until when requests are also signed with it.
     former_secret   text        NOT NULL DEFAULT '',
     former_until    timestamptz NOT NULL DEFAULT '-infinity',
     created_at      timestamptz NOT NULL DEFAULT now(),
@@ -18,18 +18,18 @@ CREATE TABLE webhook (
 );
 CREATE UNIQUE INDEX webhook_name ON webhook (tenant_id, lower(name));
 
--- The outbox of messages to people and webhooks, and their log.
+-- The outbox of messages to persons and webhooks, and the log of deliveries.
 CREATE TABLE notification_delivery (
     tenant_id         bigint      NOT NULL,
     id                bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
-    -- What the recipient knows the delivery by.
+    -- The id of the delivery for the recipient.
     delivery_id       uuid        NOT NULL,
     message_id        uuid        NOT NULL,
     notification_id   bigint      NOT NULL,
     notification_name text        NOT NULL,
     channel           text        NOT NULL CHECK (channel IN ('EMAIL', 'WEBHOOK')),
     state             text        NOT NULL CHECK (state IN ('PENDING', 'DELIVERED', 'FAILED', 'SUPPRESSED')),
-    -- 0 and '' where it is for no person.
+    -- 0 and '' if the delivery is not for a person.
     person_id         bigint      NOT NULL,
     person_number     text        NOT NULL,
     -- 0 for an e-mail.
@@ -38,11 +38,11 @@ CREATE TABLE notification_delivery (
     address           text        NOT NULL,
     -- rotaloom.platform.v1.DeliveryContent.
     content           bytea       NOT NULL,
-    -- What tells repetitions from other messages; '' when none are suppressed.
+    -- The same for identical messages; '' if none are suppressed.
     fingerprint       bytea       NOT NULL,
-    -- Attempts that were begun since it was stored or replayed.
+    -- The attempts since the delivery was stored or replayed.
     attempts          integer     NOT NULL DEFAULT 0,
-    -- While an attempt runs: when it is taken for dead.
+    -- During an attempt: when the attempt counts as failed.
     next_attempt_at   timestamptz NOT NULL,
     give_up_at        timestamptz NOT NULL,
     error             text        NOT NULL DEFAULT '',
@@ -66,7 +66,7 @@ CREATE TABLE notification_attempt (
     FOREIGN KEY (tenant_id, delivery_id) REFERENCES notification_delivery (tenant_id, id) ON DELETE CASCADE
 );
 
--- Who was told what of late, so that nobody is told the same twice.
+-- Recently sent messages by recipient, so that identical messages are suppressed.
 CREATE TABLE notification_repetition (
     tenant_id   bigint      NOT NULL,
     fingerprint bytea       NOT NULL,
