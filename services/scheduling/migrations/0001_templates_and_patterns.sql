@@ -1,6 +1,6 @@
 -- +goose Up
--- Templates are what planners name and edit. Patterns are what assignments
--- point to: immutable, and stored once however often they are assigned.
+-- Planners name and edit templates. Assignments refer to patterns, which are immutable and stored once for
+-- all assignments.
 
 CREATE TABLE shift_template (
     tenant_id  bigint      NOT NULL,

@@ -1,9 +1,8 @@
 -- +goose Up
--- What scheduling keeps of other domains' data, fed by their events. A row is
--- replaced only by one with a larger version, so that repeated and reordered
--- events are harmless.
+-- Copies of other domains' data in scheduling, from their events. A row is replaced only by a row with a
+-- larger version, so that repeated and reordered events are harmless.
 
--- Persons, of commons.
+-- Persons, from commons.
 CREATE TABLE employee (
     tenant_id     bigint NOT NULL,
     id            bigint NOT NULL,
@@ -16,7 +15,7 @@ CREATE TABLE employee (
 );
 CREATE INDEX employee_person_number ON employee (tenant_id, person_number);
 
--- Employment terms, of timekeeping.
+-- Employment terms, from timekeeping.
 CREATE TABLE employment_term (
     tenant_id          bigint  NOT NULL,
     id                 bigint  NOT NULL,
@@ -28,8 +27,7 @@ CREATE TABLE employment_term (
 );
 CREATE INDEX employment_term_name ON employment_term (tenant_id, lower(name));
 
--- Who is on which term, of timekeeping. The head carries the version of all
--- rows of an employee.
+-- The employees on each term, from timekeeping. The head has the version of all rows of an employee.
 CREATE TABLE membership_head (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,

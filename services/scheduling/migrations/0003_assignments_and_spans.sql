@@ -1,11 +1,10 @@
 -- +goose Up
--- The schedule: assignments are what planners decided, spans are what follows
--- for each employee, items are what people entered, locks are what must not
--- change. No table holds a row for a day that can be computed.
+-- The schedule. Assignments are decisions of planners. Spans are the resulting patterns of each employee.
+-- Items are entries that users made. Locks protect days against changes. No table has a row for a day that
+-- can be computed.
 
--- A version of an assignment of a pattern to an employment term, or to one
--- employee. Versions are never overwritten: believed_from and believed_until
--- say when each was held to be true.
+-- A version of an assignment of a pattern to an employment term, or to one employee. Versions are never
+-- overwritten: believed_from and believed_until say when each one was the stored version.
 CREATE TABLE pattern_assignment (
     tenant_id          bigint      NOT NULL,
     id                 bigint      NOT NULL,
@@ -17,13 +16,13 @@ CREATE TABLE pattern_assignment (
     to_date            date        NOT NULL CHECK (to_date > from_date),
     pattern_id         bigint      NOT NULL,
     day_count          int         NOT NULL,
-    -- A day on which cycle day 1 falls, before the offset.
+    -- A day that is cycle day 1, before the offset.
     anchor             date        NOT NULL,
     start_date_offset  int         NOT NULL,
     override           boolean     NOT NULL,
-    -- The layer that its entries take when others are visible on their days.
+    -- The layer of its entries if other entries are visible on their days.
     lane               smallint    NOT NULL,
-    -- The order in which planners decided; later ones stand above earlier ones.
+    -- The order of the decisions of planners. Later ones are above earlier ones.
     seq                bigint      NOT NULL,
     -- The propagation that applies this version.
     propagation_id     bigint      NOT NULL,
@@ -41,13 +40,13 @@ CREATE INDEX pattern_assignment_term ON pattern_assignment (tenant_id, employmen
 CREATE INDEX pattern_assignment_employee ON pattern_assignment (tenant_id, employee_id, id)
     WHERE employee_id IS NOT NULL;
 
--- The application of a change to the schedules it concerns.
+-- The application of a change to the affected schedules.
 CREATE TABLE propagation (
     tenant_id          bigint      NOT NULL,
     id                 bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     -- PATTERN, INHERITANCE or MEMBERSHIP.
     cause              text        NOT NULL,
-    -- Whose employees are concerned: terms, or employees by id.
+    -- The affected employees: employees on terms, or employees by id.
     employment_term_ids bigint[]   NOT NULL DEFAULT '{}',
     employee_ids       bigint[]    NOT NULL DEFAULT '{}',
     -- ACCEPTED, RUNNING, FINISHED or FAILED.
@@ -57,24 +56,24 @@ CREATE TABLE propagation (
     batches_total      int         NOT NULL DEFAULT 0,
     batches_done       int         NOT NULL DEFAULT 0,
     spans_written      bigint      NOT NULL DEFAULT 0,
-    -- Employees for whom days were left alone.
+    -- Employees with skipped days.
     skipped_locked     bigint      NOT NULL DEFAULT 0,
     skipped_cut_loose  bigint      NOT NULL DEFAULT 0,
     accepted_at        timestamptz NOT NULL DEFAULT now(),
     started_at         timestamptz,
     finished_at        timestamptz,
-    -- When it last came further, or was last reminded of.
+    -- When it last made progress, or was last reminded.
     moved_at           timestamptz NOT NULL DEFAULT now(),
-    -- Reminders since it last came further.
+    -- The number of reminders since its last progress.
     reminders          int         NOT NULL DEFAULT 0,
     error              text        NOT NULL DEFAULT '',
     PRIMARY KEY (tenant_id, id)
 );
--- What the sweep and the status of schedules look for. Not moved_at, which every
--- batch changes: the row then needs no new index entries.
+-- For the sweep and the status of schedules. Without moved_at, which every batch changes: an update of the
+-- row then needs no new index entries.
 CREATE INDEX propagation_open ON propagation (tenant_id, id) WHERE state <> 'FINISHED';
 
--- A share of a propagation's employees, brought up to date in one transaction.
+-- A part of a propagation's employees. It is updated in one transaction.
 CREATE TABLE propagation_batch (
     tenant_id      bigint      NOT NULL,
     propagation_id bigint      NOT NULL,
@@ -87,8 +86,7 @@ CREATE TABLE propagation_batch (
 );
 CREATE INDEX propagation_batch_open ON propagation_batch (tenant_id, propagation_id) WHERE done_at IS NULL;
 
--- What holds now for an employee: from here to there, this pattern, standing
--- at this position of its cycle on the first day.
+-- The pattern of an employee on a range of days, with its position in the cycle on the first day.
 CREATE TABLE span (
     tenant_id      bigint      NOT NULL,
     employee_id    bigint      NOT NULL,
@@ -101,7 +99,7 @@ CREATE TABLE span (
     position       int         NOT NULL,
     day_count      int         NOT NULL,
     assignment_id  bigint      NOT NULL,
-    -- Whether it came from the employee's term.
+    -- Whether it comes from the employee's term.
     inherited      boolean     NOT NULL,
     -- The propagation that wrote it; also the version of its entries.
     propagation_id bigint      NOT NULL,
@@ -109,7 +107,7 @@ CREATE TABLE span (
     PRIMARY KEY (tenant_id, employee_id, lane, from_date)
 );
 
--- What held before. Rows move here from span and never change.
+-- Former spans. Rows move here from span and never change.
 CREATE TABLE span_past (
     tenant_id      bigint      NOT NULL,
     employee_id    bigint      NOT NULL,
@@ -127,9 +125,8 @@ CREATE TABLE span_past (
 );
 CREATE INDEX span_past_employee ON span_past (tenant_id, employee_id, believed_until);
 
--- What people entered: shifts and pay code edits by hand, and generated
--- entries that were edited or deleted. Such a one keeps the id of the entry,
--- and hides it.
+-- Entries that users made: shifts and pay code edits, and changed or deleted generated entries. A changed or
+-- deleted entry keeps its id, and hides the generated one.
 CREATE TABLE schedule_item (
     tenant_id   bigint      NOT NULL,
     id          bigint      NOT NULL,
@@ -137,7 +134,7 @@ CREATE TABLE schedule_item (
     employee_id bigint,
     -- SHIFT or PAY_CODE_EDIT.
     kind        text        NOT NULL,
-    -- First and last day that it touches.
+    -- The first and the last day of the entry.
     from_day    date        NOT NULL,
     to_day      date        NOT NULL,
     -- The day of the generated entry that it hides.

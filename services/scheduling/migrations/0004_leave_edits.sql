@@ -1,6 +1,6 @@
 -- +goose Up
--- Leave edits, of timekeeping, fed by its events. The head carries the version
--- of an employee's history: only the step that follows it is applied.
+-- Leave edits, from timekeeping's events. The head has the version of an employee's history: only the next
+-- step is applied.
 CREATE TABLE leave_edit_head (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE leave_edit (
     tenant_id   bigint NOT NULL,
     id          bigint NOT NULL,
     employee_id bigint NOT NULL,
-    -- First and last day that it touches.
+    -- The first and the last day of the leave edit.
     from_day    date   NOT NULL,
     to_day      date   NOT NULL CHECK (to_day >= from_day),
     version     bigint NOT NULL,

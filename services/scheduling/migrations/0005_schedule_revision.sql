@@ -1,4 +1,4 @@
 -- +goose Up
--- Tells which of two states of an employee's schedule is the later one. A value
--- is taken while the employee is locked, so it is larger than all before.
+-- Orders the states of an employee's schedule. A value is drawn while the employee is locked, so it is larger
+-- than all earlier values.
 CREATE SEQUENCE schedule_revision;

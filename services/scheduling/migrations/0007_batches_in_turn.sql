@@ -1,19 +1,18 @@
 -- +goose Up
--- Batches wait for their turn: only a window of a tenant's batches is asked for
--- at once. A row goes when its batch is done, so the table stays small.
+-- Batches wait for their turn: only a limited number of a tenant's batches is requested at once. A row is
+-- deleted when its batch is done, so the table stays small.
 DROP TABLE propagation_batch;
 CREATE TABLE propagation_batch (
     tenant_id         bigint   NOT NULL,
     propagation_id    bigint   NOT NULL,
     batch             int      NOT NULL,
-    -- Ascending; first_employee_id is the first of them, buckets are those of
-    -- their locks.
+    -- Ascending; first_employee_id is the first of them, and buckets are the buckets of their locks.
     employee_ids      bigint[] NOT NULL,
     first_employee_id bigint   NOT NULL,
     buckets           int[]    NOT NULL,
-    -- The tenant's batches are asked for by ascending turn.
+    -- The tenant's batches are requested in ascending order of turn.
     turn              bigint   NOT NULL,
-    -- Of a batch that took too long; it is done apart from others.
+    -- For a batch that took too long: it is processed separately.
     part              boolean  NOT NULL DEFAULT false,
     -- WAITING, REQUESTED or FAILED.
     state             text     NOT NULL DEFAULT 'WAITING',
@@ -30,14 +29,14 @@ ALTER TABLE propagation_batch FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON propagation_batch USING
     (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
 
--- The propagation whose batches apply this one: its own id, or that of another
--- one with the same terms and employees. NULL until the batches are there.
+-- The propagation whose batches apply this one: its own id, or the id of another one with the same terms and
+-- employees. NULL until the batches exist.
 ALTER TABLE propagation ADD COLUMN applied_by bigint;
 CREATE INDEX propagation_applied_by ON propagation (tenant_id, applied_by) WHERE state <> 'FINISHED';
 -- Every batch updates its propagation.
 ALTER TABLE propagation SET (fillfactor = 50);
 
--- What has not finished is divided into batches again.
+-- Unfinished propagations are divided into batches again.
 ALTER TABLE propagation NO FORCE ROW LEVEL SECURITY;
 UPDATE propagation SET state = 'ACCEPTED', started_at = NULL, employees_total = 0, employees_done = 0,
     batches_total = 0, batches_done = 0, moved_at = '-infinity'

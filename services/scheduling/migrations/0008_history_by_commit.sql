@@ -1,13 +1,12 @@
 -- +goose Up
--- History in the order of commits. A transaction that changes the schedules of
--- employees has one time of change. It is drawn by the first row that the
--- transaction writes, which is under the locks of these employees, and later than
--- every one that was drawn before: also when the clock was set back, or two were
--- drawn within a microsecond. So an employee's changes have the order in which
--- they were committed, and the times at which they began to be believed.
+-- History in the order of commits. A transaction that changes the schedules of employees has one change time.
+-- The first row that the transaction writes draws it, under the locks of these employees. It is later than
+-- every change time drawn before, even if the clock was set back or two times were drawn within a
+-- microsecond. So an employee's changes have the order of their commits, and believed_from has the same
+-- order.
 
 -- +goose StatementBegin
--- As a number it is the revision that events carry: microseconds since 1970.
+-- As a number, it is the revision in events: microseconds since 1970.
 CREATE FUNCTION draw_change_revision() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     latch CONSTANT bigint := hashtextextended('schedule_revision', 0);
@@ -30,7 +29,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- The revision of the transaction's change. Planners put it in place of the call.
+-- The revision of the transaction's change. The planner inlines the function.
 CREATE FUNCTION change_revision() RETURNS bigint LANGUAGE sql VOLATILE AS
     $$ SELECT coalesce(nullif(current_setting('rotaloom.change_revision', true), '')::bigint, draw_change_revision()) $$;
 
@@ -39,8 +38,8 @@ CREATE FUNCTION change_time() RETURNS timestamptz LANGUAGE sql VOLATILE AS
     $$ SELECT 'epoch'::timestamptz + change_revision() * interval '1 microsecond' $$;
 
 -- +goose StatementBegin
--- The last instant of which the past is known for ever: whatever is not committed
--- yet, or not begun, will be of a later one.
+-- The last instant whose past cannot change: transactions that are not committed yet, or not begun, have a
+-- later instant.
 CREATE FUNCTION settled_time() RETURNS timestamptz LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     latch CONSTANT bigint := hashtextextended('schedule_revision', 0);
@@ -68,13 +67,13 @@ END $$;
 ALTER TABLE pattern_assignment ALTER COLUMN believed_from SET DEFAULT change_time();
 ALTER TABLE span ALTER COLUMN believed_from SET DEFAULT change_time();
 ALTER TABLE span_past ALTER COLUMN believed_until SET DEFAULT change_time();
--- What older versions wrote is not all in order.
+-- Older versions of the program did not keep the order.
 ALTER TABLE span_past ADD CHECK (believed_until > believed_from) NOT VALID;
 
 -- +goose StatementBegin
--- What else shapes a schedule keeps its past as well. The past of a table has its
--- columns behind believed_until: who adds a column to one adds it to the other.
--- What was there before this is believed since ever.
+-- Other tables that determine schedules also keep their past. The table of the past has the same columns
+-- after believed_until: a migration that adds a column to one must add it to the other. Existing rows are
+-- believed from the beginning.
 DO $do$
 DECLARE name text;
 BEGIN
@@ -114,8 +113,8 @@ BEGIN
 END $do$;
 -- +goose StatementEnd
 
--- Where a hidden entry stands follows from the spans, with which it is written:
--- it is the spans' past, and not the item's.
+-- The position of a hidden entry follows from the spans and is written with them: it is part of the past of
+-- spans, not of the item.
 DROP TRIGGER keep_updated ON schedule_item;
 CREATE TRIGGER keep_updated BEFORE UPDATE OF employee_id, kind, from_day, to_day, hides_day, deleted, version, body ON schedule_item
     FOR EACH ROW EXECUTE FUNCTION keep_updated_schedule_item();

@@ -1,5 +1,5 @@
 -- +goose Up
--- The versions of what is kept of other domains are in replica_head.
+-- The versions of copied data are in replica_head.
 DROP TABLE membership_head;
 DROP TABLE leave_edit_head;
 ALTER TABLE employee ALTER COLUMN version SET DEFAULT 0;

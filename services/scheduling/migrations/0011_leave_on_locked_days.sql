@@ -1,11 +1,10 @@
 -- +goose Up
--- Locked days never change, also by leave: the leave edits that could cover shifts
--- of days, as they were when the days were locked. Days are never unlocked, so
--- these rows never change.
+-- Leave does not change locked days: the table has the leave edits that could cover shifts of these days, as
+-- they were when the days were locked. Days are never unlocked, so these rows never change.
 CREATE TABLE locked_leave (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,
-    -- The days that were locked at once: the first, and the day after the last.
+    -- The days of one lock: the first, and the day after the last.
     lock_from   date   NOT NULL,
     lock_to     date   NOT NULL,
     -- As in leave_edit.

@@ -1,14 +1,14 @@
 -- +goose Up
--- The past of spans in blocks: what a worker replaces in one transaction is one
--- row with a list for each column, which compresses to a tenth of what a row for
--- each span takes, and goes with its partition when it is old.
+-- The past of spans in blocks: the spans that a worker replaces in one transaction are one row with a list
+-- for each column. It compresses to a tenth of the size of one row per span, and is deleted with its
+-- partition when it is old.
 CREATE TABLE span_past_block (
     tenant_id         bigint        NOT NULL,
-    -- The least and the largest of employee_ids.
+    -- The lowest and the highest of employee_ids.
     first_employee_id bigint        NOT NULL,
     last_employee_id  bigint        NOT NULL,
     believed_until    timestamptz   NOT NULL,
-    -- By element, a span each.
+    -- One element for each span.
     employee_ids      bigint[]      NOT NULL,
     lanes             smallint[]    NOT NULL,
     from_dates        date[]        NOT NULL,
@@ -23,9 +23,9 @@ CREATE TABLE span_past_block (
     series            bigint[]      NOT NULL
 ) PARTITION BY RANGE (believed_until);
 CREATE INDEX span_past_block_employees ON span_past_block (tenant_id, last_employee_id, first_employee_id);
--- Holds what no month was made for in time.
+-- For rows of months without a partition.
 CREATE TABLE span_past_block_other PARTITION OF span_past_block DEFAULT;
--- What was before this.
+-- Existing rows.
 INSERT INTO span_past_block
 SELECT tenant_id, min(employee_id), max(employee_id), believed_until, array_agg(employee_id), array_agg(lane), array_agg(from_date),
     array_agg(to_date), array_agg(pattern_id), array_agg(position), array_agg(day_count), array_agg(assignment_id),
@@ -34,7 +34,7 @@ FROM span_past GROUP BY tenant_id, believed_until;
 DROP TABLE span_past;
 
 -- +goose StatementBegin
--- A partition that is named itself shows no more than the whole.
+-- Row-level security for a partition, so that a query that names it sees no more than through the table.
 CREATE FUNCTION protect_span_past(name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
@@ -45,7 +45,7 @@ END $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
--- Makes the partition of a month of UTC, unless it is there.
+-- Creates the partition of a month of UTC if it does not exist.
 CREATE FUNCTION make_span_past_month(year int, month int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     name CONSTANT text := format('span_past_block_%s%s', to_char(year, 'FM0000'), to_char(month, 'FM00'));
@@ -60,12 +60,12 @@ END $$;
 -- +goose StatementEnd
 
 SELECT protect_span_past('span_past_block'), protect_span_past('span_past_block_other');
--- The sweep takes what is too old away, of all tenants.
+-- The sweep deletes old rows of all tenants.
 CREATE POLICY sweep_read ON span_past_block FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');
 CREATE POLICY sweep ON span_past_block FOR DELETE USING (current_setting('rotaloom.tenant_id', true) = '*');
 SELECT make_span_past_month(extract(year FROM now())::int, extract(month FROM now())::int);
 
--- The same by span. Who looks for few employees looks in the blocks.
+-- The same by span. Queries for few employees read the blocks.
 CREATE VIEW span_past WITH (security_invoker = true) AS
 SELECT b.tenant_id, s.employee_id, s.lane, s.from_date, s.to_date, s.pattern_id, s.position, s.day_count, s.assignment_id,
     s.inherited, s.propagation_id, s.believed_from, s.series, b.believed_until
@@ -75,6 +75,6 @@ CROSS JOIN LATERAL unnest(b.employee_ids, b.lanes, b.from_dates, b.to_dates, b.p
     AS s (employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id,
         believed_from, series);
 
--- Propagations that finished long ago go as well.
+-- Old finished propagations are deleted, too.
 CREATE INDEX propagation_finished ON propagation (finished_at) WHERE state = 'FINISHED';
 CREATE POLICY sweep_old ON propagation FOR DELETE USING (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,10 +1,10 @@
 -- +goose Up
--- What commons says of holidays: those that are selected, one row for each year.
+-- Selected holidays, from commons: one row for each year.
 CREATE TABLE holiday_date (
     tenant_id  bigint NOT NULL,
     holiday_id bigint NOT NULL,
     year       int    NOT NULL,
-    -- The days that it touches; the last one is not included.
+    -- The days of the holiday; the last one is not included.
     from_date  date   NOT NULL,
     to_date    date   NOT NULL,
     -- rotaloom.commons.v1.HolidayChanged with this date only.

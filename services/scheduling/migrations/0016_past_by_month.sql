@@ -1,11 +1,11 @@
 -- +goose Up
--- The past of entries, locks, memberships and leave lies in partitions by month,
--- as that of spans does, and goes with them when it is old.
+-- The past of entries, locks, memberships and leave is in partitions by month, as the past of spans is, and
+-- is deleted with them.
 ALTER FUNCTION protect_span_past(text) RENAME TO protect_past;
 DROP FUNCTION make_span_past_month(int, int);
 
 -- +goose StatementBegin
--- Makes the partition of a past for a month of UTC, unless it is there.
+-- Creates the partition of a past for a month of UTC if it does not exist.
 CREATE FUNCTION make_past_month(past text, year int, month int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     name CONSTANT text := format('%s_%s%s', past, to_char(year, 'FM0000'), to_char(month, 'FM00'));
@@ -41,7 +41,7 @@ BEGIN
 END $do$;
 -- +goose StatementEnd
 
--- Which generated entries of an employee were hidden at a time: who moved one to
--- somebody else hides it still.
+-- For finding the generated entries of an employee that were hidden at a time. An entry that was moved to
+-- another employee is still hidden.
 CREATE INDEX schedule_item_past_hides ON schedule_item_past (tenant_id, hides_employee_id, believed_until)
     WHERE hides_employee_id IS NOT NULL;

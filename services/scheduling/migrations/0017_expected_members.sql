@@ -1,12 +1,12 @@
 -- +goose Up
--- How many employees terms have for the service that owns who is on them, where
--- more than are known here: the propagation is planned when as many are.
+-- The numbers of employees on terms in the service that owns the memberships, if they are larger than here.
+-- The propagation is planned when that many employees have arrived.
 ALTER TABLE propagation
     ADD COLUMN expected_term_ids bigint[] NOT NULL DEFAULT '{}',
     ADD COLUMN expected_members  bigint[] NOT NULL DEFAULT '{}';
 
--- How many employees of a term did not come although they were waited for. Nobody
--- waits for them again.
+-- The numbers of employees of terms that did not arrive within the waiting time. Later propagations do not
+-- wait for them.
 CREATE TABLE membership_shortage (
     tenant_id          bigint      NOT NULL,
     employment_term_id bigint      NOT NULL,

@@ -1,6 +1,6 @@
 -- +goose Up
--- Every statement names the tenant, so the planner compares the setting with it once, by
--- itself. A sub-select in the policy only adds nodes to the plan, for each table.
+-- Every statement names the tenant, so the planner compares the setting with it once. A sub-select in the
+-- policy only adds nodes to the plan, for each table.
 -- +goose StatementBegin
 DO $$
 DECLARE name text;

@@ -1,5 +1,5 @@
 -- +goose Up
--- The retention takes old versions of assignments away, of all tenants.
+-- Retention deletes old versions of assignments of all tenants.
 ALTER POLICY tenant ON pattern_assignment USING
     (tenant_id = nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint);
 CREATE POLICY sweep_read ON pattern_assignment FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');

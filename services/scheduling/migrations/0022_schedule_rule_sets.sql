@@ -4,8 +4,8 @@ CREATE TABLE schedule_rule_set (
     id         bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     name       text        NOT NULL,
     version    bigint      NOT NULL DEFAULT 1,
-    -- rotaloom.scheduling.v1.ScheduleRuleSet without id and version, and with the
-    -- ids only of rules, severities and types of parameters.
+    -- rotaloom.scheduling.v1.ScheduleRuleSet without id and version. Rules, severities and types of
+    -- parameters have their ids only.
     body       bytea       NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),

@@ -1,7 +1,6 @@
 -- +goose Up
--- That an item is withdrawn, or shown again, is a change of it like any other. It
--- concerns items of the locked employee only. What a statement names and leaves as it
--- is was no change.
+-- Withdrawing an item, or showing it again, is a change like any other. It affects items of the locked
+-- employee only. An update that leaves all values unchanged is not a change.
 DROP TRIGGER keep_updated ON schedule_item;
 CREATE TRIGGER keep_updated BEFORE UPDATE ON schedule_item FOR EACH ROW
     WHEN ((OLD.employee_id, OLD.kind, OLD.from_day, OLD.to_day, OLD.hides_day, OLD.deleted, OLD.version, OLD.body, OLD.covers, OLD.withdrawn)

@@ -1,21 +1,21 @@
 -- +goose Up
--- Days can be unlocked: what leave took of them until then becomes past, as all that shapes
--- schedules does.
+-- Days can be unlocked. The leave of the locked days then becomes part of the past, like all other data that
+-- determines schedules.
 ALTER TABLE locked_leave ADD COLUMN believed_from timestamptz NOT NULL DEFAULT '-infinity';
 ALTER TABLE locked_leave ALTER COLUMN believed_from SET DEFAULT change_time();
 CREATE TABLE locked_leave_past (believed_until timestamptz NOT NULL, LIKE locked_leave, CHECK (believed_until > believed_from))
     PARTITION BY RANGE (believed_until);
--- Holds what no month was made for in time.
+-- For rows of months without a partition.
 CREATE TABLE locked_leave_past_other PARTITION OF locked_leave_past DEFAULT;
 SELECT make_past_month('locked_leave_past', extract(year FROM now())::int, extract(month FROM now())::int);
 CREATE INDEX ON locked_leave_past (tenant_id, employee_id, believed_until);
 SELECT protect_past('locked_leave_past'), protect_past('locked_leave_past_other');
--- The sweep takes what is too old away, of all tenants.
+-- The sweep deletes old rows of all tenants.
 CREATE POLICY sweep_read ON locked_leave_past FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');
 CREATE POLICY sweep ON locked_leave_past FOR DELETE USING (current_setting('rotaloom.tenant_id', true) = '*');
 
 -- +goose StatementBegin
--- What a transaction wrote itself was never believed by anybody else.
+-- Rows that were inserted by the same transaction were never visible, so they have no past.
 CREATE FUNCTION keep_deleted_locked_leave() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE now CONSTANT timestamptz := change_time();
 BEGIN

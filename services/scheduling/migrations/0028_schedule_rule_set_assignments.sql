@@ -1,5 +1,5 @@
 -- +goose Up
--- Which rule sets hold for whom, and when. In a context a person has one on a day.
+-- The rule sets of employees, by ranges of days. In a context, an employee has one on a day.
 CREATE TABLE schedule_rule_set_assignment (
     tenant_id            bigint NOT NULL,
     employee_id          bigint NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE schedule_rule_set_assignment (
 );
 CREATE INDEX schedule_rule_set_assignment_set ON schedule_rule_set_assignment (tenant_id, schedule_rule_set_id);
 
--- How often the assignments of an employee were changed. Who changes them locks the row.
+-- Counts the changes of an employee's assignments. A change locks the row first.
 CREATE TABLE schedule_rule_set_assignment_head (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,

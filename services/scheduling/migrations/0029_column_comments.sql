@@ -1,6 +1,6 @@
 -- +goose Up
--- What these columns hold, which their names do not say. The names that they get at the next
--- break of the schema: docs/decisions/0101-columns-are-renamed-at-a-schema-break.md.
+-- Comments for columns with unclear names. docs/decisions/0101-columns-are-renamed-at-a-schema-break.md has
+-- their names after the next break of the schema.
 COMMENT ON COLUMN propagation_batch.turn IS 'position in the queue of the tenant';
 COMMENT ON COLUMN propagation_batch.part IS 'whether it was split off a batch that took too long';
 COMMENT ON COLUMN propagation.skipped_cut_loose IS 'generated entries that were skipped because somebody detached them';

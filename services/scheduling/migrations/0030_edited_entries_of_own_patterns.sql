@@ -1,7 +1,7 @@
 -- +goose Up
--- Whether an edited entry of an employee's own pattern is shown depended on the order
--- of past events. Each propagation writes what follows from the present state, so one
--- more for the employees who have such entries corrects it. The sweep requests it.
+-- The visibility of an edited entry of an employee's own pattern depended on the order of past events. Each
+-- propagation writes the result of the present state, so another propagation for the employees with such
+-- entries corrects it. The sweep requests it.
 ALTER TABLE schedule_item NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE pattern_assignment NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE propagation NO FORCE ROW LEVEL SECURITY;

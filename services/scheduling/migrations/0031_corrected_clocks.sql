@@ -1,8 +1,7 @@
 -- +goose Up
--- What the clock showed when a change was numbered, for the changes whose number lies
--- ahead of the clock: the clock was ahead once, and was corrected. Numbers go on from the
--- largest, so that they keep the order of commits; this says which of them had been
--- drawn at a time. It is empty as long as the clock never goes back.
+-- The clock time of changes whose number is ahead of the clock, because the clock was ahead once and was
+-- corrected. Numbers continue from the largest one, so that they keep the order of commits; this table says
+-- which of them had been drawn at a time. It is empty as long as the clock is never set back.
 CREATE TABLE corrected_clock (
     -- Microseconds since 1970, as change_revision() returns them.
     revision bigint      NOT NULL PRIMARY KEY,
@@ -40,9 +39,9 @@ END $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
--- The last instant of which the past is known for ever, and that has all changes which were
--- committed when the clock showed a time; NULL, or a time that has not come, for all changes.
--- With it, what the clock shows now. A time of the last minute is that of a caller who means now.
+-- The last instant whose past cannot change, and that has all changes that were committed when the clock
+-- showed a time; NULL, or a future time, for all changes. In addition, the current clock time. A time within
+-- the last minute counts as the current time.
 CREATE FUNCTION settled_until(asked timestamptz, OUT instant timestamptz, OUT shown timestamptz) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     settled CONSTANT timestamptz := settled_time();

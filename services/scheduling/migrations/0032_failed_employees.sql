@@ -1,7 +1,6 @@
 -- +goose Up
--- The employees of a batch for whom the last attempt failed, and the code of each error at
--- the same position. They are among employee_ids, unless the release before this one has
--- done a part of the batch.
+-- The employees of a batch that failed in the last attempt, and the error codes at the same positions. They
+-- are among employee_ids, unless the previous release has processed a part of the batch.
 ALTER TABLE propagation_batch
     ADD COLUMN failed_employee_ids bigint[] NOT NULL DEFAULT '{}',
     ADD COLUMN failed_codes text[] NOT NULL DEFAULT '{}';

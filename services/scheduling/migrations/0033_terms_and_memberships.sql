@@ -1,7 +1,6 @@
 -- +goose Up
--- Scheduling owns employment terms and who is on them. It kept copies of timekeeping's
--- before: a database that has any was written by an older build, and holds less than its
--- owner had.
+-- Scheduling owns employment terms and their members. Before, it had copies from timekeeping: a database with
+-- such copies was written by an older build, and has less data than the owner had.
 -- +goose StatementBegin
 DO $$
 BEGIN
@@ -14,8 +13,7 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- For the exclusion constraint below. The extension is a trusted one: the owner of the
--- database may create it.
+-- For the exclusion constraint below. The extension is trusted: the owner of the database may create it.
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 
 DROP TABLE membership_shortage;
@@ -28,7 +26,7 @@ CREATE TABLE employment_term (
     name               text        NOT NULL,
     persistent_id      text,
     allows_inheritance boolean     NOT NULL,
-    -- Grows with every change; the version of the term's events.
+    -- Increases with every change; the version of the term's events.
     version            bigint      NOT NULL DEFAULT 1,
     -- rotaloom.scheduling.v1.EmploymentTerm without id.
     body               bytea       NOT NULL,
@@ -39,8 +37,8 @@ CREATE TABLE employment_term (
 CREATE UNIQUE INDEX employment_term_name ON employment_term (tenant_id, lower(name));
 CREATE UNIQUE INDEX employment_term_persistent_id ON employment_term (tenant_id, persistent_id);
 
--- How often the memberships of an employee were changed, and the number of the newest term
--- request of commons that was carried out: each is carried out once.
+-- Counts the changes of the memberships of an employee, and has the number of the newest applied term request
+-- of commons: each request is applied once.
 CREATE TABLE membership_head (
     tenant_id    bigint NOT NULL,
     employee_id  bigint NOT NULL,
@@ -50,8 +48,8 @@ CREATE TABLE membership_head (
 );
 
 -- +goose StatementBegin
--- Other services ask which tenants there are. The tenant's own policy must then say
--- nothing, rather than fail.
+-- Other services ask for the tenants. The policy for a single tenant must then return no rows instead of
+-- failing.
 DO $$
 DECLARE name text;
 BEGIN

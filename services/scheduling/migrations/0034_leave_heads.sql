@@ -1,6 +1,5 @@
 -- +goose Up
--- The version of an employee's leave that timekeeping handed over last: older states change
--- nothing.
+-- The version of an employee's leave that timekeeping sent last: older states change nothing.
 CREATE TABLE leave_head (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,
