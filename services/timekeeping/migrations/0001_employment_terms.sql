@@ -7,7 +7,7 @@ CREATE TABLE employment_term (
     name               text        NOT NULL,
     persistent_id      text,
     allows_inheritance boolean     NOT NULL,
-    -- Grows with every change; the version of the term's events.
+    -- Increases with every change; the version of the term's events.
     version            bigint      NOT NULL DEFAULT 1,
     -- rotaloom.timekeeping.v1.EmploymentTerm without id.
     body               bytea       NOT NULL,

@@ -1,12 +1,11 @@
 -- +goose Up
--- Who works under which term, and when.
+-- The employment terms of persons, by ranges of days.
 
--- For the exclusion constraint below. The extension is a trusted one: the owner
--- of the database may create it.
+-- For the exclusion constraint below. The extension is trusted: the owner of the database may create it.
 CREATE EXTENSION IF NOT EXISTS btree_gist;
 
--- What timekeeping keeps of persons, of commons. A row is replaced only by one
--- with a larger version, so that repeated and reordered events are harmless.
+-- Copies of persons, from commons. A row is replaced only by a row with a larger version, so that repeated
+-- and reordered events are harmless.
 CREATE TABLE person (
     tenant_id     bigint NOT NULL,
     id            bigint NOT NULL,
@@ -16,8 +15,7 @@ CREATE TABLE person (
 );
 CREATE INDEX person_number ON person (tenant_id, person_number);
 
--- The version of all assignments of a person. Whoever changes them locks this
--- row first.
+-- The version of all assignments of a person. A change of assignments locks this row first.
 CREATE TABLE membership_head (
     tenant_id bigint NOT NULL,
     person_id bigint NOT NULL,

@@ -1,6 +1,6 @@
 -- +goose Up
--- The days on which a person's employment is terminated, of commons: no term
--- holds on them. Persons without such days have no row.
+-- The days of terminated employment of a person, from commons: the person has no term on them. Persons
+-- without such days have no row.
 CREATE TABLE termination (
     tenant_id bigint         NOT NULL,
     person_id bigint         NOT NULL,

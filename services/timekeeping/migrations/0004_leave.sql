@@ -1,8 +1,8 @@
 -- +goose Up
--- Leave: cases, and the time that is taken of them.
+-- Leave: leave cases, and their leave edits.
 
--- What leave needs to know of persons. Who is known without it is forgotten:
--- commons is asked again for whoever is missing.
+-- Data of persons that leave needs. Persons without it are deleted here, because commons is asked for missing
+-- persons.
 TRUNCATE person;
 ALTER TABLE person
     ADD COLUMN full_name text NOT NULL DEFAULT '',
@@ -32,8 +32,7 @@ CREATE UNIQUE INDEX leave_case_case_code ON leave_case (tenant_id, lower(case_co
 CREATE UNIQUE INDEX leave_case_code ON leave_case (tenant_id, code);
 CREATE INDEX leave_case_employee ON leave_case (tenant_id, employee_id, from_date);
 
--- The version of all leave edits of an employee. Whoever changes them locks
--- this row, after the case.
+-- The version of all leave edits of an employee. A change of leave edits locks this row, after the case.
 CREATE TABLE leave_edit_head (
     tenant_id   bigint NOT NULL,
     employee_id bigint NOT NULL,
@@ -47,11 +46,11 @@ CREATE TABLE leave_edit (
     id            bigint NOT NULL,
     leave_case_id bigint NOT NULL,
     employee_id   bigint NOT NULL,
-    -- First and last day that it touches. It belongs to the first.
+    -- The first and the last day of the leave edit. It belongs to the first.
     from_day      date   NOT NULL,
     to_day        date   NOT NULL CHECK (to_day >= from_day),
     version       bigint NOT NULL,
-    -- rotaloom.timekeeping.v1.LeaveEdit without id and what comes from the case.
+    -- rotaloom.timekeeping.v1.LeaveEdit without id and without the values of the case.
     body          bytea  NOT NULL,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, leave_case_id) REFERENCES leave_case (tenant_id, id)

@@ -1,4 +1,3 @@
 -- +goose Up
--- Number of the newest term request of commons that was carried out: each is
--- carried out once.
+-- The number of the newest applied term request of commons: each request is applied once.
 ALTER TABLE membership_head ADD COLUMN term_request bigint NOT NULL DEFAULT 0;

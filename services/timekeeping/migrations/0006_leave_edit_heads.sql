@@ -1,6 +1,6 @@
 -- +goose Up
--- Other services ask how far the histories of all tenants are, to find what
--- they missed. The tenant's own policy must then say nothing, rather than fail.
+-- Other services ask for the state of the histories of all tenants, to find missing events. The policy for a
+-- single tenant must then return no rows instead of failing.
 DROP POLICY tenant ON leave_edit_head;
 CREATE POLICY tenant ON leave_edit_head USING
     (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint));

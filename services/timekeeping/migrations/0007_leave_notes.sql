@@ -1,5 +1,5 @@
 -- +goose Up
--- What is written down and certified about leave cases. Both go with the case.
+-- Notes and certifications of leave cases. Both are deleted with the case.
 CREATE SEQUENCE leave_note_id;
 CREATE TABLE leave_note (
     tenant_id     bigint NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE leave_note (
     leave_case_id bigint NOT NULL,
     note_date     date   NOT NULL,
     note_text     text   NOT NULL,
-    -- User name of who wrote it last.
+    -- The user name of the last author.
     updated_by    text   NOT NULL,
     version       bigint NOT NULL DEFAULT 1,
     PRIMARY KEY (tenant_id, id),
@@ -21,8 +21,7 @@ CREATE TABLE leave_certification (
     id            bigint      NOT NULL DEFAULT nextval('leave_certification_id'),
     leave_case_id bigint      NOT NULL,
     from_day      date        NOT NULL,
-    -- rotaloom.timekeeping.v1.LeaveCertification without id, leave case and
-    -- what stands below.
+    -- rotaloom.timekeeping.v1.LeaveCertification without id, leave case and the values in columns below.
     body          bytea       NOT NULL,
     entered_by    text        NOT NULL,
     entered_at    timestamptz NOT NULL DEFAULT now(),

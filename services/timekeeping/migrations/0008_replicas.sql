@@ -1,8 +1,8 @@
 -- +goose Up
--- The versions of what is kept of persons are in replica_head.
+-- The versions of copied persons are in replica_head.
 ALTER TABLE person ALTER COLUMN version SET DEFAULT 0;
--- Those who keep copies are told which tenants there are. The tenant's own policy
--- must then say nothing, rather than fail.
+-- Services with copies are told which tenants exist. The policy for a single tenant must then return no rows
+-- instead of failing.
 -- +goose StatementBegin
 DO $$
 DECLARE name text;

@@ -1,7 +1,7 @@
 -- +goose Up
--- What the Brazilian law on time records asks for: time clocks, the groups that they
--- are in, the companies that have these, and the files of the time clocks. Bodies are
--- the messages of rotaloom.timekeeping.v1 without what columns and other tables hold.
+-- Records that the Brazilian law on working time requires: time clocks, their groups, the companies of the
+-- groups, and the files of the time clocks. Bodies are the messages of rotaloom.timekeeping.v1 without the
+-- values in columns and other tables.
 -- +goose StatementBegin
 DO $$
 DECLARE name text;
@@ -28,7 +28,7 @@ CREATE UNIQUE INDEX brazil_device_serial_number ON brazil_device (tenant_id, ser
 ALTER TABLE brazil_company ADD COLUMN identifier text;
 CREATE UNIQUE INDEX brazil_company_identifier ON brazil_company (tenant_id, identifier);
 
--- A device is in one group at most.
+-- A device is in at most one group.
 CREATE TABLE brazil_device_member (
     tenant_id bigint NOT NULL,
     device_id bigint NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE brazil_device_member (
 );
 CREATE INDEX brazil_device_member_group ON brazil_device_member (tenant_id, group_id);
 
--- A group belongs to one company at most, and a company has one group.
+-- A group belongs to at most one company, and a company has one group.
 CREATE TABLE brazil_group_owner (
     tenant_id  bigint NOT NULL,
     group_id   bigint NOT NULL,

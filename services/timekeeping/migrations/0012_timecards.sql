@@ -1,6 +1,6 @@
 -- +goose Up
--- What employees punched, and what follows from it once it is signed off. What is not
--- signed off is calculated when it is read.
+-- Punches of employees, and the results of signed-off days. Days that are not signed off are calculated when
+-- they are read.
 
 -- Pay rules; bodies are rotaloom.timekeeping.v1.PayRule without id and version.
 CREATE TABLE pay_rule (
@@ -15,13 +15,13 @@ CREATE TABLE pay_rule (
 );
 CREATE UNIQUE INDEX pay_rule_name ON pay_rule (tenant_id, lower(name));
 
--- Who changes the timecard of an employee locks this row first.
+-- A change of the timecard of an employee locks this row first.
 CREATE TABLE timecard_head (
     tenant_id          bigint NOT NULL,
     employee_id        bigint NOT NULL,
     -- The last day that is signed off.
     signed_off_through date,
-    -- Punches from here on belong to days that are open.
+    -- The first punch time of open days.
     open_from          timestamptz,
     signed_off_at      timestamptz,
     signed_off_by      text   NOT NULL DEFAULT '',
@@ -33,33 +33,32 @@ CREATE TABLE punch (
     id           bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     employee_id  bigint      NOT NULL,
     at           timestamptz NOT NULL,
-    -- IANA name of where it was made.
+    -- The IANA name of the time zone of the punch.
     time_zone    text        NOT NULL,
-    -- 0 as the punches before it ask for, 1 in, 2 out.
+    -- 0: determined by the punches before it; 1: in; 2: out.
     direction    smallint    NOT NULL,
     is_transfer  boolean     NOT NULL,
-    -- A path, '' for the primary job, U+0001 with an id for a job of which only that is
-    -- known.
+    -- The path of the job; '' for the primary job; U+0001 with an id if only the id of the job is known.
     job          text        NOT NULL,
     work_rule_id bigint,
     work_rule    text        NOT NULL,
     no_deduction boolean     NOT NULL,
-    -- rotaloom.timekeeping.v1.Punch without what columns hold.
+    -- rotaloom.timekeeping.v1.Punch without the values in columns.
     body         bytea       NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
     updated_at   timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, id),
-    -- A punch that is sent again is the same one.
+    -- A punch that is sent again is the same punch.
     CONSTRAINT punch_once UNIQUE (tenant_id, employee_id, at)
 );
 
--- Amounts that people entered on timecards.
+-- Amounts that users entered on timecards.
 CREATE TABLE timecard_edit (
     tenant_id   bigint      NOT NULL,
     id          bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     employee_id bigint      NOT NULL,
     apply_date  date        NOT NULL,
-    -- rotaloom.timekeeping.v1.TimecardPayCodeEdit without what columns hold.
+    -- rotaloom.timekeeping.v1.TimecardPayCodeEdit without the values in columns.
     body        bytea       NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT now(),
     updated_at  timestamptz NOT NULL DEFAULT now(),

@@ -1,5 +1,5 @@
 -- +goose Up
--- Timecards that are signed off: what they were, up to which day, and what came later.
+-- Signed-off timecards: their contents, the last signed-off day, and later changes.
 
 ALTER TABLE timecard_edit
     ADD COLUMN seconds bigint NOT NULL DEFAULT 0,
@@ -10,12 +10,12 @@ ALTER TABLE timecard_edit
 ALTER TABLE timecard_head
     DROP COLUMN signed_off_through, DROP COLUMN open_from, DROP COLUMN signed_off_at, DROP COLUMN signed_off_by;
 
--- All days from the one after the sign-off before to this one.
+-- All days from the day after the previous sign-off to this one.
 CREATE TABLE timecard_signoff (
     tenant_id   bigint      NOT NULL,
     employee_id bigint      NOT NULL,
     through     date        NOT NULL,
-    -- Punches from here on belong to days after it.
+    -- The first punch time of days after the sign-off.
     open_from   timestamptz NOT NULL,
     signed_by   text        NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT now(),
@@ -26,7 +26,7 @@ CREATE TABLE signed_day (
     tenant_id    bigint NOT NULL,
     employee_id  bigint NOT NULL,
     day          date   NOT NULL,
-    -- What counts towards overtime.
+    -- Worked time that counts towards overtime.
     worked       bigint NOT NULL,
     week         bigint NOT NULL,
     -- rotaloom.timekeeping.v1.TimecardDay.

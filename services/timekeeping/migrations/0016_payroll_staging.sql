@@ -1,10 +1,10 @@
 -- +goose Up
--- Staging of payroll: runs, the batches of employees that workers share, and rows.
+-- Payroll staging: runs, batches of employees for workers, and rows.
 
 CREATE TABLE payroll_staging (
     tenant_id    bigint      NOT NULL,
     id           uuid        NOT NULL,
-    -- The caller's name for the run.
+    -- The caller's id of the run.
     execution_id text        NOT NULL,
     -- Whole days, the last one included.
     start_date   date        NOT NULL,
@@ -15,7 +15,7 @@ CREATE TABLE payroll_staging (
     batches      int         NOT NULL,
     batches_left int         NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
-    -- When a batch was staged or asked for again, and when the run ended.
+    -- When a batch was last staged or requested, and when the run ended.
     moved_at     timestamptz NOT NULL DEFAULT now(),
     finished_at  timestamptz,
     PRIMARY KEY (tenant_id, id),
@@ -29,7 +29,7 @@ CREATE TABLE payroll_staging_batch (
     staging_id   uuid     NOT NULL,
     batch        int      NOT NULL,
     employee_ids bigint[] NOT NULL,
-    -- How often a worker has begun.
+    -- The number of attempts of workers.
     attempts     int      NOT NULL DEFAULT 0,
     staged       boolean  NOT NULL DEFAULT false,
     PRIMARY KEY (tenant_id, staging_id, batch),
@@ -42,7 +42,7 @@ CREATE TABLE payroll_staged_employee (
     employee_id   bigint NOT NULL,
     person_number text   NOT NULL,
     full_name     text   NOT NULL,
-    -- '' for who was staged.
+    -- '' for employees who were staged.
     error_code    text   NOT NULL,
     message       text   NOT NULL,
     -- Values of the custom fields, in the order of the request.
@@ -61,9 +61,9 @@ CREATE TABLE payroll_staged_row (
     job             text    NOT NULL,
     -- WORKED, PAY_CODE_EDIT, HISTORICAL_CORRECTION or EARNING.
     kind            text    NOT NULL,
-    -- The signed-off day that a correction corrects.
+    -- The corrected, signed-off day.
     historical_date date,
-    -- Time as seconds, or as hours of an earning that need not be whole seconds.
+    -- Time in seconds, or in hours for an earning, whose hours may have fractions of a second.
     seconds         bigint  NOT NULL,
     hours           numeric,
     days            numeric,
@@ -96,6 +96,6 @@ BEGIN
     END LOOP;
 END $$;
 -- +goose StatementEnd
--- The sweep looks for runs of all tenants that stand still or are too old.
+-- The sweep reads runs of all tenants that make no progress or are too old.
 CREATE POLICY sweep ON payroll_staging FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -1,6 +1,6 @@
 -- +goose Up
--- What a tenant says of leave. Bodies are the messages of rotaloom.timekeeping.v1
--- without id, version and qualifier.
+-- The leave settings of a tenant. Bodies are the messages of rotaloom.timekeeping.v1 without id, version and
+-- qualifier.
 -- +goose StatementBegin
 DO $$
 DECLARE name text;
@@ -30,13 +30,13 @@ CREATE TABLE leave_profile_assignment (
 );
 CREATE INDEX leave_profile_assignment_profile ON leave_profile_assignment (tenant_id, leave_profile_id);
 
--- What is said of a leave case beside what it says itself. All goes with the case.
+-- Additional data of a leave case. All of it is deleted with the case.
 CREATE TABLE leave_case_rule (
     tenant_id      bigint NOT NULL,
     id             bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     leave_case_id  bigint NOT NULL,
     leave_rule_id  bigint NOT NULL,
-    -- It holds from this day to that of the next one.
+    -- The rule applies from this day until the next rule.
     effective_date date   NOT NULL,
     PRIMARY KEY (tenant_id, id),
     CONSTRAINT leave_case_rule_day UNIQUE (tenant_id, leave_case_id, effective_date),
@@ -56,7 +56,7 @@ CREATE TABLE leave_case_custom_field (
 );
 CREATE INDEX leave_case_custom_field_field ON leave_case_custom_field (tenant_id, leave_custom_field_id);
 
--- How much of a leave type a case may take; the last grant counts.
+-- The granted amount of a leave type for a case. The last grant applies.
 CREATE TABLE leave_grant (
     tenant_id      bigint      NOT NULL,
     leave_case_id  bigint      NOT NULL,

@@ -1,6 +1,5 @@
 -- +goose Up
--- Who said of which days of a timecard that they are right. A change of the days
--- deletes it.
+-- Approvals of days of timecards. A change of the days deletes them.
 CREATE TABLE timecard_approval (
     tenant_id   bigint      NOT NULL,
     employee_id bigint      NOT NULL,

@@ -1,3 +1,3 @@
 -- +goose Up
--- The person of the user who entered a certification: clients read the id.
+-- The person id of the user who entered a certification, for clients.
 ALTER TABLE leave_certification ADD COLUMN entered_by_id bigint NOT NULL DEFAULT 0;

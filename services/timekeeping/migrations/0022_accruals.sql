@@ -1,6 +1,5 @@
 -- +goose Up
--- What employees are entitled to. Bodies are the messages of rotaloom.timekeeping.v1
--- without id and version.
+-- Accrual codes and profiles. Bodies are the messages of rotaloom.timekeeping.v1 without id and version.
 -- +goose StatementBegin
 DO $$
 DECLARE name text;

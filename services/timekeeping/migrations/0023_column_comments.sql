@@ -1,6 +1,6 @@
 -- +goose Up
--- What these columns hold, which their names do not say. The names that they get at the next
--- break of the schema: docs/decisions/0101-columns-are-renamed-at-a-schema-break.md.
+-- Comments for columns with unclear names. docs/decisions/0101-columns-are-renamed-at-a-schema-break.md has
+-- their names after the next break of the schema.
 COMMENT ON COLUMN payroll_staging.moved_at IS 'when a batch made progress last';
 COMMENT ON COLUMN timecard_signoff.through IS 'last day that is signed off';
 COMMENT ON COLUMN timecard_signoff.open_from IS 'punches from this instant on belong to days after the signed ones';

@@ -1,6 +1,6 @@
 -- +goose Up
--- Scheduling owns employment terms and who is on them. A database that has any was written
--- by an older build.
+-- Scheduling owns employment terms and their members. A database with such rows was written by an older
+-- build.
 -- +goose StatementBegin
 DO $$
 BEGIN
@@ -14,5 +14,5 @@ END $$;
 -- +goose StatementEnd
 DROP TABLE membership, membership_head, employment_term, termination;
 
--- The days on which the employment is terminated: payroll leaves such persons out.
+-- The days of terminated employment: payroll leaves such persons out.
 ALTER TABLE person ADD COLUMN terminated datemultirange NOT NULL DEFAULT '{}';

@@ -1,10 +1,9 @@
 -- +goose Up
--- Versions of the leave of an employee grow, also across a restore of this database.
+-- Versions of the leave of an employee. They increase also across a restore of this database.
 CREATE SEQUENCE leave_version;
 
--- Employees whose leave changed, with the version of the change, until scheduling has their
--- leave. The row is written with the change, and goes when scheduling has confirmed the
--- version.
+-- Employees whose leave changed, with the version of the change, until scheduling has their leave. The row is
+-- written with the change, and deleted when scheduling has confirmed the version.
 CREATE TABLE leave_report (
     tenant_id   bigint      NOT NULL,
     employee_id bigint      NOT NULL,
