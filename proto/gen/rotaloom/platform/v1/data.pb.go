@@ -35,8 +35,8 @@ type MultiReadDataRequest struct {
 	GroupBy []*DataGroup           `protobuf:"bytes,4,rep,name=group_by,json=groupBy,proto3" json:"group_by,omitempty"`
 	SortBy  []*DataSort            `protobuf:"bytes,5,rep,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
 	Options *DataOptions           `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	// Number of the page, from 0, and rows on a page. Everything is on one page
-	// when count is absent.
+	// The number of the page, from 0, and the number of rows in a page. If count is absent,
+	// all rows are on one page.
 	Index         *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	Count         *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -134,7 +134,7 @@ type DataSelect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Key of a data element.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// The caller's own name of the column.
+	// The caller's name for the column.
 	Alias         *string         `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
 	Properties    []*DataProperty `protobuf:"bytes,3,rep,name=properties,proto3" json:"properties,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -260,7 +260,7 @@ type DataFrom struct {
 	ViewPresentation string           `protobuf:"bytes,2,opt,name=view_presentation,json=viewPresentation,proto3" json:"view_presentation,omitempty"`
 	EmployeeSet      *DataEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
 	LocationSet      *DataLocationSet `protobuf:"bytes,4,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
-	// Work units are not kept: refused.
+	// Refused, because the product has no work units.
 	WorkUnitSet   *structpb.Struct `protobuf:"bytes,5,opt,name=work_unit_set,json=workUnitSet,proto3" json:"work_unit_set,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -396,14 +396,14 @@ type DataLocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Qualifiers are paths.
 	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Stands for the locations at which the employees whom it finds have their primary
-	// jobs on the last day.
+	// Selects the locations of the primary jobs, on the last day, of the employees that the
+	// query finds.
 	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
 	// A location set of the organisation, instead of locations.
 	SavedLocations *v1.Ref `protobuf:"bytes,3,opt,name=saved_locations,json=savedLocations,proto3" json:"saved_locations,omitempty"`
-	// Location types, as the dictionary lists them. Each location is rolled up to
-	// the nearest of these types, itself or above it; where there is none, those
-	// below it take its place.
+	// Location types from the data dictionary. Each location is rolled up to the nearest
+	// location of one of these types: itself or a location above it. If there is none, the
+	// locations of these types below it replace it.
 	RollupBy      []*DataProperty `protobuf:"bytes,4,rep,name=rollup_by,json=rollupBy,proto3" json:"rollup_by,omitempty"`
 	DateRange     *DataDateRange  `protobuf:"bytes,5,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -475,8 +475,8 @@ func (x *DataLocationSet) GetDateRange() *DataDateRange {
 	return nil
 }
 
-// DataDateRange holds both dates, both included, or a symbolic period. Of a
-// date-time, the date counts.
+// DataDateRange has two dates, both included, or a symbolic period. The time of a
+// date-time is ignored.
 type DataDateRange struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	StartDate      string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
@@ -547,8 +547,8 @@ func (x *DataDateRange) GetOptions() *DataDateRangeOptions {
 
 type DataDateRangeOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of time series: DAY, WEEK, MONTH, QUARTER or PAYPERIOD; DAY when absent. Weeks
-	// and pay periods are those of the symbolic periods.
+	// For time series: DAY, WEEK, MONTH, QUARTER or PAYPERIOD. The default is DAY. Weeks
+	// and pay periods are the same as in symbolic periods.
 	TimeIncrement string `protobuf:"bytes,1,opt,name=time_increment,json=timeIncrement,proto3" json:"time_increment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -591,7 +591,7 @@ func (x *DataDateRangeOptions) GetTimeIncrement() string {
 	return ""
 }
 
-// DataFilter keeps the rows whose value fits. Filters are joined by AND.
+// DataFilter keeps the rows with a matching value. Filters are joined by AND.
 type DataFilter struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Key      string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -600,9 +600,10 @@ type DataFilter struct {
 	Values   []string               `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
 	// Instead of values.
 	RawValues []string `protobuf:"bytes,5,rep,name=raw_values,json=rawValues,proto3" json:"raw_values,omitempty"`
-	// Instead of values: one of them, or a list of them.
+	// A value or a list of values, instead of values.
 	Value *structpb.Value `protobuf:"bytes,6,opt,name=value,proto3" json:"value,omitempty"`
-	// Instead of key and alias: the alias of a column that is selected, or else a key.
+	// The alias of a selected column or, if no column has it, a key. Used instead of key
+	// and alias.
 	ColumnName    string `protobuf:"bytes,7,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -754,7 +755,7 @@ type DataSort struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
-	// ASC or DESC, in any case; DESC when absent.
+	// ASC or DESC, in any case. The default is DESC.
 	SortDirection string `protobuf:"bytes,3,opt,name=sort_direction,json=sortDirection,proto3" json:"sort_direction,omitempty"`
 	// Instead of key and alias, as in filters.
 	ColumnName    string `protobuf:"bytes,4,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
@@ -822,21 +823,21 @@ func (x *DataSort) GetColumnName() string {
 
 type DataOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name under which the result is kept for a while.
+	// The name of the result in the cache.
 	RequestTag          *string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3,oneof" json:"request_tag,omitempty"`
 	SecondaryRequestTag *string `protobuf:"bytes,2,opt,name=secondary_request_tag,json=secondaryRequestTag,proto3,oneof" json:"secondary_request_tag,omitempty"`
-	// Whether to read anew.
+	// Whether to read the data again instead of using the cache.
 	Refresh             *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
 	IncludeColumnTotals *bool `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
-	// That of an earlier response. Accepted and without effect.
+	// The key of an earlier response. Accepted and has no effect.
 	MetadataKey *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
-	// TREE or GRID: whether groups show their rows. TREE when absent.
+	// TREE or GRID: whether groups contain their rows. The default is TREE.
 	ResponseType string `protobuf:"bytes,6,opt,name=response_type,json=responseType,proto3" json:"response_type,omitempty"`
 	// DAY_OF_WEEK, LONG_DATE, DAY_OF_WEEK_LONGDATE, WEEK_NUMBER,
 	// WEEK_NUMBER_LONG_DATERANGE, LONG_DATERANGE, MONTH_NAME, MONTH_SHORTNAME,
 	// MONTH_LONG_DATERANGE or QUARTER_NAME.
 	TimeIncrementFormat string `protobuf:"bytes,7,opt,name=time_increment_format,json=timeIncrementFormat,proto3" json:"time_increment_format,omitempty"`
-	// Accepted and without effect.
+	// Accepted and has no effect.
 	IsLegacyResponse *bool            `protobuf:"varint,8,opt,name=is_legacy_response,json=isLegacyResponse,proto3,oneof" json:"is_legacy_response,omitempty"`
 	Extended         *structpb.Struct `protobuf:"bytes,9,opt,name=extended,proto3" json:"extended,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -939,7 +940,7 @@ func (x *DataOptions) GetExtended() *structpb.Struct {
 type MultiReadDataResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Metadata *DataMetadata          `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// Empty when nothing could be read.
+	// Empty if no data could be read.
 	Data          *DataNode `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -991,13 +992,13 @@ func (x *MultiReadDataResponse) GetData() *DataNode {
 
 type DataMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When the data was read; it stays while the response comes from the cache.
+	// The time of the read. It does not change while the response comes from the cache.
 	LastRefreshed       string `protobuf:"bytes,1,opt,name=last_refreshed,json=lastRefreshed,proto3" json:"last_refreshed,omitempty"`
 	CacheExpirationTime string `protobuf:"bytes,2,opt,name=cache_expiration_time,json=cacheExpirationTime,proto3" json:"cache_expiration_time,omitempty"`
 	// Rows on this page.
 	NumNodes    string `protobuf:"bytes,3,opt,name=num_nodes,json=numNodes,proto3" json:"num_nodes,omitempty"`
 	MetadataKey string `protobuf:"bytes,4,opt,name=metadata_key,json=metadataKey,proto3" json:"metadata_key,omitempty"`
-	// The request tag, or a name that was made for the result.
+	// The request tag, or a generated name of the result.
 	CacheKey string `protobuf:"bytes,5,opt,name=cache_key,json=cacheKey,proto3" json:"cache_key,omitempty"`
 	// Rows on all pages.
 	TotalNodes    string       `protobuf:"bytes,6,opt,name=total_nodes,json=totalNodes,proto3" json:"total_nodes,omitempty"`
@@ -1268,9 +1269,9 @@ func (x *DataElementName) GetKey() string {
 // DataNode is a row, a group of rows, or the root of all.
 type DataNode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entities to ids, as text.
+	// Ids by entity, as text.
 	Key *structpb.Struct `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// Entities to {id, qualifier}.
+	// {id, qualifier} by entity.
 	CoreEntityKey      *structpb.Struct `protobuf:"bytes,2,opt,name=core_entity_key,json=coreEntityKey,proto3" json:"core_entity_key,omitempty"`
 	Attributes         *DataAttributes  `protobuf:"bytes,3,opt,name=attributes,proto3" json:"attributes,omitempty"`
 	Children           *DataNodes       `protobuf:"bytes,4,opt,name=children,proto3" json:"children,omitempty"`
@@ -1448,14 +1449,14 @@ func (x *DataAttributes) GetAttributes() []*DataAttribute {
 	return nil
 }
 
-// DataAttribute is a value. One that is not there has neither form.
+// DataAttribute is a value. A missing value has neither form.
 type DataAttribute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
-	// Neutral: numbers with a point, dates as YYYY-MM-DD.
+	// The neutral form: numbers with a decimal point, dates as YYYY-MM-DD.
 	RawValue *string `protobuf:"bytes,3,opt,name=raw_value,json=rawValue,proto3,oneof" json:"raw_value,omitempty"`
-	// For people.
+	// The form for display.
 	Value         *string `protobuf:"bytes,4,opt,name=value,proto3,oneof" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1563,8 +1564,8 @@ func (x *DataSummaries) GetSummaries() []*DataSummary {
 	return nil
 }
 
-// DataSummary says of a column how many values it has and, when they are
-// numbers, their least, largest, average and sum as text.
+// DataSummary has the number of values of a column. For numbers, it also has the lowest,
+// highest, average and total value, as text.
 type DataSummary struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`

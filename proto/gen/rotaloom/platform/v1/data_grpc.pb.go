@@ -30,8 +30,8 @@ const (
 //
 // DataService reads data elements for employees or locations.
 type DataServiceClient interface {
-	// Reads data elements. Elements that could not be read are named in
-	// metadata.errors; the others are returned all the same.
+	// Reads data elements. metadata.errors names elements that could not be read; the other
+	// elements are still returned.
 	MultiReadData(ctx context.Context, in *MultiReadDataRequest, opts ...grpc.CallOption) (*MultiReadDataResponse, error)
 }
 
@@ -59,8 +59,8 @@ func (c *dataServiceClient) MultiReadData(ctx context.Context, in *MultiReadData
 //
 // DataService reads data elements for employees or locations.
 type DataServiceServer interface {
-	// Reads data elements. Elements that could not be read are named in
-	// metadata.errors; the others are returned all the same.
+	// Reads data elements. metadata.errors names elements that could not be read; the other
+	// elements are still returned.
 	MultiReadData(context.Context, *MultiReadDataRequest) (*MultiReadDataResponse, error)
 	mustEmbedUnimplementedDataServiceServer()
 }
