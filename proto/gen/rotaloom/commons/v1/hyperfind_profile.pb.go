@@ -110,7 +110,7 @@ func (x *GetHyperfindProfileRequest) GetId() int64 {
 type MultiReadHyperfindProfilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Where *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Profiles that the response leaves out.
+	// Profiles to leave out of the response.
 	ExclusiveObjectRefList []*v1.Ref `protobuf:"bytes,2,rep,name=exclusive_object_ref_list,json=exclusiveObjectRefList,proto3" json:"exclusive_object_ref_list,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -259,7 +259,7 @@ func (x *DeleteHyperfindProfileRequest) GetId() int64 {
 type HyperfindProfileList struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Profiles []*HyperfindProfile    `protobuf:"bytes,1,rep,name=profiles,proto3" json:"profiles,omitempty"`
-	// Set when some of the profiles that were asked for are unknown.
+	// Present if some of the requested profiles are unknown.
 	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -34,19 +34,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HyperfindProfileService keeps lists of public queries, for a group of users.
+// HyperfindProfileService manages lists of public queries for groups of users.
 type HyperfindProfileServiceClient interface {
 	// Lists all profiles.
 	ListHyperfindProfiles(ctx context.Context, in *ListHyperfindProfilesRequest, opts ...grpc.CallOption) (*HyperfindProfileList, error)
 	// Retrieves one profile.
 	GetHyperfindProfile(ctx context.Context, in *GetHyperfindProfileRequest, opts ...grpc.CallOption) (*HyperfindProfile, error)
-	// Retrieves profiles, in the order asked for: with 207 when some are unknown.
+	// Retrieves profiles, in the order of the request. The status is 207 if some are
+	// unknown.
 	MultiReadHyperfindProfiles(ctx context.Context, in *MultiReadHyperfindProfilesRequest, opts ...grpc.CallOption) (*HyperfindProfileList, error)
 	// Creates a profile.
 	CreateHyperfindProfile(ctx context.Context, in *HyperfindProfile, opts ...grpc.CallOption) (*HyperfindProfile, error)
 	// Replaces a profile.
 	UpdateHyperfindProfile(ctx context.Context, in *UpdateHyperfindProfileRequest, opts ...grpc.CallOption) (*HyperfindProfile, error)
-	// Deletes a profile. Its queries stay.
+	// Deletes a profile. Its queries are not deleted.
 	DeleteHyperfindProfile(ctx context.Context, in *DeleteHyperfindProfileRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -122,19 +123,20 @@ func (c *hyperfindProfileServiceClient) DeleteHyperfindProfile(ctx context.Conte
 // All implementations must embed UnimplementedHyperfindProfileServiceServer
 // for forward compatibility.
 //
-// HyperfindProfileService keeps lists of public queries, for a group of users.
+// HyperfindProfileService manages lists of public queries for groups of users.
 type HyperfindProfileServiceServer interface {
 	// Lists all profiles.
 	ListHyperfindProfiles(context.Context, *ListHyperfindProfilesRequest) (*HyperfindProfileList, error)
 	// Retrieves one profile.
 	GetHyperfindProfile(context.Context, *GetHyperfindProfileRequest) (*HyperfindProfile, error)
-	// Retrieves profiles, in the order asked for: with 207 when some are unknown.
+	// Retrieves profiles, in the order of the request. The status is 207 if some are
+	// unknown.
 	MultiReadHyperfindProfiles(context.Context, *MultiReadHyperfindProfilesRequest) (*HyperfindProfileList, error)
 	// Creates a profile.
 	CreateHyperfindProfile(context.Context, *HyperfindProfile) (*HyperfindProfile, error)
 	// Replaces a profile.
 	UpdateHyperfindProfile(context.Context, *UpdateHyperfindProfileRequest) (*HyperfindProfile, error)
-	// Deletes a profile. Its queries stay.
+	// Deletes a profile. Its queries are not deleted.
 	DeleteHyperfindProfile(context.Context, *DeleteHyperfindProfileRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedHyperfindProfileServiceServer()
 }

@@ -30,14 +30,14 @@ const (
 type ListLocationSetsRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// The day whose paths the response shows; today without one.
+	// The day of the paths in the response. The default is today.
 	Date       string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	AllDetails *bool  `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	// Only sets with this name.
+	// Returns only sets with this name.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	// Only sets that came with the product, or only others.
+	// If true, returns only sets that came with the product; if false, only other sets.
 	System *bool `protobuf:"varint,5,opt,name=system,proto3,oneof" json:"system,omitempty"`
-	// Shows the locations as a tree instead of as a list.
+	// Whether the response has the locations as a tree instead of a list.
 	OnlyNodeRefsTree *bool `protobuf:"varint,6,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -120,7 +120,7 @@ type GetLocationSetRequest struct {
 	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Context string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	Date    string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	// Shows the locations as a tree instead of as a list.
+	// Whether the response has the locations as a tree instead of a list.
 	OnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -187,7 +187,7 @@ func (x *GetLocationSetRequest) GetOnlyNodeRefsTree() bool {
 type CreateLocationSetRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	LocationSet *LocationSet           `protobuf:"bytes,1,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
-	// The day on which paths are read; today without one.
+	// The day on which paths are looked up. The default is today.
 	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -372,11 +372,11 @@ func (x *LocationSetDeletion) GetLocationSets() *v1.RefList {
 type MultiReadLocationSetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Where *LocationSetWhere      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// The first entity of the page, from 0. Pages only.
+	// For pages only: the number of sets to skip.
 	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	// The most entities of the page: 1 to 1,000. Pages only.
+	// For pages only: the maximum number of sets in the page, 1 to 1,000.
 	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// As in where; one of both is enough.
+	// The same as in where. It has an effect if it is true in one of the two places.
 	ReturnOnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=return_only_node_refs_tree,json=returnOnlyNodeRefsTree,proto3,oneof" json:"return_only_node_refs_tree,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -445,15 +445,15 @@ type LocationSetWhere struct {
 	AllDetails *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	Context    string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	Date       string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	// All without it.
+	// The default is all sets.
 	LocationSets *LocationSetRefs `protobuf:"bytes,4,opt,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
-	// All types without it.
+	// The default is all types.
 	Types *LocationSetTypes `protobuf:"bytes,5,opt,name=types,proto3" json:"types,omitempty"`
-	// Text with which names begin, in any case.
+	// The beginning of the names, in any case.
 	Query string `protobuf:"bytes,6,opt,name=query,proto3" json:"query,omitempty"`
-	// Shows the jobs at each location.
+	// Whether the response has the jobs at each location.
 	ExpandJobs *bool `protobuf:"varint,7,opt,name=expand_jobs,json=expandJobs,proto3,oneof" json:"expand_jobs,omitempty"`
-	// Shows the locations as a tree instead of as a list.
+	// Whether the response has the locations as a tree instead of a list.
 	ReturnOnlyNodeRefsTree *bool `protobuf:"varint,8,opt,name=return_only_node_refs_tree,json=returnOnlyNodeRefsTree,proto3,oneof" json:"return_only_node_refs_tree,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -545,7 +545,7 @@ func (x *LocationSetWhere) GetReturnOnlyNodeRefsTree() bool {
 	return false
 }
 
-// LocationSetRefs names sets by one of its lists.
+// LocationSetRefs names sets in one of its lists.
 type LocationSetRefs struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
@@ -614,7 +614,7 @@ func (x *LocationSetRefs) GetRefs() []*v1.Ref {
 	return nil
 }
 
-// LocationSetTypes names types of sets by one of its lists.
+// LocationSetTypes names types of sets in one of its lists.
 type LocationSetTypes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
@@ -722,7 +722,7 @@ func (x *LocationSetList) GetFailure() *v1.ErrorBody {
 type LocationSetPage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TotalElements *int32                 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
-	// There, and empty, behind the last page.
+	// Present and empty after the last page.
 	Records       *LocationSetRecords `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -819,27 +819,27 @@ func (x *LocationSetRecords) GetLocationSets() []*LocationSet {
 type LocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Unique among the sets of its type.
+	// The name, which is unique among the sets of its type.
 	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// 1 MANAGER_GROUP, 2 MANAGER_TRANSFER_GROUP, 3 EMPLOYEE_TRANSFER_GROUP,
 	// 4 EMPLOYEE_MGR_TRANSFER_GROUP.
 	TypeId   *int32    `protobuf:"varint,4,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
 	NodeRefs []*v1.Ref `protobuf:"bytes,5,rep,name=node_refs,json=nodeRefs,proto3" json:"node_refs,omitempty"`
-	// The jobs at each location; there, and empty, unless they are asked for. Ignored in
-	// requests.
+	// The jobs at each location. Present and empty unless the request asks for them.
+	// Ignored in requests.
 	NodeJobs          *LocationSetJobsList `protobuf:"bytes,13,opt,name=node_jobs,json=nodeJobs,proto3" json:"node_jobs,omitempty"`
 	IncludeAllEnabled *bool                `protobuf:"varint,7,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
-	// Whether the set came with the product: never.
+	// Whether the set came with the product: always false.
 	GoldData *bool `protobuf:"varint,8,opt,name=gold_data,json=goldData,proto3,oneof" json:"gold_data,omitempty"`
-	// Given on creation, or made up then; never changed.
+	// Set on creation and never changed. The default is a generated id.
 	PersistentId string `protobuf:"bytes,9,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
-	// Grows with every change.
+	// Increases with every change of the set.
 	VersionCount *int64 `protobuf:"varint,10,opt,name=version_count,json=versionCount,proto3,oneof" json:"version_count,omitempty"`
-	// YYYY-MM-DDTHH:MM:SS in UTC. Ignored in requests.
+	// The time of the last change: YYYY-MM-DDTHH:MM:SS in UTC. Ignored in requests.
 	UpdateDateTime string `protobuf:"bytes,11,opt,name=update_date_time,json=updateDateTime,proto3" json:"update_date_time,omitempty"`
-	// The highest location of the set; without an id, what holds several of
-	// them. Ignored in requests.
+	// The highest location of the set. If there are several, a node without an id that
+	// contains them. Ignored in requests.
 	NodeRefsTree  *LocationSetNode `protobuf:"bytes,12,opt,name=node_refs_tree,json=nodeRefsTree,proto3" json:"node_refs_tree,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1055,7 +1055,7 @@ func (x *LocationSetJobs) GetJobs() []*v1.Ref {
 	return nil
 }
 
-// LocationSetNode is a location of a set, with those of the set below it.
+// LocationSetNode is a location of a set, with the locations of the set below it.
 type LocationSetNode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -1168,8 +1168,8 @@ func (x *LocationSetChangeList) GetChanges() []*LocationSetChange {
 	return nil
 }
 
-// LocationSetChange creates a set, or changes the one with its id, else the one
-// with its name and type.
+// LocationSetChange creates a set or changes an existing one. It changes the set with its
+// id or, without an id, the set with its name and type.
 type LocationSetChange struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Id                *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -1179,9 +1179,10 @@ type LocationSetChange struct {
 	IncludeAllEnabled *bool                  `protobuf:"varint,5,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
 	AddNodeRefs       []*v1.Ref              `protobuf:"bytes,6,rep,name=add_node_refs,json=addNodeRefs,proto3" json:"add_node_refs,omitempty"`
 	RemoveNodeRefs    []*v1.Ref              `protobuf:"bytes,7,rep,name=remove_node_refs,json=removeNodeRefs,proto3" json:"remove_node_refs,omitempty"`
-	// The day on which paths are read; today without one.
+	// The day on which paths are looked up. The default is today.
 	EffectiveOnDate string `protobuf:"bytes,8,opt,name=effective_on_date,json=effectiveOnDate,proto3" json:"effective_on_date,omitempty"`
-	// The version that the caller has read.
+	// The version that the caller read. If the set has another version, the change is
+	// refused.
 	VersionCount  *int64 `protobuf:"varint,9,opt,name=version_count,json=versionCount,proto3,oneof" json:"version_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -36,25 +36,24 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// LocationSetService keeps location sets. A location stays in a set wherever it
-// moves.
+// LocationSetService manages location sets. A location that moves stays in its sets.
 type LocationSetServiceClient interface {
-	// Lists sets without their locations; with all_details, with them.
+	// Lists location sets. The sets have their locations only if all_details is true.
 	ListLocationSets(ctx context.Context, in *ListLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetList, error)
 	// Retrieves one set.
 	GetLocationSet(ctx context.Context, in *GetLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
 	// Creates a set.
 	CreateLocationSet(ctx context.Context, in *CreateLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
-	// Deletes a set. Its locations stay.
+	// Deletes a set. Its locations are not deleted.
 	DeleteLocationSet(ctx context.Context, in *DeleteLocationSetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Creates sets, or adds and removes locations of those that are there. Each
-	// succeeds or fails by itself: 207 when some failed.
+	// Creates sets, or adds locations to existing sets and removes locations from them.
+	// Each item succeeds or fails separately; the status is 207 if some items failed.
 	UpsertLocationSets(ctx context.Context, in *LocationSetChangeList, opts ...grpc.CallOption) (*LocationSetList, error)
 	// Deletes several sets, all or none.
 	MultiDeleteLocationSets(ctx context.Context, in *MultiDeleteLocationSetsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves sets.
+	// Retrieves the selected sets.
 	MultiReadLocationSets(ctx context.Context, in *MultiReadLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetList, error)
-	// Retrieves sets in pages.
+	// Retrieves the selected sets in pages.
 	PageLocationSets(ctx context.Context, in *MultiReadLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetPage, error)
 }
 
@@ -150,25 +149,24 @@ func (c *locationSetServiceClient) PageLocationSets(ctx context.Context, in *Mul
 // All implementations must embed UnimplementedLocationSetServiceServer
 // for forward compatibility.
 //
-// LocationSetService keeps location sets. A location stays in a set wherever it
-// moves.
+// LocationSetService manages location sets. A location that moves stays in its sets.
 type LocationSetServiceServer interface {
-	// Lists sets without their locations; with all_details, with them.
+	// Lists location sets. The sets have their locations only if all_details is true.
 	ListLocationSets(context.Context, *ListLocationSetsRequest) (*LocationSetList, error)
 	// Retrieves one set.
 	GetLocationSet(context.Context, *GetLocationSetRequest) (*LocationSet, error)
 	// Creates a set.
 	CreateLocationSet(context.Context, *CreateLocationSetRequest) (*LocationSet, error)
-	// Deletes a set. Its locations stay.
+	// Deletes a set. Its locations are not deleted.
 	DeleteLocationSet(context.Context, *DeleteLocationSetRequest) (*emptypb.Empty, error)
-	// Creates sets, or adds and removes locations of those that are there. Each
-	// succeeds or fails by itself: 207 when some failed.
+	// Creates sets, or adds locations to existing sets and removes locations from them.
+	// Each item succeeds or fails separately; the status is 207 if some items failed.
 	UpsertLocationSets(context.Context, *LocationSetChangeList) (*LocationSetList, error)
 	// Deletes several sets, all or none.
 	MultiDeleteLocationSets(context.Context, *MultiDeleteLocationSetsRequest) (*emptypb.Empty, error)
-	// Retrieves sets.
+	// Retrieves the selected sets.
 	MultiReadLocationSets(context.Context, *MultiReadLocationSetsRequest) (*LocationSetList, error)
-	// Retrieves sets in pages.
+	// Retrieves the selected sets in pages.
 	PageLocationSets(context.Context, *MultiReadLocationSetsRequest) (*LocationSetPage, error)
 	mustEmbedUnimplementedLocationSetServiceServer()
 }
