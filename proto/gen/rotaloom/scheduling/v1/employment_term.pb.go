@@ -224,8 +224,8 @@ type ListEmploymentTermsRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// false shows only id, name, description and the flags; true, the default,
-	// shows everything.
+	// If false, the response has only id, name, description and the flags of each term. The
+	// default is true: all properties.
 	AllDetails    *bool `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,8 +329,8 @@ func (x *MultiReadEmploymentTermsRequest) GetWhere() *EmploymentTermWhere {
 type UpsertEmploymentTermVersionsRequest struct {
 	state   protoimpl.MessageState        `protogen:"open.v1"`
 	Changes *EmploymentTermVersionChanges `protobuf:"bytes,1,opt,name=changes,proto3" json:"changes,omitempty"`
-	// Whether all versions of the terms are shown. false, the default, shows those
-	// that were added or changed.
+	// Whether the response has all versions of the terms. The default is false: only the
+	// versions that were added or changed.
 	ReturnAllVersions *bool `protobuf:"varint,2,opt,name=return_all_versions,json=returnAllVersions,proto3,oneof" json:"return_all_versions,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -382,11 +382,11 @@ func (x *UpsertEmploymentTermVersionsRequest) GetReturnAllVersions() bool {
 
 type EmploymentTermVersionChanges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// New versions. A version that is there ends on the day on which a new one
-	// starts, and goes on after it.
+	// New versions. An existing version ends when a new version starts, and continues after
+	// the new version.
 	Add []*EmploymentTermVersionChange `protobuf:"bytes,1,rep,name=add,proto3" json:"add,omitempty"`
-	// Versions that are there, named by their startDate. They are changed before
-	// others are added.
+	// Changes of existing versions, which are named by their startDate. They are made
+	// before versions are added.
 	Update        []*EmploymentTermVersionChange `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -438,7 +438,7 @@ func (x *EmploymentTermVersionChanges) GetUpdate() []*EmploymentTermVersionChang
 
 type EmploymentTermVersionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of the term.
+	// The id of the term.
 	Id                    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	EmploymentTermVersion *EmploymentTermVersion `protobuf:"bytes,2,opt,name=employment_term_version,json=employmentTermVersion,proto3" json:"employment_term_version,omitempty"`
 	unknownFields         protoimpl.UnknownFields
@@ -492,7 +492,8 @@ func (x *EmploymentTermVersionChange) GetEmploymentTermVersion() *EmploymentTerm
 type EmploymentTermWhere struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	EmploymentTerms *EmploymentTermRefList `protobuf:"bytes,1,opt,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
-	// Only versions that overlap the dates, both included, are shown.
+	// If the dates are given, only versions that overlap them are returned. Both dates are
+	// included.
 	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	EndDate   string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// As in ListEmploymentTermsRequest.
@@ -559,7 +560,7 @@ func (x *EmploymentTermWhere) GetAllDetails() bool {
 	return false
 }
 
-// EmploymentTermRefList names terms by exactly one of its lists.
+// EmploymentTermRefList names terms in exactly one of its lists.
 type EmploymentTermRefList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
@@ -687,7 +688,7 @@ type EmploymentTerm struct {
 	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	IsActive    *bool  `protobuf:"varint,4,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
-	// Whether schedule patterns and shifts of the term flow to its employees.
+	// Whether employees on the term inherit its schedule patterns and shifts.
 	AllowsInheritance *bool `protobuf:"varint,5,opt,name=allows_inheritance,json=allowsInheritance,proto3,oneof" json:"allows_inheritance,omitempty"`
 	// ENFORCE_END_DATE or ENFORCE_BEYOND_END_DATE.
 	ProcessType   string                  `protobuf:"bytes,6,opt,name=process_type,json=processType,proto3" json:"process_type,omitempty"`
@@ -831,7 +832,7 @@ func (x *EmploymentTermVersions) GetEmploymentTermVersion() []*EmploymentTermVer
 type EmploymentTermVersion struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	StartDate string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// 3000-01-01 means open.
+	// 3000-01-01 means that the version has no end.
 	EndDate              string                `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	PayRule              *v1.Ref               `protobuf:"bytes,3,opt,name=pay_rule,json=payRule,proto3" json:"pay_rule,omitempty"`
 	AccrualProfile       *v1.Ref               `protobuf:"bytes,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
@@ -1535,7 +1536,8 @@ func (x *WorkingDayHours) GetHours() string {
 type FindEmploymentTermUseRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Property EmploymentTermProperty `protobuf:"varint,1,opt,name=property,proto3,enum=rotaloom.scheduling.v1.EmploymentTermProperty" json:"property,omitempty"`
-	// A term refers to the object by its id, or by its name without case.
+	// The id and the name of the object. A term refers to the object by its id, or by its
+	// name in any case.
 	Id            int64  `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`
 	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1595,7 +1597,8 @@ func (x *FindEmploymentTermUseRequest) GetName() string {
 
 type FindEmploymentTermUseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the term with the least id that refers to the object; empty without one.
+	// The name of the term with the lowest id that refers to the object; empty if no term
+	// refers to it.
 	EmploymentTerm string `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1638,15 +1641,15 @@ func (x *FindEmploymentTermUseResponse) GetEmploymentTerm() string {
 	return ""
 }
 
-// EmploymentTermChanged is published when a term was created, changed or
-// deleted. It carries the whole new state that other domains keep.
+// EmploymentTermChanged is published when a term was created, changed or deleted. It
+// carries the complete new state that other domains store.
 type EmploymentTermChanged struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Id                int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name              string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	AllowsInheritance bool                   `protobuf:"varint,3,opt,name=allows_inheritance,json=allowsInheritance,proto3" json:"allows_inheritance,omitempty"`
 	Deleted           bool                   `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	// Grows with every change of the term.
+	// Increases with every change of the term.
 	Version       int64 `protobuf:"varint,5,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

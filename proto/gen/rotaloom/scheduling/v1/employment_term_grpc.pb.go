@@ -36,23 +36,23 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// EmploymentTermService keeps employment terms.
+// EmploymentTermService manages employment terms.
 type EmploymentTermServiceClient interface {
 	// Retrieves one employment term.
 	GetEmploymentTerm(ctx context.Context, in *GetEmploymentTermRequest, opts ...grpc.CallOption) (*EmploymentTerm, error)
-	// Changes an employment term. Changing allowsInheritance starts a
-	// propagation.
+	// Changes an employment term. A change of allowsInheritance starts a propagation.
 	UpdateEmploymentTerm(ctx context.Context, in *UpdateEmploymentTermRequest, opts ...grpc.CallOption) (*EmploymentTerm, error)
-	// Deletes an employment term that nobody is assigned to.
+	// Deletes an employment term. The request is refused if employees are assigned to the
+	// term.
 	DeleteEmploymentTerm(ctx context.Context, in *DeleteEmploymentTermRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Lists employment terms, or the one with the id or name that is given.
+	// Lists all employment terms, or the one with the given id or name.
 	ListEmploymentTerms(ctx context.Context, in *ListEmploymentTermsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
 	// Creates an employment term.
 	CreateEmploymentTerm(ctx context.Context, in *EmploymentTerm, opts ...grpc.CallOption) (*EmploymentTerm, error)
 	// Retrieves several employment terms.
 	MultiReadEmploymentTerms(ctx context.Context, in *MultiReadEmploymentTermsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
-	// Adds versions to employment terms and changes versions of them, all or none.
-	// Of a change only what it holds is written.
+	// Adds and changes versions of employment terms, all or none. A change writes only the
+	// properties that it holds.
 	UpsertEmploymentTermVersions(ctx context.Context, in *UpsertEmploymentTermVersionsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
 	// Finds, for another service, an employment term that refers to a pay code, a work
 	// rule or a pay rule.
@@ -151,23 +151,23 @@ func (c *employmentTermServiceClient) FindEmploymentTermUse(ctx context.Context,
 // All implementations must embed UnimplementedEmploymentTermServiceServer
 // for forward compatibility.
 //
-// EmploymentTermService keeps employment terms.
+// EmploymentTermService manages employment terms.
 type EmploymentTermServiceServer interface {
 	// Retrieves one employment term.
 	GetEmploymentTerm(context.Context, *GetEmploymentTermRequest) (*EmploymentTerm, error)
-	// Changes an employment term. Changing allowsInheritance starts a
-	// propagation.
+	// Changes an employment term. A change of allowsInheritance starts a propagation.
 	UpdateEmploymentTerm(context.Context, *UpdateEmploymentTermRequest) (*EmploymentTerm, error)
-	// Deletes an employment term that nobody is assigned to.
+	// Deletes an employment term. The request is refused if employees are assigned to the
+	// term.
 	DeleteEmploymentTerm(context.Context, *DeleteEmploymentTermRequest) (*emptypb.Empty, error)
-	// Lists employment terms, or the one with the id or name that is given.
+	// Lists all employment terms, or the one with the given id or name.
 	ListEmploymentTerms(context.Context, *ListEmploymentTermsRequest) (*EmploymentTermList, error)
 	// Creates an employment term.
 	CreateEmploymentTerm(context.Context, *EmploymentTerm) (*EmploymentTerm, error)
 	// Retrieves several employment terms.
 	MultiReadEmploymentTerms(context.Context, *MultiReadEmploymentTermsRequest) (*EmploymentTermList, error)
-	// Adds versions to employment terms and changes versions of them, all or none.
-	// Of a change only what it holds is written.
+	// Adds and changes versions of employment terms, all or none. A change writes only the
+	// properties that it holds.
 	UpsertEmploymentTermVersions(context.Context, *UpsertEmploymentTermVersionsRequest) (*EmploymentTermList, error)
 	// Finds, for another service, an employment term that refers to a pay code, a work
 	// rule or a pay rule.

@@ -127,7 +127,8 @@ func (x *UpdatePayCodeEditRequest) GetPayCodeEdit() *PayCodeEdit {
 type DeletePayCodeEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The version that was read. When the pay code edit has another one it is not deleted.
+	// The version that was read. If the pay code edit has another version, it is not
+	// deleted.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -471,7 +472,7 @@ type PayCodeEdit struct {
 	Employee   *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	PayCodeRef *v1.Ref                `protobuf:"bytes,3,opt,name=pay_code_ref,json=payCodeRef,proto3" json:"pay_code_ref,omitempty"`
 	StartDate  string                 `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// Included.
+	// The last day, included.
 	EndDate   string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	StartTime string `protobuf:"bytes,6,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	EndTime   string `protobuf:"bytes,7,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
@@ -483,8 +484,8 @@ type PayCodeEdit struct {
 	MoneyAmount         *float64        `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
 	MoneyCurrencyAmount *CurrencyAmount `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
 	SymbolicValueRef    *v1.Ref         `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
-	// Where none is named, responses show the primary job of the employee on startDate; so
-	// they do in position.
+	// The job. If the edit names no job, responses show the primary job of the employee on
+	// startDate, here and in position.
 	OrgJobRef             *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
 	CostCenter            *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
 	LaborCategories       *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
@@ -500,7 +501,7 @@ type PayCodeEdit struct {
 	Generated *bool `protobuf:"varint,25,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
 	// Read only.
 	Deleted *bool `protobuf:"varint,26,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	// Optimistic lock: a stale value is refused with 409.
+	// The version for optimistic locking. A stale version is refused with 409.
 	Version                    *int64             `protobuf:"varint,27,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	Position                   *v1.Ref            `protobuf:"bytes,28,opt,name=position,proto3" json:"position,omitempty"`
 	CommentNotes               []*CommentNote     `protobuf:"bytes,29,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
@@ -521,11 +522,12 @@ type PayCodeEdit struct {
 	PrimaryLaborCategories     *LaborCategories   `protobuf:"bytes,44,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
 	PostedNotified             *bool              `protobuf:"varint,45,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
 	PostedNotificationPending  *bool              `protobuf:"varint,46,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
-	// Kept as they are sent: coverage is not worked out of pay code edits.
+	// The values are stored as they were sent. The product does not calculate coverage from
+	// pay code edits.
 	CoverageSpans []*structpb.Struct `protobuf:"bytes,47,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
 	// "HH:mm".
 	UnavailabilityAmount string `protobuf:"bytes,48,opt,name=unavailability_amount,json=unavailabilityAmount,proto3" json:"unavailability_amount,omitempty"`
-	// Whether the edit counts 0 on days that are holidays. It takes shifts of such a day all the same.
+	// Whether the edit counts 0 on holidays. It still replaces the shifts of a holiday.
 	FreeOnHolidays *bool `protobuf:"varint,49,opt,name=free_on_holidays,json=freeOnHolidays,proto3,oneof" json:"free_on_holidays,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

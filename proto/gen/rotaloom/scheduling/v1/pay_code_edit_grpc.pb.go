@@ -35,8 +35,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PayCodeEditService reads and changes single pay code edits. A generated one
-// has an id as well: changing or deleting it detaches it from its pattern.
+// PayCodeEditService reads and changes single pay code edits. A generated pay code edit
+// also has an id. A change or deletion of a generated pay code edit detaches it from its
+// pattern.
 type PayCodeEditServiceClient interface {
 	// Retrieves one pay code edit.
 	GetPayCodeEdit(ctx context.Context, in *GetPayCodeEditRequest, opts ...grpc.CallOption) (*PayCodeEdit, error)
@@ -48,7 +49,8 @@ type PayCodeEditServiceClient interface {
 	CreatePayCodeEdit(ctx context.Context, in *PayCodeEdit, opts ...grpc.CallOption) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(ctx context.Context, in *MultiCreatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error)
-	// Changes up to 1,000 pay code edits, which are named by their ids, all or none.
+	// Changes up to 1,000 pay code edits, all or none. Each item names its pay code edit by
+	// id.
 	MultiUpdatePayCodeEdits(ctx context.Context, in *MultiUpdatePayCodeEditsRequest, opts ...grpc.CallOption) (*PayCodeEditList, error)
 	// Deletes up to 1,000 pay code edits, all or none.
 	MultiDeletePayCodeEdits(ctx context.Context, in *MultiDeletePayCodeEditsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -136,8 +138,9 @@ func (c *payCodeEditServiceClient) MultiDeletePayCodeEdits(ctx context.Context, 
 // All implementations must embed UnimplementedPayCodeEditServiceServer
 // for forward compatibility.
 //
-// PayCodeEditService reads and changes single pay code edits. A generated one
-// has an id as well: changing or deleting it detaches it from its pattern.
+// PayCodeEditService reads and changes single pay code edits. A generated pay code edit
+// also has an id. A change or deletion of a generated pay code edit detaches it from its
+// pattern.
 type PayCodeEditServiceServer interface {
 	// Retrieves one pay code edit.
 	GetPayCodeEdit(context.Context, *GetPayCodeEditRequest) (*PayCodeEdit, error)
@@ -149,7 +152,8 @@ type PayCodeEditServiceServer interface {
 	CreatePayCodeEdit(context.Context, *PayCodeEdit) (*PayCodeEditList, error)
 	// Creates up to 1,000 pay code edits, all or none.
 	MultiCreatePayCodeEdits(context.Context, *MultiCreatePayCodeEditsRequest) (*PayCodeEditList, error)
-	// Changes up to 1,000 pay code edits, which are named by their ids, all or none.
+	// Changes up to 1,000 pay code edits, all or none. Each item names its pay code edit by
+	// id.
 	MultiUpdatePayCodeEdits(context.Context, *MultiUpdatePayCodeEditsRequest) (*PayCodeEditList, error)
 	// Deletes up to 1,000 pay code edits, all or none.
 	MultiDeletePayCodeEdits(context.Context, *MultiDeletePayCodeEditsRequest) (*emptypb.Empty, error)

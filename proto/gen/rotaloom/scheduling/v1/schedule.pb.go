@@ -28,9 +28,9 @@ const (
 
 type MultiReadScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHIFTS, PAYCODEEDITS, LEAVEEDITS, AVAILABILITIES, HOLIDAYS, DAYLOCKS,
-	// EMPLOYEES, OPENSHIFTSUMMARY, OPENSHIFTS, SCHEDULEDAYS, SCHEDULETAGS,
-	// EXPANDEDJOBS or ONCALLFLAG, in any case. Everything when absent.
+	// SHIFTS, PAYCODEEDITS, LEAVEEDITS, AVAILABILITIES, HOLIDAYS, DAYLOCKS, EMPLOYEES,
+	// OPENSHIFTSUMMARY, OPENSHIFTS, SCHEDULEDAYS, SCHEDULETAGS, EXPANDEDJOBS or ONCALLFLAG,
+	// in any case. The default is all of them.
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	// EMPLOYEES, STARTDATE, ENDDATE or LOCATIONS, in any case.
 	OrderBy          []string          `protobuf:"bytes,2,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
@@ -100,7 +100,7 @@ func (x *MultiReadScheduleRequest) GetWhere() *ScheduleWhere {
 
 type MultiReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Leaves out shifts that began before the first day.
+	// Whether shifts that began before the first day are left out.
 	ExcludeOvernightShiftsOnStartDate *bool `protobuf:"varint,1,opt,name=exclude_overnight_shifts_on_start_date,json=excludeOvernightShiftsOnStartDate,proto3,oneof" json:"exclude_overnight_shifts_on_start_date,omitempty"`
 	unknownFields                     protoimpl.UnknownFields
 	sizeCache                         protoimpl.SizeCache
@@ -143,14 +143,13 @@ func (x *MultiReadOptions) GetExcludeOvernightShiftsOnStartDate() bool {
 	return false
 }
 
-// ScheduleWhere names whose schedule is read, by exactly one of employees,
-// hyperFind and locations.
+// ScheduleWhere selects employees by exactly one of employees, hyperFind and locations.
 type ScheduleWhere struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Employees *EmployeeSchedules     `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	HyperFind *HyperFindSchedules    `protobuf:"bytes,2,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	Locations *LocationSchedules     `protobuf:"bytes,3,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Merges breaks into a neighbouring segment.
+	// Whether breaks are merged into a neighbouring segment.
 	ExcludeBreaks *bool `protobuf:"varint,4,opt,name=exclude_breaks,json=excludeBreaks,proto3,oneof" json:"exclude_breaks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -214,14 +213,14 @@ func (x *ScheduleWhere) GetExcludeBreaks() bool {
 	return false
 }
 
-// EmployeeSchedules holds one of the dialects: employees with dateRange, or
-// employeeRefs with startDate and endDate.
+// EmployeeSchedules has one of two forms: employees with dateRange, or employeeRefs with
+// startDate and endDate.
 type EmployeeSchedules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Left out: everybody whom the caller may see, who count against the limit.
+	// The default is all employees whom the caller may see; they count against the limit.
 	Employees *v1.RefList   `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// Left out: everybody whom the caller may see, who count against the limit.
+	// The default is all employees whom the caller may see; they count against the limit.
 	EmployeeRefs  *v1.RefList `protobuf:"bytes,3,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
 	StartDate     string      `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	EndDate       string      `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
@@ -567,7 +566,7 @@ type GetScheduleRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Select    []string               `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// Not included.
+	// The day after the last.
 	EndDate                           string   `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	SymbolicPeriodId                  *int64   `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
 	SymbolicPeriodName                *string  `protobuf:"bytes,5,opt,name=symbolic_period_name,json=symbolicPeriodName,proto3,oneof" json:"symbolic_period_name,omitempty"`
@@ -712,7 +711,7 @@ func (x *GetScheduleRequest) GetExcludeOvernightShiftsOnStartDate() bool {
 	return false
 }
 
-// Schedule holds a list, perhaps empty, for each selected kind.
+// Schedule has a list for each selected kind. The list may be empty.
 type Schedule struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Shifts            *ShiftList             `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
@@ -1001,14 +1000,14 @@ func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
 	return nil
 }
 
-// LeaveEdit is leave of timekeeping as it stands on the schedule. One without
-// times takes its time from the first shift of its day.
+// LeaveEdit is leave of timekeeping on the schedule. Leave without times starts and ends
+// with the first shift of its day.
 type LeaveEdit struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	Employee  *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	StartDate string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The day on which it ends.
+	// The last day, included.
 	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	StartTime string `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	EndTime   string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
@@ -1026,7 +1025,7 @@ type LeaveEdit struct {
 	Deleted                        *bool                       `protobuf:"varint,18,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	Version                        *int64                      `protobuf:"varint,19,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	Relations                      []*Relation                 `protobuf:"bytes,20,rep,name=relations,proto3" json:"relations,omitempty"`
-	// The id of the status, as GET /v1/leave/case_statuses lists it.
+	// The id of the status, as in the response of GET /v1/leave/case_statuses.
 	LeaveCaseStatus *int64 `protobuf:"varint,21,opt,name=leave_case_status,json=leaveCaseStatus,proto3,oneof" json:"leave_case_status,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1208,7 +1207,7 @@ type LeaveEditSegment struct {
 	// Seconds.
 	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
 	Overridden     *bool  `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
-	// -1 FULL_DAY or -2 HALF_DAY; absent with an amount.
+	// -1 (FULL_DAY) or -2 (HALF_DAY); absent if the leave has an amount.
 	SymbolicValue *v1.Ref `protobuf:"bytes,5,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1473,9 +1472,9 @@ type AvailabilitySegment struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Id               *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	AvailabilityType *v1.Ref                `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
-	// Included.
+	// The start, included.
 	StartTime string `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// Not included.
+	// The end, not included.
 	EndTime       string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1875,8 +1874,9 @@ func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
 	return nil
 }
 
-// ExpandedJob is a job that entries of the schedule name, as it is on the last day that
-// was asked for. Of one that nobody has set up only the name and the path are known.
+// ExpandedJob is a job that entries of the schedule name, with its properties on the last
+// requested day. If the job is not set up as a location, only its name and its path are
+// present.
 type ExpandedJob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -1887,12 +1887,12 @@ type ExpandedJob struct {
 	ParentPath    string                 `protobuf:"bytes,6,opt,name=parent_path,json=parentPath,proto3" json:"parent_path,omitempty"`
 	GenericJobRef *v1.Ref                `protobuf:"bytes,7,opt,name=generic_job_ref,json=genericJobRef,proto3" json:"generic_job_ref,omitempty"`
 	NodeType      *ExpandedJobType       `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
-	// Whether it is a job, and no other place.
+	// Whether the location is a job.
 	JobType       *bool  `protobuf:"varint,9,opt,name=job_type,json=jobType,proto3,oneof" json:"job_type,omitempty"`
 	Color         string `protobuf:"bytes,10,opt,name=color,proto3" json:"color,omitempty"`
 	DisplayOrder  string `protobuf:"bytes,11,opt,name=display_order,json=displayOrder,proto3" json:"display_order,omitempty"`
 	EffectiveDate string `protobuf:"bytes,12,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// The first day without it.
+	// The first day without the job.
 	ExpirationDate      string `protobuf:"bytes,13,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	DirectWorkPercent   *int32 `protobuf:"varint,14,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
 	IndirectWorkPercent *int32 `protobuf:"varint,15,opt,name=indirect_work_percent,json=indirectWorkPercent,proto3,oneof" json:"indirect_work_percent,omitempty"`
@@ -2291,10 +2291,10 @@ func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
 type EmployeeStatus struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// IN_PROGRESS while a propagation has not reached the employee, else
-	// COMPLETED.
+	// IN_PROGRESS while a propagation has not updated the employee's schedule yet,
+	// otherwise COMPLETED.
 	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// What is open for the employee; always there.
+	// The pending changes of the employee; always present.
 	ProcessingStatus *ProcessingStatusList `protobuf:"bytes,4,opt,name=processing_status,json=processingStatus,proto3" json:"processing_status,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -32,12 +32,12 @@ const (
 //
 // ScheduleService reads schedules.
 type ScheduleServiceClient interface {
-	// Retrieves the schedule of employees, in either of the two request dialects
-	// that clients use.
+	// Retrieves the schedule of employees. The request has one of two forms, because
+	// clients use both.
 	MultiReadSchedule(ctx context.Context, in *MultiReadScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
 	// Retrieves the schedule of one employee. The end date is not included.
 	GetSchedule(ctx context.Context, in *GetScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
-	// Returns for each employee what is still being applied to the schedule.
+	// Returns, for each employee, the changes that are still being applied to the schedule.
 	MultiReadScheduleStatus(ctx context.Context, in *MultiReadScheduleStatusRequest, opts ...grpc.CallOption) (*ScheduleStatus, error)
 }
 
@@ -85,12 +85,12 @@ func (c *scheduleServiceClient) MultiReadScheduleStatus(ctx context.Context, in 
 //
 // ScheduleService reads schedules.
 type ScheduleServiceServer interface {
-	// Retrieves the schedule of employees, in either of the two request dialects
-	// that clients use.
+	// Retrieves the schedule of employees. The request has one of two forms, because
+	// clients use both.
 	MultiReadSchedule(context.Context, *MultiReadScheduleRequest) (*Schedule, error)
 	// Retrieves the schedule of one employee. The end date is not included.
 	GetSchedule(context.Context, *GetScheduleRequest) (*Schedule, error)
-	// Returns for each employee what is still being applied to the schedule.
+	// Returns, for each employee, the changes that are still being applied to the schedule.
 	MultiReadScheduleStatus(context.Context, *MultiReadScheduleStatusRequest) (*ScheduleStatus, error)
 	mustEmbedUnimplementedScheduleServiceServer()
 }

@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// SchedulePattern is a cycle of days with what happens on each.
+// SchedulePattern is a cycle of days with the entries of each day.
 type SchedulePattern struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Id          *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -34,8 +34,8 @@ type SchedulePattern struct {
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// Length of the cycle in days.
 	DayCount *int32 `protobuf:"varint,4,opt,name=day_count,json=dayCount,proto3,oneof" json:"day_count,omitempty"`
-	// A day on which cycle day 1 falls. Without it cycle day 1 falls on the
-	// start of the assignment.
+	// A day that is cycle day 1. If it is absent, cycle day 1 is the start of the
+	// assignment.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// Read only; a value in a request is ignored.
 	AnchorStartDay  *int64                 `protobuf:"varint,6,opt,name=anchor_start_day,json=anchorStartDay,proto3,oneof" json:"anchor_start_day,omitempty"`
@@ -147,8 +147,8 @@ func (x *SchedulePattern) GetItems() []*SchedulePatternItem {
 	return nil
 }
 
-// TimePeriodType says in what the length of a cycle is thought of. Any name is
-// accepted and echoed.
+// TimePeriodType is the unit that users see for the length of the cycle. Any name is
+// accepted and returned.
 type TimePeriodType struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -201,8 +201,7 @@ func (x *TimePeriodType) GetName() string {
 	return ""
 }
 
-// SchedulePatternItem is what happens on one day of the cycle. A day may have
-// several items.
+// SchedulePatternItem is an entry on one day of the cycle. A day may have several items.
 type SchedulePatternItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -294,7 +293,7 @@ type PayCodeEditTemplate struct {
 	Name    string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Version string                 `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	PayCode *v1.Ref                `protobuf:"bytes,4,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// Anchored on 1900-01-01.
+	// The time on the date 1900-01-01.
 	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	EndDateTime   string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	// Seconds.
@@ -310,7 +309,7 @@ type PayCodeEditTemplate struct {
 	Deleted               *bool            `protobuf:"varint,16,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	SystemGenerated       *bool            `protobuf:"varint,17,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
 	CommentNotes          []*CommentNote   `protobuf:"bytes,18,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	// Read only: resolved by the reference product from the pay code.
+	// Read only: the reference product derives it from the pay code.
 	SymbolicValue *structpb.Struct `protobuf:"bytes,19,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
