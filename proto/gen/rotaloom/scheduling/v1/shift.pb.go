@@ -127,7 +127,7 @@ func (x *UpdateShiftRequest) GetShift() *Shift {
 type DeleteShiftRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The version that was read. When the shift has another one it is not deleted.
+	// The version that was read. If the shift has another version, it is not deleted.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -325,9 +325,9 @@ func (x *MultiUpdateShiftsRequest) GetPartialSuccess() bool {
 	return false
 }
 
-// ApplyCreateShiftsRequest holds exactly one of its members. All shifts are created
-// or none. There may be 1,000 of them (413, WFP-90001): the employees, or jobs,
-// multiplied by the days.
+// ApplyCreateShiftsRequest has exactly one of its properties. The shifts are created all
+// or none. At most 1,000 shifts are created (413, WFP-90001): the number of employees, or
+// of jobs, multiplied by the number of days.
 type ApplyCreateShiftsRequest struct {
 	state                  protoimpl.MessageState         `protogen:"open.v1"`
 	ForEmployees           *CreateShiftsForEmployees      `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
@@ -442,7 +442,7 @@ func (x *CreateShiftsForEmployees) GetWhere() *CreateShiftsWhere {
 
 type CreateShiftsDo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The shift of the first day. Whose it is comes from where.
+	// The shift of the first day. The property "where" names its employees.
 	Shift         *Shift `protobuf:"bytes,1,opt,name=shift,proto3" json:"shift,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -487,7 +487,8 @@ func (x *CreateShiftsDo) GetShift() *Shift {
 
 type CreateShiftsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many days get the shift, from the one on which it starts. 1 when absent.
+	// The shift is created on this number of consecutive days, from its start. The default
+	// is 1.
 	Days          *int32      `protobuf:"varint,1,opt,name=days,proto3,oneof" json:"days,omitempty"`
 	EmployeeRefs  *v1.RefList `protobuf:"bytes,2,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -592,7 +593,7 @@ func (x *CreateShiftsFromPattern) GetWhere() *CreateShiftsFromPatternWhere {
 
 type CreateShiftsFromPatternDo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of a shift template, or a span of hours: "8-16", "22:30-6".
+	// The name of a shift template, or a span of hours, such as "8-16" or "22:30-6".
 	Pattern       string `protobuf:"bytes,1,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -741,7 +742,7 @@ func (x *CreateShiftsFromPatternForJob) GetWhere() *CreateShiftsFromPatternForJo
 
 type CreateShiftsFromPatternForJobWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Jobs, by their full paths. The shifts are open.
+	// The jobs, by their full paths. The created shifts are open shifts.
 	JobRefs       *v1.RefList `protobuf:"bytes,1,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
 	StartDate     string      `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1070,18 +1071,18 @@ func (x *ShiftList) GetFailure() *v1.ErrorBody {
 type Shift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Absent makes it an open shift.
+	// The employee; absent if the shift is an open shift.
 	Employee      *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	StartDateTime string  `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	EndDateTime   string  `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	Label         string  `protobuf:"bytes,5,opt,name=label,proto3" json:"label,omitempty"`
-	// Read only: whether a pattern made it and nobody changed it since.
+	// Read only: whether a pattern generated the shift and it was not changed since.
 	Generated *bool `protobuf:"varint,6,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
 	// Read only.
 	Open   *bool `protobuf:"varint,7,opt,name=open,proto3,oneof" json:"open,omitempty"`
 	Locked *bool `protobuf:"varint,8,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
 	Posted *bool `protobuf:"varint,9,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	// Optimistic lock: a stale value is refused with 409.
+	// The version for optimistic locking. A stale version is refused with 409.
 	Version             *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	Relations           []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
 	Segments            []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
@@ -1096,21 +1097,21 @@ type Shift struct {
 	PostedNotificationPending *bool `protobuf:"varint,21,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
 	// Read only.
 	Deleted *bool `protobuf:"varint,22,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	// Read only: when it was entered or changed last, in UTC. Absent of a shift that a
-	// pattern generates, of which no such time is kept.
+	// Read only: the time of the last change of the shift, in UTC. Absent for generated
+	// shifts, which have no such time.
 	ModifiedDateTime string `protobuf:"bytes,23,opt,name=modified_date_time,json=modifiedDateTime,proto3" json:"modified_date_time,omitempty"`
-	// Names the employee where employee is absent.
+	// The id of the employee, used if employee is absent.
 	EmployeeId *int64 `protobuf:"varint,24,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	// What holds for the segments that do not say it themselves. Not shown in responses.
+	// The default for segments without these properties. Not returned in responses.
 	Transfer *ShiftTransfer `protobuf:"bytes,25,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// The next five are taken and ignored: clients send back what timecards show them of
-	// a shift. Not shown in responses.
+	// The next five properties are accepted and ignored, because clients send shifts back
+	// as timecards return them. Not returned in responses.
 	ApplyDate       string `protobuf:"bytes,26,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
 	EventDate       string `protobuf:"bytes,27,opt,name=event_date,json=eventDate,proto3" json:"event_date,omitempty"`
 	ElementId       *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`
 	ElementType     string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
 	DataElementType string `protobuf:"bytes,30,opt,name=data_element_type,json=dataElementType,proto3" json:"data_element_type,omitempty"`
-	// Always there in responses.
+	// Always present in responses.
 	CommentNotes  *CommentNoteList `protobuf:"bytes,31,opt,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1356,14 +1357,15 @@ func (x *Shift) GetCommentNotes() *CommentNoteList {
 	return nil
 }
 
-// ShiftTransfer says where else than usually a shift is worked.
+// ShiftTransfer is a job or cost center other than the usual one.
 type ShiftTransfer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A location that is a job.
+	// The id of a location that is a job.
 	OrgJobId       *int64 `protobuf:"varint,1,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
 	WorkRuleId     *int64 `protobuf:"varint,2,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
 	TransferString string `protobuf:"bytes,3,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	// The rest is taken and ignored: there are no labor accounts.
+	// The remaining properties are accepted and ignored, because the product has no labor
+	// accounts.
 	LaborAccountId  *int64 `protobuf:"varint,4,opt,name=labor_account_id,json=laborAccountId,proto3,oneof" json:"labor_account_id,omitempty"`
 	Editable        *bool  `protobuf:"varint,5,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
 	SystemGenerated *bool  `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
@@ -1443,7 +1445,7 @@ func (x *ShiftTransfer) GetSystemGenerated() bool {
 	return false
 }
 
-// Relation says what an entry of the schedule came from.
+// Relation is the origin of an entry of the schedule.
 type Relation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// FROM_GROUPITEM_TO_ITEM for an entry inherited from an employment term.
@@ -1451,7 +1453,7 @@ type Relation struct {
 	RelationType string  `protobuf:"bytes,2,opt,name=relation_type,json=relationType,proto3" json:"relation_type,omitempty"`
 	Active       *bool   `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	From         *v1.Ref `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
-	// The entry itself, unless the caller named another one.
+	// The entry itself, unless the request names another one.
 	TargetRef     *v1.Ref `protobuf:"bytes,5,opt,name=target_ref,json=targetRef,proto3" json:"target_ref,omitempty"`
 	TargetVersion *int64  `protobuf:"varint,6,opt,name=target_version,json=targetVersion,proto3,oneof" json:"target_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1537,7 +1539,7 @@ type ShiftSegment struct {
 	EndDateTime   string                 `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	// REGULAR_SEGMENT, BREAK_SEGMENT or TRANSFER_SEGMENT.
 	SegmentTypeRef *v1.Ref `protobuf:"bytes,4,opt,name=segment_type_ref,json=segmentTypeRef,proto3" json:"segment_type_ref,omitempty"`
-	// As segmentTypeRef.qualifier.
+	// The same as segmentTypeRef.qualifier.
 	Type                       string             `protobuf:"bytes,5,opt,name=type,proto3" json:"type,omitempty"`
 	OrgJobRef                  *v1.Ref            `protobuf:"bytes,6,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
 	WorkruleRef                *v1.Ref            `protobuf:"bytes,7,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`

@@ -37,8 +37,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ShiftService reads and changes single shifts. A generated shift has an id as
-// well: changing or deleting it detaches it from its pattern.
+// ShiftService reads and changes single shifts. A generated shift also has an id. A
+// change or deletion of a generated shift detaches it from its pattern.
 type ShiftServiceClient interface {
 	// Retrieves one shift.
 	GetShift(ctx context.Context, in *GetShiftRequest, opts ...grpc.CallOption) (*Shift, error)
@@ -50,10 +50,10 @@ type ShiftServiceClient interface {
 	CreateShift(ctx context.Context, in *Shift, opts ...grpc.CallOption) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(ctx context.Context, in *MultiCreateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
-	// Changes up to 1,000 shifts, which are named by their ids, all or none.
+	// Changes up to 1,000 shifts, all or none. Each item names its shift by id.
 	MultiUpdateShifts(ctx context.Context, in *MultiUpdateShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
-	// Creates a shift for several employees and days, or from a template or a span of
-	// hours for employees or jobs.
+	// Creates a shift for several employees and days, or creates shifts for employees or
+	// jobs from a shift template or a span of hours.
 	ApplyCreateShifts(ctx context.Context, in *ApplyCreateShiftsRequest, opts ...grpc.CallOption) (*CreatedShifts, error)
 	// Retrieves up to 500 shifts by id.
 	MultiReadShifts(ctx context.Context, in *MultiReadShiftsRequest, opts ...grpc.CallOption) (*ShiftList, error)
@@ -163,8 +163,8 @@ func (c *shiftServiceClient) MultiDeleteShifts(ctx context.Context, in *MultiDel
 // All implementations must embed UnimplementedShiftServiceServer
 // for forward compatibility.
 //
-// ShiftService reads and changes single shifts. A generated shift has an id as
-// well: changing or deleting it detaches it from its pattern.
+// ShiftService reads and changes single shifts. A generated shift also has an id. A
+// change or deletion of a generated shift detaches it from its pattern.
 type ShiftServiceServer interface {
 	// Retrieves one shift.
 	GetShift(context.Context, *GetShiftRequest) (*Shift, error)
@@ -176,10 +176,10 @@ type ShiftServiceServer interface {
 	CreateShift(context.Context, *Shift) (*ShiftList, error)
 	// Creates up to 1,000 shifts, all or none.
 	MultiCreateShifts(context.Context, *MultiCreateShiftsRequest) (*ShiftList, error)
-	// Changes up to 1,000 shifts, which are named by their ids, all or none.
+	// Changes up to 1,000 shifts, all or none. Each item names its shift by id.
 	MultiUpdateShifts(context.Context, *MultiUpdateShiftsRequest) (*ShiftList, error)
-	// Creates a shift for several employees and days, or from a template or a span of
-	// hours for employees or jobs.
+	// Creates a shift for several employees and days, or creates shifts for employees or
+	// jobs from a shift template or a span of hours.
 	ApplyCreateShifts(context.Context, *ApplyCreateShiftsRequest) (*CreatedShifts, error)
 	// Retrieves up to 500 shifts by id.
 	MultiReadShifts(context.Context, *MultiReadShiftsRequest) (*ShiftList, error)
