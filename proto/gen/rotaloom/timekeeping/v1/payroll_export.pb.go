@@ -27,12 +27,12 @@ const (
 
 type PayrollExportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of staging.
+	// The request id of the staging run.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// "SELECT person_num, paycode_name AS code FROM $Payroll": which columns, in which
-	// order and under which names. Without it, or with *, all.
+	// The columns with their order and names: "SELECT person_num, paycode_name AS code FROM
+	// $Payroll". The default is *, all columns.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Lines before and after the rows of CSV. JSON has none.
+	// Lines before and after the rows of a CSV export. JSON exports have none.
 	Headers       []string             `protobuf:"bytes,3,rep,name=headers,proto3" json:"headers,omitempty"`
 	Footers       []string             `protobuf:"bytes,4,rep,name=footers,proto3" json:"footers,omitempty"`
 	ExportConfig  *PayrollExportConfig `protobuf:"bytes,5,opt,name=export_config,json=exportConfig,proto3" json:"export_config,omitempty"`
@@ -107,12 +107,12 @@ func (x *PayrollExportRequest) GetExportConfig() *PayrollExportConfig {
 
 type PayrollExportConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// CSV, which is the default, or JSON: an array with an object for each row, whose
-	// values are the texts that CSV has.
+	// CSV or JSON. The default is CSV. JSON is an array with an object for each row; its
+	// values are the same texts as in CSV.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
-	// Of CSV: comma, semicolon, bar or tab; a comma when absent.
+	// The delimiter of CSV: comma, semicolon, bar or tab. The default is comma.
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
-	// Kept with the export.
+	// Stored with the export.
 	FileName      string `protobuf:"bytes,3,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,7 +383,7 @@ func (x *GetPayrollExportRequest) GetExecutionKey() string {
 type PayrollExportText struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Pieces [][]byte               `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
-	// The type of an export that is no CSV.
+	// The content type of an export in JSON.
 	ContentType   string `protobuf:"bytes,2,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,17 +31,17 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PayrollExportService writes what was staged as CSV or JSON. An export ends when its run
-// does, and can be read, as often as one likes, until it expires.
+// PayrollExportService writes staged payroll as CSV or JSON. An export ends when its
+// staging run ends. It can then be read repeatedly until it expires.
 type PayrollExportServiceClient interface {
-	// Exports a run of staging, also one that goes on.
+	// Exports a staging run. The run may still be in progress.
 	ExportPayroll(ctx context.Context, in *PayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(ctx context.Context, in *ListPayrollExportsRequest, opts ...grpc.CallOption) (*PayrollExportList, error)
-	// Retrieves whether an export can be read.
+	// Retrieves the status of an export.
 	GetPayrollExportStatus(ctx context.Context, in *GetPayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
-	// Retrieves the text of an export that has ended: the rows of employees whom the
-	// caller sees.
+	// Retrieves the text of a finished export: the rows of employees whom the caller may
+	// see.
 	GetPayrollExportResponse(ctx context.Context, in *GetPayrollExportRequest, opts ...grpc.CallOption) (*PayrollExportText, error)
 }
 
@@ -97,17 +97,17 @@ func (c *payrollExportServiceClient) GetPayrollExportResponse(ctx context.Contex
 // All implementations must embed UnimplementedPayrollExportServiceServer
 // for forward compatibility.
 //
-// PayrollExportService writes what was staged as CSV or JSON. An export ends when its run
-// does, and can be read, as often as one likes, until it expires.
+// PayrollExportService writes staged payroll as CSV or JSON. An export ends when its
+// staging run ends. It can then be read repeatedly until it expires.
 type PayrollExportServiceServer interface {
-	// Exports a run of staging, also one that goes on.
+	// Exports a staging run. The run may still be in progress.
 	ExportPayroll(context.Context, *PayrollExportRequest) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(context.Context, *ListPayrollExportsRequest) (*PayrollExportList, error)
-	// Retrieves whether an export can be read.
+	// Retrieves the status of an export.
 	GetPayrollExportStatus(context.Context, *GetPayrollExportRequest) (*PayrollExport, error)
-	// Retrieves the text of an export that has ended: the rows of employees whom the
-	// caller sees.
+	// Retrieves the text of a finished export: the rows of employees whom the caller may
+	// see.
 	GetPayrollExportResponse(context.Context, *GetPayrollExportRequest) (*PayrollExportText, error)
 	mustEmbedUnimplementedPayrollExportServiceServer()
 }
