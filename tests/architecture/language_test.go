@@ -67,8 +67,8 @@ var languageBounds = []struct {
 }{
 	{"product Go", func(f string) bool { return strings.HasSuffix(f, ".go") && !isTestCode(f) }, 1.9, 0},
 	{"test Go", func(f string) bool { return strings.HasSuffix(f, ".go") && isTestCode(f) }, 21.5, 4.5},
-	{"proto", func(f string) bool { return strings.HasSuffix(f, ".proto") }, 17.5, 0},
-	{"SQL", func(f string) bool { return strings.HasSuffix(f, ".sql") }, 25.5, 0},
+	{"proto", func(f string) bool { return strings.HasSuffix(f, ".proto") }, 1, 0},
+	{"SQL", func(f string) bool { return strings.HasSuffix(f, ".sql") }, 2, 0},
 }
 
 func isTestCode(file string) bool {
