@@ -54,7 +54,7 @@ property = $(sort $(dir $(shell grep -rlE 'testing\.Short\(\)|"pgregory.net/rapi
 
 # Tests do not vet again what make lint vets.
 .PHONY: test
-test: postgres slapd chromium clients pgbouncer ## Run all tests but the long fault runs; those of the modules with the race detector when RACE=yes.
+test: postgres slapd chromium clients pgbouncer ## Run all tests except the long fault runs; RACE=yes runs the tests of the modules with the race detector.
 	@status=0; \
 	$(tmp) $(withpg) go test $(if $(RACE),-race -short) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	$(if $(RACE),$(tmp) $(withpg) go test -vet=off $(property) || status=1;) \
@@ -147,7 +147,7 @@ generate: ## Generate Go, gateway, OpenAPI and error codes from contracts and co
 	go test -count=1 ./tests/reference -run ErrorCode -update
 
 .PHONY: licenses
-licenses: ## Write docs/licenses.md: the licences of what is built; fails when one is unknown.
+licenses: ## Write docs/licenses.md: the licences of all dependencies in the programs; fails if a licence is unknown.
 	GOWORK=off go -C tools/licenses run . -root ../.. -all "$(addsuffix /...,$(modules))" $(commands)
 
 # govulncheck wants to start in a module's folder; from there it looks at the whole workspace.
@@ -164,7 +164,7 @@ images-reproducible: ## Build an image twice, the second time in a clone elsewhe
 	@deploy/images/reproducible.sh $(or $(IMAGES),gateway)
 
 .PHONY: deploy-test
-deploy-test: ## Hold the chart, the overlays and compose.yaml to what the programs are.
+deploy-test: ## Check that the chart, the overlays and compose.yaml match the programs.
 	GOWORK=off go -C deploy/tests test ./...
 
 .PHONY: kube-validate
@@ -198,5 +198,5 @@ tidy: ## Make every go.mod say exactly what its module needs.
 	@for m in $(modules); do (cd $$m && GOWORK=off go mod tidy) || exit 1; done
 
 .PHONY: clean
-clean: ## Remove what was built, and the local state of `make run`.
+clean: ## Remove build results, and the local state of `make run`.
 	rm -rf bin build .state proto/third_party

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the contracts with those of a git ref. The imported .proto files are not
-# committed but printed from the libraries, so the ref's tree gets those of this one.
+# Compares the contracts with the contracts of a git ref. The imported .proto files are not committed but
+# printed from the libraries, so the tree of the ref gets the files of this tree.
 set -euo pipefail
 against=${1:-$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)}
 if [ -z "$against" ]; then

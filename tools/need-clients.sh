@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that the HTTP clients are on this machine with which the tests try what
-# people use: curl, Python and Node. It installs those that are missing from the
-# distribution's packages.
+# Installs missing HTTP clients for tests from the distribution's packages: curl, Python and Node, because
+# users call the API with them.
 set -euo pipefail
 
 missing=()

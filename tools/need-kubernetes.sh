@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that what a node of Kubernetes needs of the distribution is on this machine:
-# containerd, runc, network plugins and what builds images. Installs the packages when they
-# are not there. No service of the system is started.
+# Installs missing packages of the distribution that a node of Kubernetes needs: containerd, runc, network
+# plugins and tools for building images. No service of the system is started.
 set -euo pipefail
 
 packages=(buildah busybox-static conntrack containerd containernetworking-plugins curl ethtool iproute2 iptables kmod nftables openssl runc socat util-linux)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Replaces the time zone database that programs carry (pkg/tzdb) by a release's: of a
-# file tzdata.zi, as the releases of IANA and Debian's package tzdata have it, or
-# without one of the newest package that apt offers. docs/time-zones.md says what follows.
+# Replaces the time zone database in programs (pkg/tzdb) with another release: from a file tzdata.zi, as in
+# the releases of IANA and in Debian's package tzdata, or by default from the newest package of apt.
+# docs/time-zones.md describes the effects.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

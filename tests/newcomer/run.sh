@@ -38,12 +38,12 @@ debootstrap --variant=minbase --include=ca-certificates,curl,git,make,procps,sud
   "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.log" 2>&1 || { tail "$work/debootstrap.log"; exit 1; }
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"
-# Whatever authorities this machine trusts for its package registries.
+# The certificate authorities that this machine trusts for its package registries.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 chroot "$root" mknod -m 666 /dev/null c 1 3 2>/dev/null || true
 chroot "$root" useradd --create-home --shell /bin/bash newcomer
 mkdir -p "$root/usr/local/go" "$root/before"
-# A clone, with what is changed here and not committed yet.
+# A clone, with the uncommitted changes of this checkout.
 git clone -q "file://$PWD" "$root$checkout"
 git diff --binary HEAD | git -C "$root$checkout" apply --allow-empty
 chroot "$root" chown -R newcomer: "$home"
@@ -64,7 +64,7 @@ pivot_root . before
 umount -l /before
 exec </dev/null >/dev/null 2>&1
 touch /entered
-# Whoever loses its parent becomes a child of this shell, which waits for it.
+# Orphaned processes become children of this shell, which waits for them.
 while :; do sleep 60 & wait; done
 END
 unshare --mount --pid --fork --kill-child --propagation private bash "$work/first" 2>"$work/first.log" &

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Prints the folders with the kinds that operators bring, one a line: cert-manager, KEDA, the
+# Prints the folders with the custom resource definitions of operators, one per line: cert-manager, KEDA, the
 # Gateway API and the Prometheus operator, from their Go modules at the versions below.
-# CloudNativePG is no Go module that a proxy has: ROTALOOM_KUBERNETES_CRDS names folders of
-# further kinds, separated by colons.
+# CloudNativePG is not available as a Go module: ROTALOOM_KUBERNETES_CRDS names folders of
+# further definitions, separated by colons.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Changes code in small ways, one at a time, and runs the tests of its package: what no
-# test notices survives. Prints the survivors and the score, in percent, of each package
-# and of all, and fails when a score is not above the threshold. What stands in a function that
-# no test of the package runs counts as survived.
+# Changes code in small ways, one at a time, and runs the tests of its package. Changes that
+# no test notices survive. Prints the survivors and the score, in percent, of each package
+# and of all packages, and fails if a score is not above the threshold. Changes in a function
+# that no test of the package runs count as survivors.
 #
-#   mutate.sh [FOLDER...]    folders of packages, those of the list when there is none
+#   mutate.sh [FOLDER...]    folders of packages; the default is the list below
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
 threshold=${THRESHOLD:-90}
-# Rules without a database or a network in between, whose own tests must notice.
+# Rules without a database or a network, whose own tests must notice changes.
 list=(
   pkg/policy pkg/civil pkg/fault pkg/fault/bulk pkg/denial pkg/cache pkg/ratelimit pkg/acceptlanguage
   services/auth/internal/password services/auth/internal/scopes services/auth/internal/username
@@ -22,8 +22,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=${GOFLAGS:-}
 
-# survivors prints those of a folder. Of constants, and of the conditions of a switch, no
-# profile says whether they are run, so nothing is tried with them.
+# survivors prints the survivors of a folder. A profile does not say whether constants and the conditions of a
+# switch are run, so they are not changed.
 survivors() {
   { grep -E '^ *(LIVED|NOT COVERED) ' || true; } | while read -r line; do
     place=${line##* at }
@@ -37,10 +37,10 @@ failed=0 killed=0 all=0
 for folder in "$@"; do
   module=$folder
   until [ -f "$module/go.mod" ]; do module=$(dirname "$module"); done
-  # A module is changed in a copy of its folder, from which relative paths lead nowhere.
+  # A module is changed in a copy of its folder, where relative paths are invalid.
   sed "s|=> \(\.\.[^ ]*\)|=> $root/$module/\1|" "$module/go.mod" > "$work/go.mod"
   cp "$module/go.sum" "$work/go.sum"
-  # What a change may take is a multiple of what the tests take, compiling included: compile before.
+  # The time limit of a change is a multiple of the time of the tests, including compilation: compile before.
   (cd "$module" && GOWORK=off GOFLAGS="$flags -modfile=$work/go.mod" go test -count=1 -coverprofile="$work/profile" "./${folder#"$module"/}") > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
   (cd "$module" && GOWORK=off GOFLAGS="$flags -modfile=$work/go.mod" "$gremlins" unleash "./${folder#"$module"/}" \
     --workers "$(nproc)" --timeout-coefficient "${TIMEOUT:-10}" --exclude-files '.*/.*\.pb\.go' --invert-logical --invert-loopctrl) > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }

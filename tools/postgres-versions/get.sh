@@ -10,7 +10,7 @@ major=${1:?usage: get.sh MAJOR SUITE} suite=${2:?usage: get.sh MAJOR SUITE}
 for program in apt-get dpkg-deb; do
   command -v $program >/dev/null || { echo "get.sh: $program is missing: this works on Debian and what is made from it." >&2; exit 1; }
 done
-# Root runs PostgreSQL as another user, who must get there.
+# Root runs PostgreSQL as another user, who needs access to the folder.
 root=${ROTALOOM_TEST_POSTGRES_DIR:-/var/tmp/rotaloom-postgres-$(id -u)}/$major
 bin=$root/usr/lib/postgresql/$major/bin
 if [ -e "$root/complete" ]; then echo "$bin"; exit 0; fi

@@ -25,14 +25,14 @@ until_ready() {
 
 mkdir -p "$work"/{log,pki,etcd,sysctl,volumes}
 chmod 700 "$work/etcd"
-# What is kept there on this machine is not for the cluster, and the other way round.
+# The mounts of this machine are not visible in the cluster, and the other way round.
 for folder in /run /var/lib /var/log; do mount -t tmpfs tmpfs "$folder"; done
 mkdir /run/netns
 # The command may give names to addresses.
 cp /etc/hosts "$work/hosts"
 mount --bind "$work/hosts" /etc/hosts
-# A kubelet insists on writing three settings of the whole machine. It gets files that hold
-# what it wants.
+# A kubelet insists on writing three settings of the whole machine. It gets files that already contain its
+# values.
 for setting in kernel/panic=10 kernel/panic_on_oops=1 vm/overcommit_memory=1; do
   file=$work/sysctl/$(basename "${setting%=*}")
   echo "${setting#*=}" >"$file"
@@ -76,7 +76,7 @@ for number in 1 2; do
   start "$node" nsenter --net="/run/netns/$node" unshare --mount --pid --fork --kill-child --mount-proc --propagation private \
     "$here/node.sh" "$node" "$number" "$pods"
 done
-# Services are what a node makes of them; the command goes through the first one.
+# The node implements services; the command reaches them through the first node.
 ip route add "$services" via 10.250.0.11
 for node in node1 node2; do
   until_ready "$node" kubectl wait --for=condition=Ready "node/$node" --timeout=10s

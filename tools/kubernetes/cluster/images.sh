@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the images of a cluster that are not of the product, without a registry, into
-# build/kubernetes/images/*.tar: what a pod's namespaces are kept by, the names' server, NATS
-# of the version that the product is tested with, and this machine's PostgreSQL.
+# Builds the images of a cluster that are not part of the product, without a registry, into
+# build/kubernetes/images/*.tar: the image that keeps a pod's namespaces, the DNS server, NATS of the version
+# that the product is tested with, and this machine's PostgreSQL.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../.."
@@ -9,7 +9,7 @@ bin=$(tools/kubernetes/build.sh cluster)
 build=$PWD/build/kubernetes
 mkdir -p "$build/images" "$build/context"
 
-# image NAME: what is in its folder, as images/NAME.Containerfile says.
+# image NAME: builds an image from its folder with images/NAME.Containerfile.
 image() {
   local name=localhost/rotaloom/$1:test buildah=(buildah --storage-driver vfs --root "$build/store" --runroot "$build/run")
   rm -f "$build/images/$1.tar"

@@ -66,7 +66,7 @@ tlsCertFile: $pki/$name.crt
 tlsPrivateKeyFile: $pki/$name.key
 # Secrets that change are in pods after seconds; the default takes a minute.
 syncFrequency: 10s
-# A machine that is short of disk space is no reason to move pods to the other node.
+# Pods must not move to the other node because this machine is short of disk space.
 evictionHard: {memory.available: 100Mi, nodefs.available: 0%, imagefs.available: 0%, nodefs.inodesFree: 0%, imagefs.inodesFree: 0%}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99

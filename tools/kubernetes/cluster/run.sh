@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs a command beside a fresh cluster of Kubernetes with two nodes, and takes the cluster
-# away when the command has ended: tools/kubernetes/cluster/run.sh COMMAND [ARGUMENT...]
+# Runs a command beside a new cluster of Kubernetes with two nodes, and removes the cluster
+# when the command has ended: tools/kubernetes/cluster/run.sh COMMAND [ARGUMENT...]
 #
-# Nothing of it is seen on this machine but processes, a folder and groups of processes
-# (cgroups): it has namespaces of its own for processes, mounts and the network, and its
-# first process takes all of it along. The command is in those namespaces too. It finds
+# On this machine, only its processes, a folder and groups of processes (cgroups) are visible:
+# the cluster has its own namespaces for processes, mounts and the network, and everything
+# ends with its first process. The command runs in these namespaces, too. It finds
 # kubectl on PATH, KUBECONFIG, and the cluster's folder as ROTALOOM_CLUSTER. The nodes have the
 # images in build/images and build/kubernetes/images, each by its tag and as `next`.
-# What was logged goes to build/kubernetes/log. Needs root.
+# Logs go to build/kubernetes/log. Needs root.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repository=$(cd "$here/../../.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the chart relies on of the official image: PGDATA, POSTGRES_PASSWORD_FILE, scripts that
-# are run once, and arguments of the server.
+# The features of the official image that the chart relies on: PGDATA, POSTGRES_PASSWORD_FILE, scripts that
+# run once, and arguments of the server.
 set -eu
 if ! [ -s "$PGDATA/PG_VERSION" ]; then
   initdb -D "$PGDATA" -U postgres --pwfile="$POSTGRES_PASSWORD_FILE" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8
