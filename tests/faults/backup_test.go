@@ -16,10 +16,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// The drill of docs/operations/backup.md: a base backup and the log since then bring back
-// the moment that is asked for, on an empty server and an empty broker.
-func TestRestoredToAMoment(t *testing.T) {
-	w := newFixtureOf(t, launch.DeployedDurably(t, withSettings()...))
+// TestDatabasesAreRestoredToAMoment runs the drill of docs/operations/backup.md: a base backup and the log
+// after it restore a chosen moment on an empty server with an empty broker.
+func TestDatabasesAreRestoredToAMoment(t *testing.T) {
+	w := newFixtureOn(t, launch.DeployedDurably(t, withSettings()...))
 	w.archiveLog()
 	crew, assigned := w.working(200, first)
 	backup := filepath.Join(t.TempDir(), "backup")
@@ -59,8 +59,8 @@ func TestRestoredToAMoment(t *testing.T) {
 	w.verify()
 }
 
-// One database that is restored to an earlier moment than those beside it becomes whole by
-// itself: it asks their owners for what it lacks, and what it publishes is believed again.
+// One database is restored to an earlier moment than its neighbours. It catches up without help: it
+// asks the owners for the data that it lacks, and its neighbours accept its events again.
 func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
 	crew, assigned := w.working(200, first)
@@ -69,7 +69,7 @@ func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	dump := filepath.Join(t.TempDir(), "scheduling.dump")
 	command(t, "pg_dump", "--format=custom", "--file="+dump, "--dbname="+w.Postgres.AdminURL("scheduling"))
 
-	w.put(crew.TermID, late)
+	w.putOnTerm(crew.TermID, late)
 	w.awaitShifts(first, late)
 	w.terminate(leaving, monday)
 	w.awaitShifts(nobody, leaving)
@@ -86,21 +86,22 @@ func TestOneDatabaseIsRestoredToBeforeItsNeighbours(t *testing.T) {
 	w.finishRestore()
 	w.logIn()
 
-	// What commons says of who left is there again; scheduling's own changes are not.
+	// The copies of commons' data are current again, so the terminated employees stay out.
+	// Scheduling's own changes since the dump are lost.
 	w.awaitShifts(nobody, append(slices.Clone(leaving), late...))
 	w.awaitShifts(first, sample(staying, 50))
 	w.verify()
-	w.put(crew.TermID, late)
+	w.putOnTerm(crew.TermID, late)
 	w.recreate(crew, assigned.ID, third)
 	w.awaitShifts(third, append(sample(staying, 50), late...))
 	w.verify()
 }
 
-// archive is beside the server's data, in which the server runs: its user may not enter the
+// archive lies beside the server's data. The server works there, and its user may not enter the
 // folders of tests.
 const archive = "../archive"
 
-// archiveLog has the server copy what it logs to the archive, as soon as a piece is full.
+// archiveLog makes the server copy each finished segment of its log to the archive.
 func (w *fixture) archiveLog() {
 	w.t.Helper()
 	folder := filepath.Join(w.PostgresData(), archive)
@@ -108,13 +109,13 @@ func (w *fixture) archiveLog() {
 	w.GiveToServer(w.t, folder)
 	w.query(`ALTER SYSTEM SET archive_mode = 'on'`)
 	w.query(`ALTER SYSTEM SET archive_command = 'cp "%p" "` + archive + `/%f"'`)
-	w.stopServices() // Their connections would break, and whoever uses one at once gets 503.
+	w.stopServices() // Restarting the server breaks their connections, and a caller that uses one at once would get 503.
 	w.StopPostgres(w.t)
 	w.StartPostgres(w.t)
 	w.startServices()
 }
 
-// awaitArchived waits until all that was logged is in the archive.
+// awaitArchived waits until the archive holds everything that was logged.
 func (w *fixture) awaitArchived() {
 	w.t.Helper()
 	var last string
@@ -126,7 +127,7 @@ func (w *fixture) awaitArchived() {
 	})
 }
 
-// query asks the server, as its administrator.
+// query runs a query on the server as its administrator.
 func (w *fixture) query(sql string, into ...any) {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("postgres"))
@@ -155,7 +156,7 @@ func (w *fixture) startServices() {
 	w.AwaitServices(w.t)
 }
 
-// command runs one of PostgreSQL's programs as an operator does.
+// command runs one of PostgreSQL's programs, as an operator does.
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	dayBefore = "2026-01-04" // monday
+	dayBefore = "2026-01-04" // the day before monday
 	forever   = "3000-01-01"
 )
 
-// Without the broker changes are accepted, and applied when it is back; also
-// when it has forgotten all that it ever had.
+// Changes are accepted while the broker is away, and applied when it is back, even if it has lost
+// all its data.
 func TestBrokerIsAway(t *testing.T) {
 	for name, forgets := range map[string]bool{"and remembers": false, "and has forgotten all": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
 			crew, before := w.working(300, second)
-			late := w.crew(100) // who change to crew's term while nothing is published
-			w.put(crew.TermID, late.Persons[:50])
-			w.StopNATS() // before all of that was published
+			late := w.crew(100) // move to crew's term while nothing is published
+			w.putOnTerm(crew.TermID, late.Persons[:50])
+			w.StopNATS() // before all their changes are published
 
-			w.put(crew.TermID, late.Persons[50:])
+			w.putOnTerm(crew.TermID, late.Persons[50:])
 			applied := w.recreate(crew, before.ID, first)
 			p, ok := w.propagation(applied.Propagation)
 			require.True(t, ok)
@@ -48,7 +48,7 @@ func TestBrokerIsAway(t *testing.T) {
 	}
 }
 
-// populatedThrough is the day to which an assignment shows on all schedules.
+// populatedThrough returns the last day on which all schedules show an assignment.
 func (w *fixture) populatedThrough(id int64) string {
 	w.t.Helper()
 	var response struct{ PopulatedThroughDate string }

@@ -9,11 +9,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Each server of a cluster of brokers dies while a change is applied: the change is
-// applied by what is left. Then all of them die at once, and it is applied when they are
-// back.
+// Each server of a broker cluster dies once while a change is applied; the remaining servers apply
+// the change. Then all servers die at once, and the change is applied when they are back.
 func TestBrokersOfAClusterDie(t *testing.T) {
-	w := newFixtureOf(t, launch.DeployedOnCluster(t, withSettings()...))
+	w := newFixtureOn(t, launch.DeployedOnCluster(t, withSettings()...))
 	size := shortOrLong(1_000, 10_000)
 	crew, assigned := w.working(size, first)
 	w.AwaitBrokers(t)
@@ -41,7 +40,7 @@ func TestBrokersOfAClusterDie(t *testing.T) {
 	require.True(t, launch.LoginWorks(t, w.Client, w.Ready))
 }
 
-// begin replaces a pattern and waits until the change is being applied.
+// begin replaces a pattern and waits until the propagator has begun to apply the change.
 func (w *fixture) begin(crew *scenario.Crew, id int64, r rotation) string {
 	w.t.Helper()
 	path := w.recreate(crew, id, r).Propagation

@@ -22,8 +22,8 @@ import (
 
 const builder = patterns + "/builder" // needs no database
 
-// While the database is away, callers are asked to retry later; nothing that was
-// accepted is lost, and no restart of ours is needed.
+// While the database is away, callers are asked to retry later. No accepted change is lost, and
+// none of our processes needs a restart.
 func TestDatabaseIsAway(t *testing.T) {
 	w := newFixture(t)
 	joining := w.crew(50)
@@ -34,9 +34,9 @@ func TestDatabaseIsAway(t *testing.T) {
 		traffic := w.traffic(crew)
 		applied := w.recreate(crew, assigned.ID, r)
 		if round == 0 {
-			w.put(crew.TermID, joining.Persons)
+			w.putOnTerm(crew.TermID, joining.Persons)
 		}
-		w.StopPostgres(t) // in the middle of what follows from that
+		w.StopPostgres(t) // while the change is being propagated
 
 		w.requireUnavailable(crew)
 		require.NoError(t, w.call(http.MethodGet, builder, nil), "a token is verified without the database")
@@ -51,7 +51,7 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// requireUnavailable asks every service for something that it needs the database for.
+// requireUnavailable asks every service for data that only the database has.
 func (w *fixture) requireUnavailable(crew *scenario.Crew) {
 	w.t.Helper()
 	person := scenario.Object{"personInformation": scenario.Object{"person": scenario.Object{
@@ -89,8 +89,8 @@ func applyCreate(crew *scenario.Crew) scenario.Object {
 	}}}
 }
 
-// requireLoginUnavailable: logging in needs the database; its errors are those of
-// OAuth.
+// requireLoginUnavailable requires that a log-in fails with an OAuth error, because it needs the
+// database.
 func (w *fixture) requireLoginUnavailable() {
 	w.t.Helper()
 	target := contract.Target{BaseURL: w.BaseURL, Client: w.Client, Values: map[string]string{
@@ -107,8 +107,7 @@ func (w *fixture) call(method, path string, body any) error {
 	return err
 }
 
-// checkRetryLater says what is wrong with the response to a request that came at
-// a bad moment.
+// checkRetryLater returns an error unless the response asks the caller to retry later.
 func checkRetryLater(err error) error {
 	var refused *scenario.Refused
 	if !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
@@ -119,19 +118,18 @@ func checkRetryLater(err error) error {
 	}
 	var body struct{ ErrorCode, Message string }
 	if bad := json.NewDecoder(bytes.NewReader(refused.Body)).Decode(&body); bad != nil || body.ErrorCode == "" || body.Message == "" {
-		return fmt.Errorf("the body is no error: %w", err)
+		return fmt.Errorf("the body is not an error: %w", err)
 	}
 	return nil
 }
 
-// traffic are callers who go on whatever happens.
+// traffic holds callers that go on after errors.
 type traffic struct {
 	cancel  context.CancelFunc
 	callers sync.WaitGroup
 }
 
-// traffic begins reading and writing. What does not succeed must say that one
-// should come again.
+// traffic begins to read and write. Each failed request must ask the caller to retry later.
 func (w *fixture) traffic(crew *scenario.Crew) *traffic {
 	ctx, cancel := context.WithCancel(w.ctx)
 	running := &traffic{cancel: cancel}
@@ -155,7 +153,7 @@ func (w *fixture) traffic(crew *scenario.Crew) *traffic {
 				if err := call(); err != nil && ctx.Err() == nil {
 					assert.NoError(w.t, checkRetryLater(err))
 				}
-				time.Sleep(5 * time.Millisecond) // Callers are no flood.
+				time.Sleep(5 * time.Millisecond) // pace the callers
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Days that are locked right after an acknowledged move to another term show what that
-// term's pattern puts on them, with and without the broker, and stay so.
+// Days that are locked right after an acknowledged move to another term show the pattern of that
+// term, with and without the broker, and stay so.
 func TestDayLocksFreezeAcknowledgedMoves(t *testing.T) {
 	w := newFixture(t)
 	rounds := shortOrLong(10, 60)
@@ -28,13 +28,13 @@ func TestDayLocksFreezeAcknowledgedMoves(t *testing.T) {
 	w.StopNATS()
 	move(from.Persons[rounds:])
 	w.StartNATS(t)
-	w.put(from.TermID, from.Persons)
+	w.putOnTerm(from.TermID, from.Persons)
 	w.verify()
 	w.requireShifts(second, from.Persons)
 }
 
-// Days that are locked right after acknowledged leave show what it takes of the shifts, with
-// and without the broker, also when the leave is deleted afterwards.
+// Days that are locked right after acknowledged leave show the shifts that the leave replaces or
+// shortens, with and without the broker. They stay so when the leave is deleted afterwards.
 func TestDayLocksFreezeAcknowledgedLeave(t *testing.T) {
 	w := newFixture(t)
 	rounds := shortOrLong(10, 60)
@@ -42,14 +42,14 @@ func TestDayLocksFreezeAcknowledgedLeave(t *testing.T) {
 	frozen := map[int64][]scenario.Object{}
 	enter := func(persons []int64) {
 		for _, person := range persons {
-			free := w.shiftsOf(person)
+			free := w.readShifts(person)
 			edit := w.enterLeave(person)
 			w.lock(person)
-			frozen[person] = w.shiftsOf(person)
+			frozen[person] = w.readShifts(person)
 			require.NotEqual(t, free, frozen[person], "leave takes a shift")
 			_, err := w.api.Call(w.ctx, http.MethodDelete, fmt.Sprint(leaveEdits, "/", edit), nil, nil)
 			require.NoError(t, err)
-			require.Equal(t, frozen[person], w.shiftsOf(person))
+			require.Equal(t, frozen[person], w.readShifts(person))
 		}
 	}
 	enter(crew.Persons[:rounds])
@@ -58,13 +58,13 @@ func TestDayLocksFreezeAcknowledgedLeave(t *testing.T) {
 	w.StartNATS(t)
 	w.verify()
 	for person, shifts := range frozen {
-		require.Equal(t, shifts, w.shiftsOf(person))
+		require.Equal(t, shifts, w.readShifts(person))
 	}
 }
 
 const leaveEdits = "/v1/leave/leave_edits"
 
-// enterLeave gives a person a day of leave, and returns the id of the edit.
+// enterLeave enters a day of leave for a person, and returns the id of the edit.
 func (w *fixture) enterLeave(person int64) int64 {
 	w.t.Helper()
 	var opened struct{ ID int64 }
@@ -81,8 +81,8 @@ func (w *fixture) enterLeave(person int64) int64 {
 	return made[0].ID
 }
 
-// shiftsOf returns the shifts that the schedule of a person shows.
-func (w *fixture) shiftsOf(person int64) []scenario.Object {
+// readShifts returns the shifts that the schedule of a person shows.
+func (w *fixture) readShifts(person int64) []scenario.Object {
 	w.t.Helper()
 	request := scenario.ReadRequest([]int64{person}, lookFrom, lookTo)
 	request["select"] = []string{"SHIFTS"}
@@ -92,7 +92,7 @@ func (w *fixture) shiftsOf(person int64) []scenario.Object {
 	return shown.Shifts
 }
 
-// lock locks the days that are looked at.
+// lock locks the days from lookFrom through lookTo.
 func (w *fixture) lock(person int64) {
 	w.t.Helper()
 	_, err := w.api.Call(w.ctx, http.MethodPost, "/v1/scheduling/schedule/daylocks/apply_create", scenario.Object{

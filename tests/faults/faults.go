@@ -1,9 +1,9 @@
 // Package faults shows that the product keeps its promises during faults: processes are killed, the
-// broker and the database go down and come back, changes race. Every test uses real processes, over
-// the network only.
+// broker and the database go down and come back, and changes race. Every test uses real processes,
+// over the network only.
 //
 // The short form runs with all other tests. ROTALOOM_FAULTS=long makes the tests larger and repeats
-// them more often; ROTALOOM_FAULTS=ci does that only for the tests that kill processes, which CI
-// has time for. ROTALOOM_OWN_WRITES=1000 sets the number of employees whose clients read their own
-// writes.
+// them more often. ROTALOOM_FAULTS=ci does so only for the tests that kill processes, which fit
+// into the time of CI. ROTALOOM_OWN_WRITES=1000 sets the number of employees whose clients read
+// their own writes.
 package faults

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// waitTimeout is how long anything may take to become right again.
+	// waitTimeout bounds how long the product may take to recover.
 	waitTimeout = 90 * time.Second
 	monday      = "2026-01-05"
 	hired       = "2026-01-01"
 	patterns    = "/v1/scheduling/employment_term_schedule_patterns"
 )
 
-// shortOrLong chooses a number by the form of the run.
+// shortOrLong returns the number for the form of the run: short or long.
 func shortOrLong(short, long int) int { return byForm(short, short, long) }
 
-// byForm chooses a number by the form of the run, of which CI has one of its own.
+// byForm returns the number for the form of the run: short, CI or long.
 func byForm(short, ci, long int) int {
 	switch os.Getenv("ROTALOOM_FAULTS") {
 	case "ci":
@@ -40,7 +40,7 @@ func byForm(short, ci, long int) int {
 	return short
 }
 
-// fixture is the product as separate processes, and a way to call it.
+// fixture is a deployment of separate processes, with a client.
 type fixture struct {
 	*launch.Deployment
 	t   *testing.T
@@ -50,18 +50,19 @@ type fixture struct {
 
 func newFixture(t *testing.T, settings ...string) *fixture {
 	t.Helper()
-	return newFixtureOf(t, launch.Deployed(t, withSettings(settings...)...))
+	return newFixtureOn(t, launch.Deployed(t, withSettings(settings...)...))
 }
 
-// withSettings are the settings of all programs in these tests, and those of one test.
+// withSettings returns the settings of all programs in these tests, followed by the settings of one
+// test.
 func withSettings(own ...string) []string {
-	// Whoever waits for a sweep waits for seconds, not for minutes.
+	// The sweep runs every second, so that tests which wait for it take seconds, not minutes.
 	return append([]string{
 		"ROTALOOM_LOG_LEVEL=warn", "ROTALOOM_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_PROPAGATION_SWEEP_AFTER=1s",
 	}, own...)
 }
 
-func newFixtureOf(t *testing.T, d *launch.Deployment) *fixture {
+func newFixtureOn(t *testing.T, d *launch.Deployment) *fixture {
 	t.Helper()
 	return &fixture{Deployment: d, t: t, ctx: t.Context(), api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}}
 }
@@ -81,14 +82,14 @@ func (w *fixture) assign(crew *scenario.Crew, r rotation) scenario.Assignment {
 	return a
 }
 
-// working is a crew of which everybody works a rotation, as the schedule shows.
-// Who works is known by then wherever it must be.
+// working returns a crew whose schedules show a rotation. It waits until the services that copy
+// employments know them.
 func (w *fixture) working(size int, r rotation) (*scenario.Crew, scenario.Assignment) {
 	w.t.Helper()
 	crew := w.crew(size)
 	assigned := w.assign(crew, r)
 	for persons := range slices.Chunk(crew.Persons, 200) {
-		launch.Await(w.t, waitTimeout, "everybody works on monday", func() bool {
+		launch.Await(w.t, waitTimeout, "all employees work on monday", func() bool {
 			shifts, err := scenario.ReadShifts(w.ctx, w.api, persons, monday, monday)
 			require.NoError(w.t, err)
 			return len(shifts) == len(persons)
@@ -107,7 +108,7 @@ func (w *fixture) recreate(crew *scenario.Crew, id int64, r rotation) (a scenari
 	return a
 }
 
-// propagation reads a propagation, and returns false while the service is away.
+// propagation reads a propagation; ok is false while the service is away.
 func (w *fixture) propagation(path string) (p scenario.Propagation, ok bool) {
 	w.t.Helper()
 	_, err := w.api.Call(w.ctx, http.MethodGet, path, nil, &p)
@@ -118,15 +119,14 @@ func (w *fixture) propagation(path string) (p scenario.Propagation, ok bool) {
 	return p, true
 }
 
-// finish waits until a propagation has reached that many employees, each of
-// them once.
+// finish waits until a propagation has reached the given number of employees, each of them once.
 func (w *fixture) finish(path string, employees int) {
 	w.t.Helper()
 	p := w.finishAny(path)
 	require.EqualValues(w.t, employees, p.EmployeesTotal)
 }
 
-// finishAny waits until a propagation has reached everybody whom it concerns.
+// finishAny waits until a propagation has finished, with any number of employees.
 func (w *fixture) finishAny(path string) (p scenario.Propagation) {
 	w.t.Helper()
 	launch.Await(w.t, waitTimeout, path+" finishes", func() bool {
@@ -139,14 +139,14 @@ func (w *fixture) finishAny(path string) (p scenario.Propagation) {
 	return p
 }
 
-// isUnavailable reports whether a response says that something will be back soon.
+// isUnavailable reports whether a response asks the caller to retry later.
 func isUnavailable(err error) bool {
 	var refused *scenario.Refused
 	return errors.As(err, &refused) && refused.Status == http.StatusServiceUnavailable
 }
 
-// verify waits until all propagations have finished, and has the operator's
-// command compare what is stored with the rules, and the copies with their owners.
+// verify waits until all propagations have finished. Then the operator's command compares the
+// stored shifts with the rules, and the copies with their owners.
 func (w *fixture) verify() {
 	w.t.Helper()
 	propagator := filepath.Join(launch.Root(w.t), "bin", "test", "propagator")
@@ -163,34 +163,32 @@ func (w *fixture) verify() {
 	})
 }
 
-// The days that are looked at.
+// lookFrom and lookTo are the first and the last day whose schedule the tests read.
 const lookFrom, lookTo = "2026-03-02", "2026-03-29"
 
-// requireShifts compares what the schedules of employees show with what the
-// rotation says.
+// requireShifts compares the schedules of employees with the shifts of the rotation.
 func (w *fixture) requireShifts(r rotation, employees []int64) {
 	w.t.Helper()
 	shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
 	require.NoError(w.t, err)
-	require.Equal(w.t, r.expected(employees, lookFrom, lookTo), shown(shifts))
+	require.Equal(w.t, r.expectedEntries(employees, lookFrom, lookTo), shownEntries(shifts))
 }
 
-// awaitShifts waits until the schedules of employees show what the rotation
-// says.
+// awaitShifts waits until the schedules of employees show the shifts of the rotation.
 func (w *fixture) awaitShifts(r rotation, employees []int64) {
 	w.t.Helper()
-	expected := r.expected(employees, lookFrom, lookTo)
+	expected := r.expectedEntries(employees, lookFrom, lookTo)
 	launch.Await(w.t, waitTimeout, "the schedules show the rotation", func() bool {
 		shifts, err := scenario.ReadShifts(w.ctx, w.api, employees, lookFrom, lookTo)
 		if isUnavailable(err) {
 			return false
 		}
 		require.NoError(w.t, err)
-		return maps.Equal(expected, shown(shifts))
+		return maps.Equal(expected, shownEntries(shifts))
 	})
 }
 
-// sample picks employees from everywhere in a list.
+// sample picks employees at even distances in a list.
 func sample(employees []int64, size int) []int64 {
 	var picked []int64
 	for i := range min(size, len(employees)) {
@@ -199,7 +197,7 @@ func sample(employees []int64, size int) []int64 {
 	return picked
 }
 
-// retry repeats a call while the response is that something will be back soon.
+// retry repeats a call while the response asks the caller to retry later.
 func (w *fixture) retry(what string, call func() error) {
 	w.t.Helper()
 	launch.Await(w.t, waitTimeout, what, func() bool {

@@ -21,10 +21,10 @@ import (
 // secondSunday ends two weeks from monday.
 const secondSunday = "2026-01-18"
 
-// minNewIDs is how many ids at least are given after each restore.
+// minNewIDs is the least number of ids that must be assigned after each restore.
 const minNewIDs = 1000
 
-// ids are all ids that were ever given, by kind. They are safe for concurrent use.
+// ids holds all ids that were ever assigned, by kind. It is safe for concurrent use.
 type ids struct {
 	mu    sync.Mutex
 	known map[string]map[int64]bool
@@ -32,7 +32,7 @@ type ids struct {
 
 func newIDs() *ids { return &ids{known: map[string]map[int64]bool{}} }
 
-// give notes ids that must be new.
+// give records ids, and fails if one of them was assigned before.
 func (i *ids) give(t *testing.T, kind string, given ...int64) {
 	t.Helper()
 	i.mu.Lock()
@@ -55,7 +55,7 @@ func (i *ids) count() (n int) {
 	return n
 }
 
-// employee is a person with all that others keep of them.
+// employee is a person with the ids of the records that services keep about them.
 type employee struct {
 	id          int64
 	name, token string
@@ -123,8 +123,8 @@ func (w *fixture) post(path string, body, reply any) {
 	})
 }
 
-// load hires a crew on a rotation, reads the ids of its shifts of two weeks, and edits and
-// enters shifts of some of them.
+// load hires a crew on a rotation and reads the ids of its shifts of two weeks. For some of them,
+// it edits and enters shifts.
 func (w *fixture) load(given *ids, size int, edited int) *scenario.Crew {
 	w.t.Helper()
 	crew, _ := w.working(size, first)
@@ -147,16 +147,16 @@ func (w *fixture) load(given *ids, size int, edited int) *scenario.Crew {
 	return crew
 }
 
-// hiring is what writes while a database is copied, restored and finished.
+// hiring writes while a database is copied, restored and finished.
 type hiring struct {
 	cancel  context.CancelFunc
 	callers sync.WaitGroup
-	// rounds counts the persons of whom everything was written.
+	// rounds counts the persons for whom every record was written.
 	rounds atomic.Int64
 }
 
-// hireLeaveAndEdit begins to hire persons, to give them leave, and to enter and edit their
-// shifts, by two callers at once, until stop. Calls may fail: services are stopped, refuse
+// hireLeaveAndEdit begins to hire persons, to give them leave, and to enter and edit their shifts,
+// with two callers at once, until stop. Calls may fail, because services are stopped, refuse
 // writes, or have lost the person in the meantime. No failure may be an internal error.
 func (w *fixture) hireLeaveAndEdit(given *ids) *hiring {
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -174,14 +174,14 @@ func (w *fixture) hireLeaveAndEdit(given *ids) *hiring {
 				case errors.As(err, &refused):
 					assert.NotEqual(w.t, http.StatusInternalServerError, refused.Status, err)
 				}
-				time.Sleep(20 * time.Millisecond) // Callers are no flood.
+				time.Sleep(20 * time.Millisecond) // pace the callers
 			}
 		})
 	}
 	return h
 }
 
-// hireOne hires one person with leave, and with a shift that is edited.
+// hireOne hires one person with leave, and with a shift that is then edited.
 func (w *fixture) hireOne(ctx context.Context, api scenario.API, given *ids) error {
 	var created struct{ PersonIdentity struct{ PersonKey int64 } }
 	name := scenario.Unique("BUSY")

@@ -23,16 +23,16 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// hook is a program that receives messages, and takes its time.
+// hook is a slow receiver of messages.
 type hook struct {
 	*httptest.Server
 	caFile string
 
 	mu     sync.Mutex
 	secret string
-	// got are the bodies that came, by their webhook-id.
+	// got holds the received bodies, by their webhook-id.
 	got map[string][]string
-	// wrong are what came without a good signature.
+	// wrong holds the errors of messages without a valid signature.
 	wrong []error
 }
 
@@ -44,7 +44,7 @@ func newHook(t *testing.T) *hook {
 		if err != nil {
 			return // The sender was killed.
 		}
-		time.Sleep(rand.N(50 * time.Millisecond)) // The work of a receiver, in which the sender may die.
+		time.Sleep(rand.N(50 * time.Millisecond)) // the work of a receiver, during which the sender may be killed
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		key, err := standardwebhooks.NewWebhook(h.secret)
@@ -63,8 +63,9 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// The process that sends is killed at random moments, again and again. Whatever was
-// accepted arrives; what arrives twice has one id, by which a receiver knows it.
+// The process that sends is killed at random moments, again and again. Every accepted message
+// arrives. A message that arrives twice has the same id both times, so that receivers can recognise
+// it.
 func TestNotifierIsKilled(t *testing.T) {
 	mails, hook := smtptest.Start(t, false, "rotaloom", "a password"), newHook(t)
 	w := newFixture(t,
@@ -101,17 +102,17 @@ func TestNotifierIsKilled(t *testing.T) {
 		for message := range 10 {
 			accepted[w.notify(notification.ID, round*10+message)] = true
 		}
-		if waiting := w.undelivered(); waiting > 0 {
+		if waiting := w.countUndelivered(); waiting > 0 {
 			left := 1 + random.IntN(waiting)
-			launch.Await(t, waitTimeout, fmt.Sprintf("%d of %d wait", left, waiting), func() bool { return w.undelivered() <= left })
+			launch.Await(t, waitTimeout, fmt.Sprintf("%d of %d wait", left, waiting), func() bool { return w.countUndelivered() <= left })
 		}
 		w.Services["platform"].Kill(t)
-		if w.undelivered() > 0 {
+		if w.countUndelivered() > 0 {
 			hits++
 		}
 		w.Start("platform")
 	}
-	launch.Await(t, waitTimeout, "all that waits is delivered", func() bool { return w.undelivered() == 0 })
+	launch.Await(t, waitTimeout, "all that waits is delivered", func() bool { return w.countUndelivered() == 0 })
 	w.requireDelivered(accepted, mails, hook)
 }
 
@@ -138,13 +139,14 @@ func (w *fixture) notify(id int64, number int) string {
 	return out.Messages[0].MessageID
 }
 
-func (w *fixture) undelivered() (n int) {
+func (w *fixture) countUndelivered() (n int) {
 	w.t.Helper()
 	w.readPlatform(`SELECT count(*) FROM notification_delivery WHERE state <> 'DELIVERED'`, &n)
 	return n
 }
 
-// readPlatform reads one value of the platform service's database, past its policies.
+// readPlatform reads one value from the database of the platform service, without row-level
+// security.
 func (w *fixture) readPlatform(sql string, to any) {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("platform"))
@@ -153,7 +155,7 @@ func (w *fixture) readPlatform(sql string, to any) {
 	require.NoError(w.t, conn.QueryRow(w.ctx, sql).Scan(to))
 }
 
-// requireDelivered compares what arrived with what the log says.
+// requireDelivered compares the messages that arrived with the log.
 func (w *fixture) requireDelivered(accepted map[string]bool, mails *smtptest.Server, hook *hook) {
 	w.t.Helper()
 	var logged map[string]string
@@ -161,14 +163,14 @@ func (w *fixture) requireDelivered(accepted map[string]bool, mails *smtptest.Ser
 	var messages []string
 	w.readPlatform(`SELECT array_agg(DISTINCT message_id::text) FROM notification_delivery`, &messages)
 	for id := range accepted {
-		assert.Contains(w.t, messages, id, "what was accepted is in the log")
+		assert.Contains(w.t, messages, id, "each accepted message is in the log")
 	}
 	arrived, texts := map[string]int{}, map[string]string{}
 	for _, m := range mails.Mails() {
 		id := strings.TrimSuffix(strings.TrimPrefix(m.Header.Get("Message-Id"), "<"), "@example.com>")
 		arrived[id]++
 		if before, again := texts[id]; again {
-			assert.Equal(w.t, before, m.To+m.Body, "what comes again is the same")
+			assert.Equal(w.t, before, m.To+m.Body, "a repeated mail is the same")
 		}
 		texts[id] = m.To + m.Body
 	}
@@ -178,7 +180,7 @@ func (w *fixture) requireDelivered(accepted map[string]bool, mails *smtptest.Ser
 	for id, bodies := range hook.got {
 		arrived[id] += len(bodies)
 		for _, body := range bodies {
-			assert.Equal(w.t, bodies[0], body, "what comes again is the same")
+			assert.Equal(w.t, bodies[0], body, "a repeated message is the same")
 		}
 	}
 	again := 0

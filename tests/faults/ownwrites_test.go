@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// writers are the clients that write and read at the same time.
+	// writers is the number of clients that write and read at the same time.
 	writers = 4
-	// The days that are read, of which one has leave and another one time off.
+	// Clients read these days; leaveDay has leave and freeDay has time off.
 	ownFrom, ownTo    = "2026-03-02", "2026-03-06"
 	leaveDay, freeDay = "2026-03-03", "2026-03-05"
 	granted           = 24
 )
 
-// Clients that put an employee on a term, enter leave or grant time off read it immediately in
-// the schedule, the timecard and the accrual balance, while others write and read. They wait for
-// nothing, and repeat nothing. ROTALOOM_OWN_WRITES says how many employees there are.
+// Clients put an employee on a term, enter leave or grant time off. They read it immediately in the
+// schedule, the timecard and the accrual balance, while others write and read. They neither wait
+// nor repeat requests. ROTALOOM_OWN_WRITES sets the number of employees.
 func TestClientsReadTheirOwnWrites(t *testing.T) {
 	rounds := 40
 	if text := os.Getenv("ROTALOOM_OWN_WRITES"); text != "" {
@@ -56,7 +56,7 @@ func TestClientsReadTheirOwnWrites(t *testing.T) {
 	w.verify()
 }
 
-// ownWrites are employees whose writes are read immediately.
+// ownWrites holds the employees whose writes are read immediately.
 type ownWrites struct {
 	*fixture
 	persons         []int64
@@ -127,7 +127,7 @@ func (w *ownWrites) hire(size int) {
 	require.Len(w.t, w.persons, size)
 }
 
-// known is what a client knows of an employee because it has written it.
+// known is the state of an employee that a client expects because of its own writes.
 type known struct {
 	label       string
 	leave, free bool
@@ -181,7 +181,7 @@ func (w *ownWrites) round(person int64) error {
 	return w.read("after time off was cancelled", person, now)
 }
 
-// enter gives an employee a day of leave, which is paid, and returns the id of the edit.
+// enter gives an employee a day of paid leave, and returns the id of the edit.
 func (w *ownWrites) enter(person int64) (int64, error) {
 	var opened struct{ ID int64 }
 	if _, err := w.api.Call(w.ctx, http.MethodPost, leaveCases, medicalLeave(person), &opened); err != nil {
@@ -204,8 +204,8 @@ func (w *ownWrites) enter(person int64) (int64, error) {
 	return made[0].ID, nil
 }
 
-// read reads the schedule, the timecard and the balance of an employee at once, and compares
-// each with what the client knows.
+// read reads the schedule, the timecard and the balance of an employee at once, and compares each
+// with the state that the client expects.
 func (w *ownWrites) read(when string, person int64, now known) error {
 	var group errgroup.Group
 	for what, read := range map[string]func(int64, known) (got, want []string, err error){
@@ -231,7 +231,7 @@ func (w *ownWrites) read(when string, person int64, now known) error {
 	return group.Wait()
 }
 
-// schedule returns what the schedule of an employee shows, and what it must show.
+// schedule returns the entries that the schedule of an employee shows, and the expected ones.
 func (w *ownWrites) schedule(person int64, now known) (got, want []string, err error) {
 	request := scenario.ReadRequest([]int64{person}, ownFrom, ownTo)
 	request["select"] = []string{"SHIFTS", "LEAVEEDITS", "PAYCODEEDITS"}
@@ -266,7 +266,7 @@ func (w *ownWrites) schedule(person int64, now known) (got, want []string, err e
 	return got, want, nil
 }
 
-// timecard returns what the timecard of an employee shows, and what it must show.
+// timecard returns the entries that the timecard of an employee shows, and the expected ones.
 func (w *ownWrites) timecard(person int64, now known) (got, want []string, err error) {
 	var cards []struct {
 		ScheduleShifts []struct{ StartDateTime string }
@@ -302,7 +302,7 @@ func (w *ownWrites) timecard(person int64, now known) (got, want []string, err e
 	return got, want, nil
 }
 
-// balance returns what an employee has left to take, and what that must be.
+// balance returns an employee's available balance, and the expected one.
 func (w *ownWrites) balance(person int64, now known) (got, want []string, err error) {
 	var found []struct {
 		Balances []struct {
@@ -329,7 +329,7 @@ func (w *ownWrites) balance(person int64, now known) (got, want []string, err er
 	return got, []string{fmt.Sprint(left)}, nil
 }
 
-// report fails for each kind of read of which one was stale.
+// report fails for each kind of read that returned stale data.
 func (w *ownWrites) report() {
 	w.t.Helper()
 	for step, reads := range w.reads {

@@ -13,10 +13,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// poisonError is what the database says; no caller may read it.
+// poisonError is the database's error message; callers must never see it.
 const poisonError = "the employee's row is broken: secret-of-the-database"
 
-// poison has the database refuse spans of an employee until the returned function is called.
+// poison makes the database refuse spans of an employee until cure is called.
 func (w *fixture) poison(employee int64) (cure func()) {
 	w.t.Helper()
 	admin := w.scheduling()
@@ -33,7 +33,7 @@ func (w *fixture) poison(employee int64) (cure func()) {
 	}
 }
 
-// namedFailures is what a propagation shows of employees that failed.
+// namedFailures is the part of a propagation that shows the employees that failed.
 type namedFailures struct {
 	State           string
 	EmployeesDone   int64
@@ -46,8 +46,9 @@ type namedFailures struct {
 	}
 }
 
-// One employee's failing write holds up nobody else: twenty changes of the same term, those
-// of another one, and the propagator that is killed while it looks for the employee.
+// The failing write of one employee delays no other employee. There are twenty changes of the same
+// term, a change of another term, and a propagator that is killed while it looks for the failing
+// employee.
 func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 	w := newFixture(t, sweepDisabled)
 	crew, assigned := w.working(30, first)
@@ -72,7 +73,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 	healthy := append(append([]int64{}, crew.Persons[:12]...), crew.Persons[13:]...)
 	w.requireShifts(second, healthy)
 
-	// The propagator is killed while batches are divided.
+	// Kill the propagator while it divides batches.
 	for range byForm(2, 5, 10) {
 		a := w.recreate(crew, last.ID, first)
 		w.Services["propagator"].Kill(t)
@@ -99,7 +100,8 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 	w.verify()
 }
 
-// requireNamed waits until a propagation has reached all but one employee, whom it names.
+// requireNamed waits until a propagation has reached all but one employee, and names that employee
+// as failed.
 func (w *fixture) requireNamed(propagation string, employee, done int64) {
 	w.t.Helper()
 	var p namedFailures
@@ -115,9 +117,8 @@ func (w *fixture) requireNamed(propagation string, employee, done int64) {
 	w.requireFailure(p, employee)
 }
 
-// requireSettled waits until a propagation has done what it can. It names the employee, or
-// it came to the employee while the rotation was the one that they have, so that nothing
-// was to be written.
+// requireSettled waits until a propagation has ended. Either it names the employee as failed, or it
+// reached the employee when the employee already had the rotation, so that it had nothing to write.
 func (w *fixture) requireSettled(propagation string, employee, done int64) {
 	w.t.Helper()
 	var p namedFailures
@@ -138,7 +139,7 @@ func (w *fixture) requireSettled(propagation string, employee, done int64) {
 	}
 }
 
-// requireFailure shows that a propagation names the employee, and no text of the database.
+// requireFailure requires that a propagation names the employee, without any text of the database.
 func (w *fixture) requireFailure(p namedFailures, employee int64) {
 	w.t.Helper()
 	require.Equal(w.t, employee, p.Failures[0].Employee.ID)

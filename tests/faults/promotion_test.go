@@ -14,19 +14,18 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The server of the databases dies while changes run, and the one that follows it takes
-// its place. Callers are asked to retry later, nothing that was acknowledged is lost, and no
-// restart of ours is needed.
+// The database server dies while changes run, and its standby is promoted. Callers are asked to
+// retry later. No acknowledged change is lost, and none of our processes needs a restart.
 func TestStandbyIsPromoted(t *testing.T) {
-	w := newFixtureOf(t, launch.DeployedWithStandby(t, withSettings()...))
+	w := newFixtureOn(t, launch.DeployedWithStandby(t, withSettings()...))
 	joining := w.crew(50)
 	crew, assigned := w.working(shortOrLong(300, 5000), first)
 	traffic, terms := w.traffic(crew), w.createTerms()
 	applied := w.recreate(crew, assigned.ID, second)
-	w.put(crew.TermID, joining.Persons)
+	w.putOnTerm(crew.TermID, joining.Persons)
 	before := terms.count()
 	launch.Await(t, waitTimeout, "more is written", func() bool { return terms.count() > before })
-	w.KillPostgres(t) // in the middle of what follows from that
+	w.KillPostgres(t) // while the changes are being propagated
 
 	w.requireUnavailable(crew)
 	w.Promote(t)
@@ -45,11 +44,11 @@ func TestStandbyIsPromoted(t *testing.T) {
 	launch.Await(t, waitTimeout, "the change is applied", func() bool { return w.populatedThrough(assigned.ID) == forever })
 	w.awaitShifts(second, append(sample(crew.Persons, 50), joining.Persons...))
 	w.verify()
-	// Each service compares the new database before it goes on, auth too.
+	// Each service compares the new database before it goes on, including auth.
 	launch.Await(t, waitTimeout, "users log in", func() bool { return launch.LoginWorks(t, w.Client, w.Ready) })
 }
 
-// terms are employment terms that are created one after the other.
+// terms creates employment terms one after the other.
 type terms struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -57,14 +56,14 @@ type terms struct {
 	ids     []int64
 }
 
-// createTerms begins creating terms, and takes down those that were acknowledged. What
-// does not succeed must say that one should come again.
+// createTerms begins to create terms, and records the acknowledged ones. Each failed request must
+// ask the caller to retry later.
 func (w *fixture) createTerms() *terms {
 	ctx, cancel := context.WithCancel(w.ctx)
 	made := &terms{cancel: cancel}
 	w.t.Cleanup(func() { made.stop() })
 	made.running.Go(func() {
-		pace := time.NewTicker(5 * time.Millisecond) // Callers are no flood.
+		pace := time.NewTicker(5 * time.Millisecond) // pace the caller
 		defer pace.Stop()
 		for ctx.Err() == nil {
 			var created struct{ ID int64 }
@@ -97,7 +96,7 @@ func (m *terms) count() int {
 	return len(m.ids)
 }
 
-// stop ends creating and returns the ids of those that were acknowledged.
+// stop stops creating terms, and returns the ids of the acknowledged ones.
 func (m *terms) stop() []int64 {
 	m.cancel()
 	m.running.Wait()

@@ -23,8 +23,8 @@ func TestPropagatorIsKilled(t *testing.T) {
 	w.killWhileChangesPileUp(crew, assigned.ID, random, byForm(5, 5, 20))
 }
 
-// killAtRandomMoments lets a change recover from each kill before the next one.
-// A kill counts when work was going on.
+// killAtRandomMoments lets a change recover from each kill before the next one. A kill counts only
+// if a change was being applied.
 func (w *fixture) killAtRandomMoments(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
 	size, rotations := len(crew.Persons), []rotation{first, second}
 	began := time.Now()
@@ -36,7 +36,7 @@ func (w *fixture) killAtRandomMoments(crew *scenario.Crew, id int64, random *ran
 	for ; hits < kills; change++ {
 		require.Less(w.t, change, 4*kills, "the moments are never while work is going on")
 		applied := w.recreate(crew, id, rotations[change%2])
-		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // Until the crash.
+		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // until the crash
 		w.Services["propagator"].Kill(w.t)
 		p, ok := w.propagation(applied.Propagation)
 		require.True(w.t, ok)
@@ -52,17 +52,17 @@ func (w *fixture) killAtRandomMoments(crew *scenario.Crew, id int64, random *ran
 	w.verify()
 	w.requireShifts(rotations[(change-1)%2], sample(crew.Persons, 50))
 	if change%2 == 0 {
-		// The last was second, to which the next change would be none.
+		// The schedules show second now; recreating second would change nothing.
 		w.finish(w.recreate(crew, id, first).Propagation, size)
 	}
 }
 
-// killWhileChangesPileUp waits for nothing: in the end the last change holds.
+// killWhileChangesPileUp does not wait for the changes: in the end the last one holds.
 func (w *fixture) killWhileChangesPileUp(crew *scenario.Crew, id int64, random *rand.Rand, kills int) {
 	var open []string
 	for range kills {
 		open = append(open, w.recreate(crew, id, second).Propagation, w.recreate(crew, id, first).Propagation)
-		time.Sleep(time.Duration(random.Int64N(int64(500 * time.Millisecond)))) // Until the crash.
+		time.Sleep(time.Duration(random.Int64N(int64(500 * time.Millisecond)))) // until the crash
 		w.Services["propagator"].Kill(w.t)
 		w.Start("propagator")
 	}

@@ -11,15 +11,14 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Of two changes in quick succession the later one holds, while others read and
-// write.
+// Two changes follow each other quickly while others read and write. The later one holds.
 func TestLaterChangeHolds(t *testing.T) {
 	w := newFixture(t)
 	size := shortOrLong(1000, 5000)
 	crew, assigned := w.working(size, first)
 	traffic := w.traffic(crew)
 	defer traffic.stop()
-	// Each is another one than what holds: to recreate what is there changes nothing.
+	// Each rotation differs from the current one, because recreating the current one changes nothing.
 	rotations := []rotation{second, third, first}
 	for round := range shortOrLong(4, 40) {
 		before, after := rotations[2*round%3], rotations[(2*round+1)%3]
@@ -34,8 +33,8 @@ func TestLaterChangeHolds(t *testing.T) {
 	w.verify()
 }
 
-// Persons move between two terms whose patterns change at the same time. In the
-// end everybody has the last pattern of their last term.
+// Persons move between two terms whose patterns change at the same time. In the end all of them
+// have the last pattern of their last term.
 func TestMembershipsRaceWithPatterns(t *testing.T) {
 	w := newFixture(t)
 	size := shortOrLong(300, 2000)
@@ -47,7 +46,7 @@ func TestMembershipsRaceWithPatterns(t *testing.T) {
 	t.Logf("seed %d", seed)
 
 	var group errgroup.Group
-	termOf := make([]int, len(persons)) // of each share of persons, who move together
+	termOf := make([]int, len(persons)) // the term of each share of persons, who move together
 	const share = 50
 	for begin := 0; begin < len(persons); begin += share {
 		random := rand.New(rand.NewPCG(seed, uint64(begin)))

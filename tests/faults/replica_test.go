@@ -12,15 +12,15 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Whose employment ended while nobody listened, and of whom neither the broker nor the
-// outbox knows any more, works no more all the same: the copy is compared with its owner.
-// Commons follows when the scheduling database is restored from a backup, and forgets who
-// was put on a term in the hour behind that.
-func TestWhatCopiesLackIsRepaired(t *testing.T) {
+// Employments end while scheduling's consumer is away, and neither the broker nor the outbox keeps
+// the events. Scheduling compares its copy with the owner, and the employees no longer have shifts.
+// Then the scheduling database is restored from a backup and forgets which persons were put on a
+// term in the hour after it. Commons follows.
+func TestCopiesAreRepaired(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=500ms")
 	crew, assigned := w.working(100, first)
 	leaving, later := w.crew(20), w.crew(20)
-	w.put(crew.TermID, leaving.Persons)
+	w.putOnTerm(crew.TermID, leaving.Persons)
 	w.awaitShifts(first, leaving.Persons)
 
 	w.Services["scheduling"].Stop(t)
@@ -41,7 +41,7 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.verify()
 
 	w.backup("scheduling")
-	w.put(crew.TermID, later.Persons)
+	w.putOnTerm(crew.TermID, later.Persons)
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
 	w.awaitShifts(second, later.Persons)
 	w.restore("scheduling")
@@ -51,8 +51,8 @@ func TestWhatCopiesLackIsRepaired(t *testing.T) {
 	w.awaitShifts(rotation{cycle: "-"}, later.Persons)
 	w.verify()
 	w.awaitCommons()
-	// What comes behind it is later than all that commons has.
-	w.put(crew.TermID, later.Persons)
+	// Changes after the restore have higher versions than all that commons has seen.
+	w.putOnTerm(crew.TermID, later.Persons)
 	w.finishAny(w.recreate(crew, assigned.ID, second).Propagation)
 	w.awaitShifts(second, later.Persons)
 	w.awaitCommons()
@@ -74,7 +74,7 @@ func (w *fixture) terminate(persons []int64, day string) {
 	require.NoError(w.t, err)
 }
 
-// awaitCommons waits until commons has the spans and the memberships of scheduling.
+// awaitCommons waits until commons has the same spans and memberships as scheduling.
 func (w *fixture) awaitCommons() {
 	w.t.Helper()
 	launch.Await(w.t, waitTimeout, "commons has the spans and memberships of scheduling", func() bool {
@@ -83,7 +83,7 @@ func (w *fixture) awaitCommons() {
 	})
 }
 
-// connect leads to a service's database, past all policies.
+// connect connects to a service's database as a superuser, without row-level security.
 func (w *fixture) connect(service string) *pgx.Conn {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.t.Context(), w.Postgres.AdminURL(service))
@@ -92,7 +92,7 @@ func (w *fixture) connect(service string) *pgx.Conn {
 	return conn
 }
 
-// digest is what a service has of spans or memberships.
+// digest returns a checksum of a service's spans or memberships.
 func (w *fixture) digest(service, table, columns string) (digest int64) {
 	w.t.Helper()
 	conn := w.connect(service)
@@ -101,13 +101,13 @@ func (w *fixture) digest(service, table, columns string) (digest int64) {
 	return digest
 }
 
-// backup keeps a service's database as it is now.
+// backup copies a service's database in its present state.
 func (w *fixture) backup(service string) { w.copyDatabase(service, service+"_backup") }
 
-// restore brings a service's database back to what was kept.
+// restore returns a service's database to the state of its backup.
 func (w *fixture) restore(service string) { w.copyDatabase(service+"_backup", service) }
 
-// copyDatabase makes one database equal to another, while nobody works on either.
+// copyDatabase replaces one database by a copy of another, while no service uses either.
 func (w *fixture) copyDatabase(from, to string) {
 	w.t.Helper()
 	for _, name := range []string{"scheduling", "propagator"} {

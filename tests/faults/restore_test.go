@@ -20,7 +20,7 @@ const (
 	shiftsPath   = "/v1/scheduling/schedule/shifts"
 )
 
-// databases are the services with one, and the programs that work on it.
+// databases lists the services that have a database, with the programs that use it.
 var databases = []struct {
 	service  string
 	programs []string
@@ -41,7 +41,7 @@ func person(number, first, last string) scenario.Object {
 	}}, "jobAssignment": scenario.Object{"jobAssignmentDetails": scenario.Object{"timeZoneName": "Europe/Zurich"}}}
 }
 
-// databaseURLs are the databases as the operator's commands are told of them.
+// databaseURLs returns the databases in the form that the operator's commands take.
 func (w *fixture) databaseURLs(url func(service string) string) string {
 	var urls []string
 	for _, d := range databases {
@@ -50,7 +50,7 @@ func (w *fixture) databaseURLs(url func(service string) string) string {
 	return strings.Join(urls, ";")
 }
 
-// operate runs a command of the operator, which must succeed.
+// operate runs a command of the operator, and requires its success.
 func (w *fixture) operate(args ...string) string {
 	w.t.Helper()
 	out, errs, code := launch.Run(w.t, launch.Build(w.t, "services/standalone/cmd/rotaloom"), nil, args...)
@@ -58,13 +58,13 @@ func (w *fixture) operate(args ...string) string {
 	return out
 }
 
-// finishRestore has the operator's command finish a restore, and returns what it printed.
+// finishRestore runs the operator's command that finishes a restore, and returns its output.
 func (w *fixture) finishRestore() string {
 	w.t.Helper()
 	return w.operate("restore", "finish", "--databases", w.databaseURLs(w.DatabaseURL))
 }
 
-// logIn gets a new token, once the service of auth lets users in.
+// logIn gets a new token, as soon as the auth service lets users log in.
 func (w *fixture) logIn() {
 	w.t.Helper()
 	launch.Await(w.t, waitTimeout, "users log in", func() bool { return launch.LoginWorks(w.t, w.Client, w.Ready) })
@@ -81,7 +81,7 @@ func (w *fixture) awaitRefused(path string, body scenario.Object) {
 	})
 }
 
-// requireUnknown shows that a token is not accepted.
+// requireUnknown requires that a token is not accepted.
 func (w *fixture) requireUnknown(token string) {
 	w.t.Helper()
 	api := w.api
@@ -92,9 +92,8 @@ func (w *fixture) requireUnknown(token string) {
 	})
 }
 
-// requireNothingOf shows that a new employee has none of the leave, shifts and locks of
-// somebody else.
-func (w *fixture) requireNothingOf(id int64) {
+// requireNoRecords requires that a new employee has no leave, shifts or locks of another employee.
+func (w *fixture) requireNoRecords(id int64) {
 	w.t.Helper()
 	request := scenario.ReadRequest([]int64{id}, "2026-03-01", "2026-06-30")
 	request["select"] = []string{"SHIFTS", "LEAVEEDITS", "DAYLOCKS"}
@@ -108,8 +107,8 @@ func (w *fixture) requireNothingOf(id int64) {
 	}
 }
 
-// Whatever database is restored alone, no id is given twice, nobody gets what belonged to
-// a person who was lost, and writes wait until the operator has finished the restore.
+// One database at a time is restored. No id is assigned twice, and no person gets records of a
+// person who was lost. Writes wait until the operator has finished the restore.
 func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 	w := newFixture(t, "ROTALOOM_REPLICA_COMPARE_EVERY=2s", "ROTALOOM_REPLICA_SETTLE=1s")
 	given := newIDs()
@@ -148,7 +147,7 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 		var created struct{ PersonIdentity struct{ PersonKey int64 } }
 		w.post("/v1/commons/persons", fresh, &created)
 		given.give(t, "person", created.PersonIdentity.PersonKey)
-		w.requireNothingOf(created.PersonIdentity.PersonKey)
+		w.requireNoRecords(created.PersonIdentity.PersonKey)
 		restored := given.count()
 		w.employ(given, "NEXT")
 		w.load(given, size, 3)
@@ -161,8 +160,9 @@ func TestNoIdIsGivenTwiceWhenADatabaseIsRestored(t *testing.T) {
 	assert.Contains(t, w.finishRestore(), "nothing to finish")
 }
 
-// The steps of docs/operations/backup.md for all databases: a backup while changes run, and a
-// restore on an empty broker. Nothing that was given after the backup is given again.
+// TestAllDatabasesAreRestored follows the steps of docs/operations/backup.md for all databases: a
+// backup while changes run, and a restore on an empty broker. Ids that were assigned after the
+// backup are not assigned again.
 func TestAllDatabasesAreRestored(t *testing.T) {
 	w := newFixture(t)
 	given := newIDs()

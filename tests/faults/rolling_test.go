@@ -11,13 +11,13 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// rollingLoad is how long callers go on at least.
+// rollingLoad is the least time for which callers go on.
 const rollingLoad = 60 * time.Second
 
-// Every process is ended and started again, one after the other, while callers go on. No
-// request fails, and what was being applied is applied.
+// Every process is ended and started again, one after the other, while callers go on. No request
+// fails, and changes that were being applied are completed.
 func TestRollingRestart(t *testing.T) {
-	w := newFixtureOf(t, launch.DeployedInPairs(t, withSettings()...))
+	w := newFixtureOn(t, launch.DeployedInPairs(t, withSettings()...))
 	crew, assigned := w.working(300, first)
 	began := time.Now()
 	load := w.steadyLoad(crew)
@@ -33,7 +33,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	restarted := time.Since(began)
 	if rounds > 1 {
-		<-time.After(rollingLoad - restarted) // At once when that took longer.
+		<-time.After(rollingLoad - restarted) // The channel is ready at once if the restarts took longer.
 	}
 	calls := load()
 	assert.Greater(t, calls, 100)
@@ -41,8 +41,8 @@ func TestRollingRestart(t *testing.T) {
 	w.verify()
 }
 
-// steadyLoad begins reading and writing, all of which must succeed. What it returns ends
-// that, and returns how many requests there were.
+// steadyLoad begins to read and write; each request must succeed. The returned function ends the
+// load, and returns the number of requests.
 func (w *fixture) steadyLoad(crew *scenario.Crew) func() int {
 	counted := make(chan int)
 	end := make(chan struct{})
@@ -72,7 +72,7 @@ func (w *fixture) steadyLoad(crew *scenario.Crew) func() int {
 				}
 				assert.NoError(w.t, call())
 				n++
-				time.Sleep(10 * time.Millisecond) // Callers are no flood.
+				time.Sleep(10 * time.Millisecond) // pace the callers
 			}
 		}()
 	}

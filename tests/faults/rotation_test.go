@@ -13,7 +13,7 @@ type rotation struct {
 	labels map[string]string // letter -> label of its shift
 }
 
-// Three rotations that agree on no shift, as their labels differ.
+// The labels of the rotations differ, so that no shift fits two of them.
 var (
 	first  = rotation{"EELLNN--", map[string]string{"E": "E1", "L": "L1", "N": "N1"}}
 	second = rotation{"NLE-", map[string]string{"E": "E2", "L": "L2", "N": "N2"}}
@@ -38,14 +38,14 @@ func (r rotation) pattern() scenario.Object {
 	return scenario.Pattern(r.cycle, shifts)
 }
 
-// entry is a shift in words: whose, when, what.
+// entry describes a shift: its employee, times and label.
 func entry(employee int64, start, end, label string) string {
 	return fmt.Sprint(employee, " ", start, " ", end, " ", label)
 }
 
-// expected are the entries of employees from a day to a day, of a rotation whose
-// first day is monday.
-func (r rotation) expected(employees []int64, from, to string) map[string]int {
+// expectedEntries returns the entries of employees between two days, inclusive, for a rotation that
+// begins on monday.
+func (r rotation) expectedEntries(employees []int64, from, to string) map[string]int {
 	entries := map[string]int{}
 	begin, last := day(from), day(to)
 	for d := begin; !d.After(last); d = d.AddDate(0, 0, 1) {
@@ -64,8 +64,8 @@ func (r rotation) expected(employees []int64, from, to string) map[string]int {
 	return entries
 }
 
-// shown are the entries that the schedule shows.
-func shown(shifts []scenario.ShiftOf) map[string]int {
+// shownEntries returns the entries that a schedule shows.
+func shownEntries(shifts []scenario.ShiftOf) map[string]int {
 	entries := map[string]int{}
 	for _, s := range shifts {
 		entries[entry(s.Employee.ID, s.StartDateTime, s.EndDateTime, s.Label)]++
@@ -75,7 +75,7 @@ func shown(shifts []scenario.ShiftOf) map[string]int {
 
 func at(d time.Time, clock string) string { return d.Format(time.DateOnly) + "T" + clock + ":00" }
 
-// day reads a date of this package's own constants.
+// day parses a date that is a constant of this package.
 func day(text string) time.Time {
 	d, err := time.Parse(time.DateOnly, text)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// A service dies in the moment in which it has accepted a change. What follows
-// from the change follows all the same.
+// A service is killed in the moment in which it has accepted a change. The change is still
+// propagated.
 func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 	w := newFixture(t)
 	other := w.crew(50)
@@ -23,12 +23,12 @@ func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 		w.finishAny(applied.Propagation)
 		w.requireShifts(r, sample(crew.Persons, 50))
 
-		// One round moves the others to the term, the next takes them off it.
+		// Each round moves the others to the term, or takes them off it.
 		wanted, term := r, crew.TermID
 		if round%2 == 1 {
 			wanted, term = rotation{cycle: "-"}, other.TermID
 		}
-		w.put(term, other.Persons)
+		w.putOnTerm(term, other.Persons)
 		w.Services["scheduling"].Kill(t)
 		w.Start("scheduling")
 		w.awaitShifts(wanted, other.Persons)
@@ -36,11 +36,10 @@ func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 	}
 }
 
-// put puts persons on a term, as soon as that is possible, from the day of their
-// hire on.
-func (w *fixture) put(term int64, persons []int64) {
+// putOnTerm puts persons on a term from their hire date on, as soon as the service accepts it.
+func (w *fixture) putOnTerm(term int64, persons []int64) {
 	w.t.Helper()
-	const most = 100 // of one request
+	const most = 100 // persons in one request
 	for some := range slices.Chunk(persons, most) {
 		w.retry("persons are put on a term", func() error {
 			return scenario.PutOnTerm(w.ctx, w.api, term, some, hired, forever)

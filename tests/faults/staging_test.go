@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +20,14 @@ import (
 
 const staging = "/v1/commons/payroll/staging/"
 
-// The process that stages payroll is killed while it does, again and again. Each run
-// has the time of every employee once, and takes each earning that is there for it.
+// The process that stages payroll is killed while it works, again and again. Each run stages the
+// time of every employee once, and each available earning once.
 func TestStagingWorkerIsKilled(t *testing.T) {
 	w := newFixture(t)
 	crew := w.crew(byForm(1000, 2000, 5000))
 	w.punchDay(crew.Persons, stagedDay(0))
 	began := time.Now()
-	numbers := w.staged(w.stage(crew.Persons, stagedDay(0)), len(crew.Persons))
+	numbers := w.awaitStaged(w.stage(crew.Persons, stagedDay(0)), len(crew.Persons))
 	undisturbed := time.Since(began)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("%d employees, an undisturbed run takes %s, seed %d", len(numbers), undisturbed, seed)
@@ -39,28 +40,28 @@ func TestStagingWorkerIsKilled(t *testing.T) {
 		w.punchDay(crew.Persons, stagedDay(round))
 		w.earn(numbers, round)
 		run := w.stage(crew.Persons, stagedDay(round))
-		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // Until the crash.
+		time.Sleep(time.Duration(random.Int64N(int64(undisturbed)))) // until the crash
 		w.Services["timekeeping"].Kill(t)
 		w.Start("timekeeping")
 		if w.stagingStatus(run) != "success" {
 			hits++
 		}
-		w.staged(run, len(crew.Persons))
+		w.awaitStaged(run, len(crew.Persons))
 		w.requireRows(run, numbers, round)
 	}
-	// The ledger has each day once: of all days together, nothing is left to stage.
+	// The ledger has each day once: a run over all days finds nothing to stage.
 	run := w.stageDays(crew.Persons, stagedDay(0), stagedDay(last))
-	w.staged(run, len(crew.Persons))
+	w.awaitStaged(run, len(crew.Persons))
 	assert.Empty(t, w.stagedRows(run))
 }
 
-// stagedDay is the day of a round: a run stages only what no run before it has.
+// stagedDay returns the day of a round: each run stages only time that no earlier run has staged.
 func stagedDay(round int) string { return (civil.Of(2026, time.March, 2) + civil.Date(round)).String() }
 
-// punchDay has every employee work eight hours of a day.
+// punchDay lets every employee work eight hours on a day.
 func (w *fixture) punchDay(persons []int64, day string) {
 	w.t.Helper()
-	for part := range slicesOf(persons, 500) {
+	for part := range slices.Chunk(persons, 500) {
 		var punches []scenario.Object
 		for _, id := range part {
 			for _, at := range []string{"08:00:00", "16:00:00"} {
@@ -72,22 +73,10 @@ func (w *fixture) punchDay(persons []int64, day string) {
 	}
 }
 
-func slicesOf[T any](list []T, size int) func(yield func([]T) bool) {
-	return func(yield func([]T) bool) {
-		for len(list) > 0 {
-			n := min(size, len(list))
-			if !yield(list[:n]) {
-				return
-			}
-			list = list[n:]
-		}
-	}
-}
-
-// earn imports an earning of each employee for the day of a round. Its amount is the round.
+// earn imports an earning of each employee for the day of a round. The round is the amount.
 func (w *fixture) earn(numbers []string, amount int) {
 	w.t.Helper()
-	for part := range slicesOf(numbers, 1000) {
+	for part := range slices.Chunk(numbers, 1000) {
 		var earnings []scenario.Object
 		for _, number := range part {
 			earnings = append(earnings, scenario.Object{
@@ -106,7 +95,7 @@ func (w *fixture) stage(persons []int64, day string) string {
 	return w.stageDays(persons, day, day)
 }
 
-// stageDays begins a run over the days from one through another.
+// stageDays begins a run over the days from one to another, inclusive.
 func (w *fixture) stageDays(persons []int64, from, through string) string {
 	w.t.Helper()
 	var run struct{ RequestID string }
@@ -126,8 +115,8 @@ func (w *fixture) stagingStatus(run string) string {
 	return status.Status
 }
 
-// staged waits for the end of a run, and returns the person numbers of its employees.
-func (w *fixture) staged(run string, employees int) []string {
+// awaitStaged waits for the end of a run, and returns the person numbers of its employees.
+func (w *fixture) awaitStaged(run string, employees int) []string {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.stagingStatus(run) == "success" }, waitTimeout, 50*time.Millisecond)
 	var details struct {

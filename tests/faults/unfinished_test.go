@@ -15,10 +15,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// sweepDisabled keeps the sweep away from what stands still.
+// sweepDisabled postpones the sweep, so that it does not resume stalled changes.
 const sweepDisabled = "ROTALOOM_PROPAGATION_SWEEP_AFTER=1h"
 
-// scheduling connects to scheduling's database as a superuser.
+// scheduling connects to the scheduling database as a superuser.
 func (w *fixture) scheduling() *pgx.Conn {
 	w.t.Helper()
 	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("scheduling"))
@@ -27,8 +27,8 @@ func (w *fixture) scheduling() *pgx.Conn {
 	return conn
 }
 
-// hold keeps everybody from changing the spans of a crew until it is released.
-func (w *fixture) hold(crew *scenario.Crew) (release func()) {
+// lockSpans locks the spans of a crew against all changes until release is called.
+func (w *fixture) lockSpans(crew *scenario.Crew) (release func()) {
 	w.t.Helper()
 	tx, err := w.scheduling().Begin(w.ctx)
 	require.NoError(w.t, err)
@@ -38,18 +38,18 @@ func (w *fixture) hold(crew *scenario.Crew) (release func()) {
 	return func() { require.NoError(w.t, tx.Rollback(w.ctx)) }
 }
 
-// A change that the database refuses again and again shows as failed and stays
-// so in sight; what others change is applied meanwhile, and the operator's
-// command goes on with it.
+// A change that the database refuses repeatedly shows as failed, and stays visible as failed.
+// Changes of others are applied in the meantime, and the operator's command resumes the failed
+// change.
 func TestAFailedChangeIsReplayed(t *testing.T) {
 	w := newFixture(t, sweepDisabled, "ROTALOOM_PROPAGATION_MAX_DELIVER=4", "ROTALOOM_DATABASE_STATEMENT_TIMEOUT=1s")
 	crew, assigned := w.working(3, first)
 	other, otherAssigned := w.working(5, first)
-	release := w.hold(crew)
+	release := w.lockSpans(crew)
 	applied := w.recreate(crew, assigned.ID, second)
-	// The change shows as failed once one employee has failed. Here all of them must have
-	// failed: an attempt in progress would fail once more after the operator's command.
-	launch.Await(t, waitTimeout, "the change has failed for everybody", func() bool {
+	// The change shows as failed as soon as one employee has failed. This test waits until all of them
+	// have failed, because an attempt in progress would fail once more after the operator's command.
+	launch.Await(t, waitTimeout, "the change has failed for all employees", func() bool {
 		var p struct {
 			scenario.Propagation
 			EmployeesFailed int64
@@ -77,12 +77,11 @@ func TestAFailedChangeIsReplayed(t *testing.T) {
 	require.Contains(t, errs, "no failed propagation")
 }
 
-// What a process had in hand when it died is another's within six seconds,
-// without the sweep.
-func TestWhatADeadPropagatorHadInHand(t *testing.T) {
+// The work of a process that died is taken over within six seconds, without the sweep.
+func TestWorkOfADeadPropagatorIsTakenOver(t *testing.T) {
 	w := newFixture(t, sweepDisabled)
 	crew, assigned := w.working(300, first)
-	release := w.hold(crew)
+	release := w.lockSpans(crew)
 	applied := w.recreate(crew, assigned.ID, second)
 	admin := w.scheduling()
 	launch.Await(t, waitTimeout, "a worker is at it", func() bool {
@@ -101,9 +100,9 @@ func TestWhatADeadPropagatorHadInHand(t *testing.T) {
 	w.verify()
 }
 
-// The broker has lost the hint, and the outbox no longer has it: the sweep of
-// the running propagator is the only one that can know.
-func TestTheSweepRuns(t *testing.T) {
+// The broker has lost the hint, and the outbox no longer has it. Only the sweep of the running
+// propagator can find the change.
+func TestTheSweepFindsLostChanges(t *testing.T) {
 	w := newFixture(t)
 	crew, assigned := w.working(20, first)
 	w.Services["propagator"].Stop(t)

@@ -34,7 +34,7 @@ type check struct {
 	StartDateOffset int
 	ReadFrom        string
 	ReadTo          string
-	// Day and letter of every shift.
+	// Shifts holds the day and the letter of every shift.
 	Shifts [][2]string
 }
 

@@ -24,7 +24,7 @@ const (
 	// loadFor is how long each version is under load.
 	loadFor = 20 * time.Second
 	callers = 4
-	// waitTimeout is how long propagations may take that the load has begun.
+	// waitTimeout bounds how long the propagations of the load may take.
 	waitTimeout = 2 * time.Minute
 )
 
@@ -34,8 +34,9 @@ var commands = []string{
 	"./services/scheduling/cmd/scheduling", "./services/scheduling/cmd/propagator", "./services/platform/cmd/platform",
 }
 
-// Migrations run before the programs are replaced, so the old ones meet the new schema. No
-// request may fail because of it, nothing they write may be wrong for the new ones.
+// Migrations run before the programs are replaced, so the old programs meet the new schema. No
+// request may fail because of it, and the new programs must read everything that the old ones
+// write.
 func TestOldProgramsServeOnTheNewSchema(t *testing.T) {
 	from, binaries := older(t)
 	added := git(t, "diff", "--name-only", "--diff-filter=A", from, "HEAD", "--", "*/migrations/*.sql")
@@ -50,20 +51,20 @@ func TestOldProgramsServeOnTheNewSchema(t *testing.T) {
 	}
 	d.AwaitServices(t)
 	verify(t, d)
-	t.Logf("those of the tree made %d", load(t, d))
+	t.Logf("the programs of the tree applied %d changes", load(t, d))
 	verify(t, d)
 }
 
-// schemaBreaks are the migrations that refuse the data of older builds: programs from before
-// them cannot serve on the schema of the tree.
+// schemaBreaks lists the migrations that refuse the data of older builds. Programs from before
+// these migrations cannot serve on the schema of the tree.
 var schemaBreaks = []string{"services/scheduling/migrations/0033_terms_and_memberships.sql"}
 
-// candidates is how many commits are looked at for one that builds.
+// candidates bounds how many commits are tried until one builds.
 const candidates = 10
 
-// older is the commit whose programs are tried, with their folder: ROTALOOM_UPGRADE_FROM, or
-// the newest one that builds of those before the last that added a migration. Where that is
-// a break of the schema, it is the commit with the break itself.
+// older returns the commit whose programs are tried, with their folder. It is
+// ROTALOOM_UPGRADE_FROM, or the newest commit before the last added migration that builds. If that
+// migration breaks the schema, it is the commit that added the migration.
 func older(t *testing.T) (commit, binaries string) {
 	t.Helper()
 	commits := []string{os.Getenv("ROTALOOM_UPGRADE_FROM")}
@@ -77,7 +78,7 @@ func older(t *testing.T) (commit, binaries string) {
 		}
 	}
 	for _, commit := range commits {
-		binaries, err := build(t, commit)
+		binaries, err := buildCommit(t, commit)
 		if err == nil {
 			return commit, binaries
 		}
@@ -96,8 +97,8 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// build builds the programs of a commit, and returns their folder.
-func build(t *testing.T, commit string) (binaries string, err error) {
+// buildCommit builds the programs of a commit, and returns their folder.
+func buildCommit(t *testing.T, commit string) (binaries string, err error) {
 	t.Helper()
 	source := t.TempDir()
 	binaries = t.TempDir()
@@ -113,8 +114,8 @@ func build(t *testing.T, commit string) (binaries string, err error) {
 	return binaries, nil
 }
 
-// load has callers hire people, give them rotations and read their schedules, and returns
-// how many changes were applied. No request fails.
+// load lets callers hire people, give them rotations and read their schedules, and returns how many
+// changes were applied. No request may fail.
 func load(t *testing.T, d *launch.Deployment) int64 {
 	t.Helper()
 	api := scenario.API{Target: launch.Login(t, d.Client, d.Ready)}
@@ -137,7 +138,7 @@ func load(t *testing.T, d *launch.Deployment) int64 {
 	return changes.Load()
 }
 
-// round changes the rotation of some people twice, and reads what they then have.
+// round changes the rotation of some people twice, and reads their schedules after each change.
 func round(ctx context.Context, api scenario.API) error {
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
@@ -167,7 +168,8 @@ func round(ctx context.Context, api scenario.API) error {
 	return err
 }
 
-// verify has the programs that serve compare what is stored with the rules.
+// verify runs the verify command of the serving programs, which compares the stored shifts with the
+// rules.
 func verify(t *testing.T, d *launch.Deployment) {
 	t.Helper()
 	launch.Await(t, waitTimeout, "all propagations have finished, and nothing differs", func() bool {
