@@ -14,8 +14,8 @@ import (
 
 func init() { attack("administrators", removedAdministrators) }
 
-// removedAdministrators shows that who may write persons neither deletes nor locks
-// out an administrator, and that the administrator, who may, is in the trail by name.
+// removedAdministrators shows that callers who may write persons can neither delete nor lock out an
+// administrator, and that the audit log names the administrator who does so with permission.
 func removedAdministrators(t *testing.T, w *fixture) {
 	boss, super := w.person(t, "Super")
 	_, clerk := w.person(t, "Integration")

@@ -19,8 +19,8 @@ import (
 
 func init() { attack("formulas in payroll exports", formulaCells) }
 
-// formulaCells shows that no text which an employee has chosen is a formula in the
-// spreadsheet of whoever opens a payroll export.
+// formulaCells shows that no text chosen by an employee becomes a formula in the spreadsheet of a
+// user who opens a payroll export.
 func formulaCells(t *testing.T, w *fixture) {
 	start := map[string]string{}
 	var refs []int64

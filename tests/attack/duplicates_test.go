@@ -12,8 +12,8 @@ import (
 
 func init() { attack("properties that come twice", duplicateProperties) }
 
-// duplicateProperties shows that no body says one thing to whoever checks it before us, who
-// may read the first of two equal properties, and another thing to us.
+// duplicateProperties shows that a body with two equal properties is refused. A proxy that checks
+// bodies may read the first of them while the server would read the second.
 func duplicateProperties(t *testing.T, w *fixture) {
 	number := scenario.Unique("twice")
 	for name, c := range map[string]struct{ path, body string }{

@@ -21,21 +21,20 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// password is what everybody logs in with whom a fixture makes.
+// password is the password of every user that a fixture creates.
 const password = "Correct-horse-battery-41"
 
 // long reports whether the attacks run in their long form.
 func long() bool { return os.Getenv("ROTALOOM_ATTACK") == "long" }
 
-// shared are the attacks on the one server of TestAttacks.
+// shared lists the attacks that run on the one server of TestAttacks.
 var shared []struct {
 	name string
 	run  func(t *testing.T, w *fixture)
 }
 
-// attack registers an attack on the shared server. Attacks run side by side: each makes
-// what it works on, with names of its own (scenario.Unique), and uses up nothing that
-// others need.
+// attack registers an attack on the shared server. Attacks run side by side: each creates its own
+// objects under unique names (scenario.Unique), and uses up nothing that others need.
 func attack(name string, run func(t *testing.T, w *fixture)) {
 	shared = append(shared, struct {
 		name string
@@ -57,7 +56,7 @@ func TestAttacks(t *testing.T) {
 	w.requireUnharmed(t)
 }
 
-// fixture is the product in one process, and its administrator.
+// fixture is the product in one process, with a client of its administrator.
 type fixture struct {
 	*launch.Server
 	admin scenario.API
@@ -71,11 +70,11 @@ func newFixture(t *testing.T, settings ...string) *fixture {
 	return w
 }
 
-// requireUnharmed holds that the server still lets its administrator in, and that
-// nothing in it panicked or failed with 500.
+// requireUnharmed requires that the administrator can still log in, and that nothing in the server
+// panicked or failed with 500.
 func (w *fixture) requireUnharmed(t *testing.T) {
 	t.Helper()
-	assert.NoError(t, launch.TryLogin(t, w.Client, w.Ready), "the administrator is let in")
+	assert.NoError(t, launch.TryLogin(t, w.Client, w.Ready), "the administrator can log in")
 	log, err := os.ReadFile(w.Log)
 	require.NoError(t, err)
 	for line := range strings.Lines(string(log)) {
@@ -92,7 +91,7 @@ func (w *fixture) requireUnharmed(t *testing.T) {
 	}
 }
 
-// person makes a person with a user account and an access profile, who is logged in.
+// person creates a person with a user account and an access profile, and logs the user in.
 func (w *fixture) person(t *testing.T, profile string) (id int64, api scenario.API) {
 	t.Helper()
 	name := scenario.Unique(strings.ToLower(profile))
@@ -112,7 +111,7 @@ func (w *fixture) person(t *testing.T, profile string) (id int64, api scenario.A
 	return made.PersonIdentity.PersonKey, w.login(t, name)
 }
 
-// login logs a user in whose password is the one of this package.
+// login logs in a user that has the password of this package.
 func (w *fixture) login(t *testing.T, user string) scenario.API {
 	t.Helper()
 	ready := w.Ready
@@ -120,8 +119,8 @@ func (w *fixture) login(t *testing.T, user string) scenario.API {
 	return scenario.API{Target: launch.Login(t, w.Client, ready)}
 }
 
-// tenant makes a tenant, and returns its administrator, who is logged in and calls by
-// the tenant's host name.
+// tenant creates a tenant, and returns a logged-in client of its administrator that uses the
+// tenant's host name.
 func (w *fixture) tenant(t *testing.T, name string) scenario.API {
 	t.Helper()
 	host := name + ".example.org"
@@ -135,7 +134,7 @@ func (w *fixture) tenant(t *testing.T, name string) scenario.API {
 	}
 	client := &http.Client{Transport: hosted{host, w.Client.Transport}, Timeout: time.Minute}
 	target := contract.Target{BaseURL: w.BaseURL, Client: client, Values: values}
-	launch.Await(t, time.Minute, "the tenant's administrator is let in", func() bool {
+	launch.Await(t, time.Minute, "the tenant's administrator can log in", func() bool {
 		token, err := contract.Login(t.Context(), target)
 		target.Token = token
 		return err == nil
@@ -143,7 +142,7 @@ func (w *fixture) tenant(t *testing.T, name string) scenario.API {
 	return scenario.API{Target: target}
 }
 
-// hosted calls by a host name.
+// hosted sends requests with a host name.
 type hosted struct {
 	host string
 	http.RoundTripper
@@ -155,14 +154,14 @@ func (h hosted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// reply is what came back.
+// reply is a response with its whole body.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// send makes a request as it is described; the token and the body may be empty.
+// send sends a request; the token and the body may be empty.
 func (w *fixture) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
@@ -181,7 +180,7 @@ func (w *fixture) send(ctx context.Context, token, method, path string, body []b
 	return reply{response.StatusCode, response.Header, text}, err
 }
 
-// memory is what a process holds at a time, in bytes (VmRSS of Linux).
+// memory returns the resident memory of a process in bytes (VmRSS of Linux).
 func memory(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(pid), "status"))

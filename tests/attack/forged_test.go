@@ -12,7 +12,7 @@ import (
 
 func init() { attack("forged tokens", forgedTokens) }
 
-// forgedTokens shows that a token counts as it was signed, or not at all.
+// forgedTokens shows that a token is refused unless it is exactly as it was signed.
 func forgedTokens(t *testing.T, w *fixture) {
 	_, employee := w.person(t, "Employee")
 	parts := strings.Split(employee.Token, ".")

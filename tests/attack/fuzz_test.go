@@ -29,20 +29,19 @@ import (
 const (
 	shortFuzz = 3_000
 	longFuzz  = 200_000
-	// fuzzers ask at a time.
+	// fuzzers is the number of concurrent senders.
 	fuzzers = 8
-	// checkEvery is after how many requests the administrator logs in again.
+	// checkEvery is the number of requests after which the administrator logs in again.
 	checkEvery = 1_000
-	// maxGrowth is what memory may grow by in the second half, in bytes.
+	// maxGrowth bounds the growth of memory in the second half of the run, in bytes.
 	maxGrowth = 128 << 20
 )
 
-// Every operation is asked by what somebody may send who knows the contract: requests
-// that were good but for a few changes, and requests made from the descriptors, with
-// values at and over every bound, of other types, huge, deep, and with another tenant's
-// ids and names. ROTALOOM_ATTACK_SEED repeats a run, ROTALOOM_ATTACK_REQUESTS says which
-// request is its last, and ROTALOOM_ATTACK_FROM which one comes first: the end of a long
-// run is tried again without its beginning.
+// Every operation is called with requests that an attacker who knows the contract might send. Some
+// are valid requests with a few changes. Others are generated from the descriptors, with values at
+// and over every bound, of wrong types, huge, deep, or with ids and names of another tenant.
+// ROTALOOM_ATTACK_SEED repeats a run, ROTALOOM_ATTACK_FROM sets its first request, and
+// ROTALOOM_ATTACK_REQUESTS its last.
 func TestEveryOperationIsFuzzed(t *testing.T) {
 	t.Parallel()
 	seed := uint64(1) // The short form is the same every time.
@@ -74,7 +73,7 @@ func TestEveryOperationIsFuzzed(t *testing.T) {
 	w.requireUnharmed(t)
 }
 
-// numberFrom is the number in an environment variable, or another one without it.
+// numberFrom returns the number in an environment variable, or a default.
 func numberFrom(t *testing.T, variable string, otherwise int64) int64 {
 	t.Helper()
 	given := os.Getenv(variable)
@@ -86,32 +85,32 @@ func numberFrom(t *testing.T, variable string, otherwise int64) int64 {
 	return number
 }
 
-// fuzz is a run with what it found.
+// fuzz is a run with its findings.
 type fuzz struct {
 	w     *fixture
 	seed  uint64
 	calls []httpOperation
 	words words
-	// good are requests that got a success.
+	// good holds requests that succeeded, by operation.
 	good map[string][]request
-	// secrets are texts of another tenant: whoever does not send one must not see it.
+	// secrets matches texts of the other tenant that no response may contain, unless the request sent
+	// them.
 	secrets *regexp.Regexp
 	other   []string // ids and names of the other tenant
 
 	next     atomic.Int64
-	statuses sync.Map // of counters, by status
+	statuses sync.Map // counters, by status
 	mu       sync.Mutex
 	token    string
-	faults   map[string]string // by operation and what is wrong
+	faults   map[string]string // by operation and kind of fault
 	reached  map[string]int    // successes, by operation
-	// changes were made since the last but one log-in, before and since the last one.
+	// changes lists the changes between the last two log-ins, and since the last one.
 	changes [2][]string
-	// ended is set when the administrator is not let in any more, and nothing that
-	// follows would say anything.
+	// ended is set when the administrator can no longer log in; later results would mean nothing.
 	ended atomic.Bool
 }
 
-// request is what is sent.
+// request is one request of the fuzzer.
 type request struct {
 	call         httpOperation
 	method, path string
@@ -119,7 +118,7 @@ type request struct {
 	none         bool // no body at all
 }
 
-// newFuzz fills two tenants, of which one attacks the other.
+// newFuzz fills two tenants; one of them attacks the other.
 func newFuzz(t *testing.T, w *fixture, seed uint64) *fuzz {
 	t.Helper()
 	f := &fuzz{
@@ -151,8 +150,8 @@ func newFuzz(t *testing.T, w *fixture, seed uint64) *fuzz {
 	return f
 }
 
-// ownedValues returns texts of a tenant that are kept secret, and ids and names that are
-// not: those are sent, and may so come back as somebody else's.
+// ownedValues returns the secret texts of a tenant, and its ids and names. Ids and names are not
+// secret: the fuzzer sends them, and may receive them as values of its own tenant.
 func ownedValues(asked []contract.RecordedStep) (secrets *regexp.Regexp, known []string) {
 	var hidden []string
 	for _, a := range asked {
@@ -171,14 +170,14 @@ func ownedValues(asked []contract.RecordedStep) (secrets *regexp.Regexp, known [
 	return secrets, slices.Compact(slices.Sorted(slices.Values(known)))
 }
 
-// elsewhere are contract cases that need rates, which nobody is held to here, or to be
-// the first.
+// elsewhere lists contract cases that do not fit here: they need rate limits, which this server
+// does not apply, or must run first.
 var elsewhere = []string{
 	"platform/rate_limit/refused", "platform/rate_limit/settings", "platform/limit/get", "platform/audit_event/refusals", "scheduling/propagation/read",
 }
 
-// record runs contract cases, up to where they remove what they made; the short form
-// some of them.
+// record runs contract cases up to the steps that delete their objects. The short form runs some of
+// the cases.
 func record(t *testing.T, target contract.Target) []contract.RecordedStep {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
@@ -203,8 +202,7 @@ func record(t *testing.T, target contract.Target) []contract.RecordedStep {
 	return slices.Concat(asked...)
 }
 
-// run sends requests until so many were sent, and returns what memory the server has
-// then.
+// run sends requests up to a number, and returns the memory of the server afterwards.
 func (f *fuzz) run(t *testing.T, until int64) int64 {
 	t.Helper()
 	var all sync.WaitGroup
@@ -242,7 +240,7 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { over = fmt.Sprintf("one reused %t after %s", c.Reused, c.IdleTime) }}
 	got, err := f.w.send(httptrace.WithClientTrace(ctx, trace), token, r.method, r.path, payload)
 	if err != nil {
-		f.found(r, payload, n, fmt.Sprintf("no response: %v, after %s, connection: %s", err, time.Since(began), over))
+		f.addFault(r, payload, n, fmt.Sprintf("no response: %v, after %s, connection: %s", err, time.Since(began), over))
 		return
 	}
 	count, _ := f.statuses.LoadOrStore(got.status, new(atomic.Int64))
@@ -251,21 +249,21 @@ func (f *fuzz) try(ctx context.Context, n int64) {
 	case got.status == http.StatusUnauthorized:
 		f.relogin(ctx, token)
 	case got.status >= 500 && got.status != http.StatusServiceUnavailable:
-		f.found(r, payload, n, fmt.Sprintf("%d %s", got.status, got.body))
-	case got.status == http.StatusRequestHeaderFieldsTooLarge: // The HTTP server says so, in its own words.
-	case strings.HasPrefix(got.header.Get("Content-Type"), "text/csv"): // An export of payroll.
+		f.addFault(r, payload, n, fmt.Sprintf("%d %s", got.status, got.body))
+	case got.status == http.StatusRequestHeaderFieldsTooLarge: // The HTTP server answers this itself, in its own words.
+	case strings.HasPrefix(got.header.Get("Content-Type"), "text/csv"): // an export of payroll
 		f.reach(r, payload, n)
 	case got.status != http.StatusNoContent && !json.Valid(got.body):
-		f.found(r, payload, n, fmt.Sprintf("%d with no JSON: %.200s", got.status, got.body))
+		f.addFault(r, payload, n, fmt.Sprintf("%d with no JSON: %.200s", got.status, got.body))
 	case got.status < 300:
 		f.reach(r, payload, n)
 	}
 	if leaked := f.secrets.Find(got.body); len(leaked) > 0 && !strings.Contains(r.path+string(payload), string(leaked)) {
-		f.found(r, payload, n, fmt.Sprintf("shows %s of another tenant: %.300s", leaked, got.body))
+		f.addFault(r, payload, n, fmt.Sprintf("shows %s of another tenant: %.300s", leaked, got.body))
 	}
 }
 
-// reach notes a request that succeeded.
+// reach records a request that succeeded.
 func (f *fuzz) reach(r request, payload []byte, n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -275,8 +273,8 @@ func (f *fuzz) reach(r request, payload []byte, n int64) {
 	}
 }
 
-// check holds that the administrator is let in. Log-ins go wrong for other requests than
-// those that fail, so that they are looked at while it is known which were made.
+// check requires that the administrator can log in. A log-in fails because of an earlier request,
+// so check it often, while the recent changes are known.
 func (f *fuzz) check(ctx context.Context, n int64) {
 	_, err := contract.Login(ctx, f.w.admin.Target)
 	f.mu.Lock()
@@ -303,29 +301,29 @@ func (f *fuzz) relogin(ctx context.Context, old string) {
 	f.token = token
 }
 
-// lockedOut ends the run, and says what was changed before. The caller holds f.mu.
+// lockedOut ends the run, and reports the changes since the last log-ins. The caller holds f.mu.
 func (f *fuzz) lockedOut(n int64, err error) {
 	if f.ended.Swap(true) {
 		return
 	}
 	made := slices.Concat(f.changes[0], f.changes[1])
-	// What is about log-ins comes first.
+	// Sort requests about log-ins first.
 	slices.SortStableFunc(made, func(a, b string) int {
 		return cmp.Compare(strings.Index(b, "/v1/auth/"), strings.Index(a, "/v1/auth/"))
 	})
-	f.faults["log-in"] = fmt.Sprintf("request %d: the administrator is not let in any more: %v\nafter one of\n%s",
+	f.faults["log-in"] = fmt.Sprintf("request %d: the administrator can no longer log in: %v\nafter one of\n%s",
 		n, err, strings.Join(made[:min(len(made), 200)], "\n"))
 }
 
-// own reports whether a path leads to the client that the administrator is logged in by,
-// which has the same id in every tenant. Its secret and its scopes are the
-// administrator's to change, so that later log-ins fail for good reason.
-func (f *fuzz) own(path string) bool {
+// isOwnClient reports whether a path leads to the client with which the administrator is logged in;
+// its id is the same in every tenant. The administrator may change its secret and scopes, and later
+// log-ins would then fail rightly.
+func (f *fuzz) isOwnClient(path string) bool {
 	own := "/v1/auth/clients/" + f.w.Ready.Credentials.ClientID
 	return path == own || strings.HasPrefix(path, own+"/")
 }
 
-func (f *fuzz) found(r request, payload []byte, n int64, what string) {
+func (f *fuzz) addFault(r request, payload []byte, n int64, what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kind := r.call.name + " " + ids.ReplaceAllString(fmt.Sprintf("%.60s", what), "n")

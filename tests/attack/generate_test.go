@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract"
 )
 
-// words are values that were good for properties, by their names.
+// words holds valid values of properties, by property name.
 type words map[string][]any
 
 func newWords(asked []contract.RecordedStep) words {
@@ -33,7 +33,7 @@ func newWords(asked []contract.RecordedStep) words {
 func (w words) learn(v any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) { // In an order that a seed repeats.
+		for _, name := range slices.Sorted(maps.Keys(v)) { // Sort, so that a seed repeats the order.
 			if len(w[name]) < 50 {
 				w[name] = append(w[name], v[name])
 			}
@@ -46,7 +46,7 @@ func (w words) learn(v any) {
 	}
 }
 
-// generator makes requests by chance.
+// generator makes random requests.
 type generator struct {
 	*rand.Rand
 	words words
@@ -55,18 +55,16 @@ type generator struct {
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// request makes a request of some operation that does not take the fuzzer's own
-// credentials away.
+// request makes a request of some operation that does not revoke the fuzzer's own credentials.
 func (g *generator) request(f *fuzz) request {
 	for {
-		if r := g.any(f); !f.own(r.path) {
+		if r := g.any(f); !f.isOwnClient(r.path) {
 			return r
 		}
 	}
 }
 
-// any makes a request of some operation: a good one that is changed, or one from the
-// descriptors.
+// any makes a request of some operation: a valid one with changes, or one from the descriptors.
 func (g *generator) any(f *fuzz) request {
 	c := f.calls[g.IntN(len(f.calls))]
 	if good := f.good[c.name]; len(good) > 0 && g.chance(70) {
@@ -109,7 +107,7 @@ func (g *generator) query(c httpOperation) string {
 	return "?" + values.Encode()
 }
 
-// id is an id that somebody may have, or nobody.
+// id returns an id that may or may not exist.
 func (g *generator) id() any {
 	switch g.IntN(4) {
 	case 0:
@@ -120,7 +118,7 @@ func (g *generator) id() any {
 	return g.IntN(60)
 }
 
-// number is a number about which somebody may have been careless.
+// number returns a number that programs often handle wrongly.
 func (g *generator) number() any {
 	numbers := []any{
 		0, 1, -1, 2, 127, 128, 255, 256, 32767, 32768, -32769, 65536, 999999999, 2147483647, 2147483648, -2147483649, 4294967296,
@@ -130,7 +128,7 @@ func (g *generator) number() any {
 	return numbers[g.IntN(len(numbers))]
 }
 
-// text is a text about which somebody may have been careless.
+// text returns a text that programs often handle wrongly.
 func (g *generator) text() any {
 	texts := []any{
 		"", " ", "a", "A", "%", "_", "'", "\"", "\\", "/", "a/b", "..", "*", "-", "$1", "{}", "null", "true", "0", "-1", "1", "\t\n", "\u200b", "\u202e", "Ａ", "😀", "ß", "İ",
@@ -142,7 +140,7 @@ func (g *generator) text() any {
 	return texts[g.IntN(len(texts))]
 }
 
-// scalar is a value of a field that is no message.
+// scalar returns a value of a field that is not a message.
 func (g *generator) scalar(f protoreflect.FieldDescriptor) any {
 	if known := g.words[f.JSONName()]; len(known) > 0 && g.chance(60) {
 		return known[g.IntN(len(known))]
@@ -164,7 +162,7 @@ func (g *generator) scalar(f protoreflect.FieldDescriptor) any {
 	return g.number()
 }
 
-// most is how deep messages are made that contain themselves.
+// most bounds the depth of messages that contain themselves.
 const most = 8
 
 // message makes the JSON of a message.
@@ -208,13 +206,13 @@ func (g *generator) field(f protoreflect.FieldDescriptor, depth int) any {
 	for range g.IntN(4) {
 		items = append(items, value())
 	}
-	if len(items) > 0 && g.chance(3) { // Many of one: more than most limits.
+	if len(items) > 0 && g.chance(3) { // Repeat one item more often than most limits allow.
 		return slices.Repeat(items[:1], 1+g.IntN(1200))
 	}
 	return items
 }
 
-// anything is JSON of any kind, which nobody expected.
+// anything returns JSON of any kind that the contract does not expect.
 func (g *generator) anything(depth int) any {
 	switch g.IntN(9) {
 	case 0:
@@ -234,7 +232,7 @@ func (g *generator) anything(depth int) any {
 			return map[string]any{"id": g.anything(depth + 1), "name": g.anything(depth + 1)}
 		}
 	case 8:
-		if g.chance(20) { // Deep.
+		if g.chance(20) { // Nest deeply.
 			return json.RawMessage(strings.Repeat("[", 100) + strings.Repeat("]", 100))
 		}
 	}
@@ -293,7 +291,7 @@ func decode(text []byte, into *any) error {
 	return d.Decode(into)
 }
 
-// encode writes a body; what cannot be written is sent as it is printed.
+// encode writes a body as JSON. A value without a JSON form is written as Go prints it.
 func encode(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

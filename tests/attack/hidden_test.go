@@ -16,8 +16,8 @@ import (
 
 func init() { attack("hidden rows", hiddenRows) }
 
-// hiddenRows shows that an answer about a row that the caller may not see is the one about
-// a row that is not there, also where callers choose names.
+// hiddenRows shows that a response about a row that the caller may not see equals the response
+// about a missing row, also where callers choose names.
 func hiddenRows(t *testing.T, w *fixture) {
 	profile := scenario.Unique("OwnRows")
 	w.create(t, "/v1/auth/access_profiles", `{"name": "`+profile+`", "permissions": ["*"], "rowScope": "OWN", "ownRecordActions": ["*"]}`, nil)
@@ -40,7 +40,7 @@ func hiddenRows(t *testing.T, w *fixture) {
 	require.NoError(t, json.Unmarshal(staged.body, &run))
 	w.create(t, "/v1/commons/payroll/export/async", `{"requestId": "`+run.RequestID+`", "query": "SELECT person_num FROM $Payroll", "exportConfig": {"format": "CSV", "delimiter": ",", "fileName": "pay.csv"}}`, &run)
 
-	// same holds that a request about a hidden row is answered as one about a row that is not there.
+	// same requires the same response about a hidden row and about a missing row.
 	same := func(method, path, body, hidden, unknown string) {
 		t.Helper()
 		ask := func(name string) reply {
@@ -110,5 +110,5 @@ func hiddenRows(t *testing.T, w *fixture) {
 	})
 }
 
-// afdFile is a file of records of the device 71234, in base64, which has two punches.
+// afdFile is a base64 file of records of the device 71234, with two punches.
 const afdFile = "MDAwMDAwMDAwMTExMTIyMjMzMzAwMDE4MSAgICAgICAgICAgICAgUGFkYXJpYSBT428gSm/jbyAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgMDAwMDAwMDAwMDAwNzEyMzQyMDI2LTA3LTAxMjAyNi0wNy0zMTIwMjYtMDgtMDFUMDk6MDA6MDAtMDMwMDAwMzExMkFCQzM0NTAxREUzNU1vZGVsbyAgICAgICAgICAgICAgICAgICAgICAgIDY5RUINCjAwMDAwMDA0MzMyMDI2LTA3LTAxVDA4OjAwOjAwLTAzMDAwMTIzNDU2Nzg5MDlGREI5DQowMDAwMDAwNDQzMjAyNi0wNy0wMVQxNzowMDowMC0wMzAwMDEyMzQ1Njc4OTA5Rjc0Ng0KOTk5OTk5OTk5MDAwMDAwMDAwMDAwMDAwMDAyMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwOQ0K"

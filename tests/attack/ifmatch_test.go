@@ -16,8 +16,8 @@ import (
 
 func init() { attack("If-Match", ifMatches) }
 
-// ifMatches shows that an If-Match says nothing of rows that the caller may not see, and that
-// nothing that is written into one changes an object in another version.
+// ifMatches shows that the response to an If-Match reveals nothing about rows that the caller may
+// not see, and that no value of an If-Match changes an object in another version.
 func ifMatches(t *testing.T, w *fixture) {
 	profile := scenario.Unique("OwnTags")
 	w.create(t, "/v1/auth/access_profiles", `{"name": "`+profile+`", "permissions": ["*"], "rowScope": "OWN", "ownRecordActions": ["*"]}`, nil)
@@ -54,8 +54,8 @@ func ifMatches(t *testing.T, w *fixture) {
 	})
 }
 
-// sendIfMatch makes a request without a body, with an If-Match, and with metadata of that
-// name, which counts for nothing.
+// sendIfMatch sends a request without a body, with an If-Match header and with gRPC metadata of the
+// same name, which the server must ignore.
 func (w *fixture) sendIfMatch(t *testing.T, token, method, path, value string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, w.BaseURL+path, http.NoBody)

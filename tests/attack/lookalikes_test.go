@@ -17,7 +17,7 @@ import (
 
 func init() { attack("names that look like others", lookalikeNames) }
 
-// disguises write a name in another way that people cannot tell from it, or would not.
+// disguises write a name in a way that people cannot, or hardly, tell from it.
 var disguises = map[string]func(string) string{
 	"a space behind":     func(s string) string { return s + " " },
 	"a no-break space":   func(s string) string { return "\u00a0" + s },
@@ -29,11 +29,11 @@ var disguises = map[string]func(string) string{
 	"capital letters":    strings.ToUpper,
 }
 
-// imitation is a name with a Cyrillic letter in a Latin word.
+// imitation replaces a letter of a Latin name by a Cyrillic one.
 func imitation(name string) string { return strings.Replace(name, "o", "\u043e", 1) }
 
-// lookalikeNames shows that a name in disguise makes no second thing, and finds the one that
-// is there, wherever it is sent; and that a name with letters of two scripts makes nothing.
+// lookalikeNames shows that a disguised name does not create a second object, and finds the
+// existing one in every operation. A name with letters of two scripts is refused.
 func lookalikeNames(t *testing.T, w *fixture) {
 	number := scenario.Unique("zoë-o")
 	person := func(number string) scenario.Object {
@@ -67,7 +67,7 @@ func lookalikeNames(t *testing.T, w *fixture) {
 			at := fmt.Sprintf("2026-03-0%dT08:%02d:00", 1+len(name)%9, 10+len(name))
 			status, answer = create(t, "/v1/timekeeping/punches/import", scenario.Object{"punches": []any{scenario.Object{"employee": scenario.Object{"qualifier": other}, "punchDtm": at}}})
 			assert.Equal(t, http.StatusOK, status, answer)
-			assert.Contains(t, answer, number, "the punch is that of the person")
+			assert.Contains(t, answer, number, "the punch belongs to the person")
 			status, answer = create(t, "/v1/payroll/earnings_import", scenario.Object{"earnings": []any{scenario.Object{
 				"refId": uuid.NewString(), "companyCode": "ACME1", "empNo": other, "code": "REG", "chargeDate": "2024-02-05", "hours": "1", "source": "WFM",
 			}}})

@@ -16,9 +16,9 @@ import (
 
 func init() { attack("answers that get lost", lostAnswers) }
 
-// lostAnswers shows of every operation with a body that somebody with no token, who sends
-// all of a body before they look, learns that a token is missing. Sizes go from 1 to 200 kB;
-// where a connection is to be closed, the operating system must not reset it.
+// lostAnswers calls every operation with a body. A client without a token that sends the whole body
+// before it reads must still receive the response that a token is missing. Sizes go from 1 to 200
+// kB. Where the server closes the connection, the operating system must not reset it.
 func lostAnswers(t *testing.T, w *fixture) {
 	n := 0
 	for _, o := range operations(t) {

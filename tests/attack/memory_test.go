@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// maxMemory is what the product may hold while it is attacked, in bytes.
+	// maxMemory bounds the memory of the product during an attack, in bytes.
 	maxMemory = 512 << 20
-	// senders send at a time.
+	// senders is the number of concurrent senders.
 	senders = 50
-	// soon is how long others may wait for a response meanwhile.
+	// soon bounds the response time for other callers during an attack.
 	soon = 5 * time.Second
 )
 
-// Bodies that say least for the memory that they ask for, from many senders at a time,
-// with and without a token, take little memory, and everybody else is served.
+// Many senders at a time send the bodies that need most memory for each byte, with and without a
+// token. The server uses little memory, and still serves all other callers.
 func TestWorstBodies(t *testing.T) {
 	for name, token := range map[string]func(*fixture) string{
 		"anonymous":     func(*fixture) string { return "" },
@@ -50,7 +50,7 @@ func TestWorstBodies(t *testing.T) {
 						b := bodies[n%len(bodies)]
 						got, err := w.send(ctx, token(w), b.method, b.path, b.body)
 						if err != nil {
-							continue // The time is over, or it was cut off as slow; the server is asked below.
+							continue // The time is over, or the server cut off a slow sender. The server is checked below.
 						}
 						sent.Add(1)
 						count, _ := statuses.LoadOrStore(got.status, new(atomic.Int64))
@@ -78,11 +78,11 @@ func TestWorstBodies(t *testing.T) {
 	}
 }
 
-// watch asks for something as somebody else until ctx ends, and returns the most memory
-// that the server had, how many requests were served, and how long the slowest took.
+// watch sends requests of another caller until ctx ends. It returns the greatest memory of the
+// server, the number of requests that were served, and the longest response time.
 func (w *fixture) watch(t *testing.T, ctx context.Context, token string) (most int64, served int, slowest time.Duration) {
 	t.Helper()
-	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // The pause between two looks.
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) { // the pause between two requests
 		began := time.Now()
 		got, err := w.send(t.Context(), token, http.MethodPost, "/v1/scheduling/shift_templates/multi_read", []byte(`{}`))
 		require.NoError(t, err)
@@ -97,13 +97,13 @@ func (w *fixture) watch(t *testing.T, ctx context.Context, token string) (most i
 // body is a request with a body.
 type body struct {
 	method, path string
-	size         int // of an item in memory
+	size         int // of one item in memory
 	body         []byte
 }
 
-// worstBodies returns the worst bodies of the operations: with as many items as fit, and
-// with as many as an edge may just let pass. The short form has those of the operations
-// with the largest messages.
+// worstBodies returns the worst bodies of the operations: with as many items as fit, and with as
+// many as an edge may just accept. The short form has only the operations with the largest
+// messages.
 func worstBodies(t *testing.T) []body {
 	t.Helper()
 	var all []body
@@ -117,7 +117,7 @@ func worstBodies(t *testing.T) []body {
 		}
 		_, path := fill(c.method+" "+c.path, "1")
 		for _, items := range []int{largest, 13 * largest / max(l.size, 1), max(l.most, 1)} {
-			all = append(all, body{c.method, path, l.size, l.filled(items)})
+			all = append(all, body{c.method, path, l.size, l.fillBody(items)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b body) int { return cmp.Compare(b.size, a.size) })

@@ -10,8 +10,8 @@ import (
 
 func init() { attack("names of the caller's choice", chosenNames) }
 
-// chosenNames shows that nobody has another name shown as the server's, where a cache
-// could keep it for others.
+// chosenNames shows that a caller cannot make the server's documents show another host name, which
+// a cache could keep for other callers.
 func chosenNames(t *testing.T, w *fixture) {
 	const discovery = "/api/authentication/.well-known/openid-configuration"
 	for host, status := range map[string]int{"evil.example": http.StatusBadRequest, "192.0.2.7": http.StatusBadRequest, "": http.StatusOK} {

@@ -7,7 +7,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// messageOptions are what a contract says about a message, or nil.
+// messageOptions returns the options of a message in the contract, or nil.
 func messageOptions(m protoreflect.MessageDescriptor) *optionsv1.Message {
 	o, _ := proto.GetExtension(m.Options(), optionsv1.E_Message).(*optionsv1.Message)
 	return o

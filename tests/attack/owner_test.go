@@ -13,9 +13,9 @@ import (
 
 func init() { attack("the secret of one's own client", ownSecret) }
 
-// ownSecret shows that whoever gives the client that they are logged in by a new secret
-// is not locked out: the response has the new one, their token goes on, and only log-ins
-// with the secret of before fail. The fuzz leaves its own client alone because of that.
+// ownSecret shows that callers who give their own client a new secret are not locked out. The
+// response has the new secret, their token stays valid, and only log-ins with the old secret fail.
+// The fuzz leaves its own client alone for this reason.
 func ownSecret(t *testing.T, w *fixture) {
 	var made, changed struct {
 		ClientID string `json:"clientId"`

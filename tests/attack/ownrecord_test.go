@@ -16,7 +16,7 @@ import (
 
 func init() { attack("one's own record", ownRecord) }
 
-// ownEntries are rows of an employee, which somebody else made.
+// ownEntries holds rows of an employee that another user entered.
 type ownEntries struct {
 	employee                                 int64
 	number                                   string
@@ -24,12 +24,12 @@ type ownEntries struct {
 	leaveCase, leaveRule, leaveNote, timeOff int64
 	leaveEdit                                int64
 	earning                                  string
-	// other is somebody else, and rule a leave rule.
+	// other is another employee, and rule is a leave rule.
 	other, rule int64
 }
 
-// ownRequests returns, for each operation that refuses the record of its caller, a request
-// about that record: its path where that has a parameter, and its body.
+// ownRequests returns a request about the caller's own record for each operation that refuses it:
+// its path where that has a parameter, and its body.
 func ownRequests(e ownEntries) map[string]struct{ path, body string } {
 	id := fmt.Sprint(e.employee)
 	me := `{"id": ` + id + `}`
@@ -131,14 +131,14 @@ func ownPattern(employee, start string) string {
 		"shiftTemplate": {"label": "G", "startDateTime": "1900-01-01T08:00:00", "endDateTime": "1900-01-01T12:00:00"}}]}}`
 }
 
-// ownRecord shows that nobody acts on their own record as a manager, whatever else they may
-// do, and that a profile may permit single actions.
+// ownRecord shows that no caller acts on their own record as a manager, with any other permissions,
+// and that a profile may permit single actions.
 func ownRecord(t *testing.T, w *fixture) {
 	profile := scenario.Unique("Everything")
 	w.create(t, "/v1/auth/access_profiles", `{"name": "`+profile+`", "permissions": ["*"], "rowScope": "ALL"}`, nil)
 	e, api := w.entries(t, profile)
 	requests := ownRequests(e)
-	before := w.recordOf(t, e)
+	before := w.readRecord(t, e)
 	operations := map[string]bool{}
 	for _, c := range calls(t) {
 		route := c.method + " " + c.path
@@ -159,11 +159,11 @@ func ownRecord(t *testing.T, w *fixture) {
 		assert.Contains(t, string(got.body), "WRL-00430", "%s returned %d", route, got.status)
 	}
 	for route := range requests {
-		assert.True(t, operations[route], "%s refuses nobody", route)
+		assert.True(t, operations[route], "%s refuses no caller", route)
 	}
-	assert.Equal(t, before, w.recordOf(t, e), "nothing has changed")
+	assert.Equal(t, before, w.readRecord(t, e), "nothing has changed")
 
-	t.Run("what people say of themselves", func(t *testing.T) {
+	t.Run("own data that people may change", func(t *testing.T) {
 		got, err := w.send(t.Context(), api.Token, http.MethodPut, fmt.Sprintf("/v1/commons/persons/%d", e.employee),
 			[]byte(`{"personInformation": {"telephoneNumbers": [{"contactTypeName": "Phone 1", "phoneNumber": "555"}]}}`))
 		require.NoError(t, err)
@@ -184,7 +184,7 @@ func ownRecord(t *testing.T, w *fixture) {
 		widened := `{"permissions": ["*"], "rowScope": "ALL", "ownRecordActions": ["*"]}`
 		got, err = w.send(t.Context(), user.Token, http.MethodPut, "/v1/auth/access_profiles/"+name, []byte(widened))
 		require.NoError(t, err)
-		assert.Contains(t, string(got.body), "WRL-00430", "nobody widens the profile that they have")
+		assert.Contains(t, string(got.body), "WRL-00430", "callers cannot widen their own profile")
 	})
 	t.Run("a stock manager", func(t *testing.T) {
 		id, manager := w.person(t, "Manager")
@@ -202,18 +202,18 @@ func ownRecord(t *testing.T, w *fixture) {
 		got, err := w.send(t.Context(), api.Token, http.MethodPost, "/v1/timekeeping/timecard_signoffs?start_date=2024-03-02&end_date=2024-03-03",
 			[]byte(fmt.Sprintf(`{"id": %d}`, boss)))
 		require.NoError(t, err)
-		assert.Contains(t, string(got.body), "WRL-00430", "nobody signs for whom they stand in")
+		assert.Contains(t, string(got.body), "WRL-00430", "a delegate cannot sign for the delegator")
 	})
 }
 
-// create makes something as the administrator, and decodes the response.
+// create creates an object as the administrator, and decodes the response.
 func (w *fixture) create(t *testing.T, path, body string, into any) {
 	t.Helper()
 	_, err := w.admin.Call(t.Context(), http.MethodPost, path, json.RawMessage(body), into)
 	require.NoError(t, err, path)
 }
 
-// entries makes a person with a profile and one row of each kind, as the administrator.
+// entries creates a person with a profile and one row of each kind, as the administrator.
 func (w *fixture) entries(t *testing.T, profile string) (ownEntries, scenario.API) {
 	t.Helper()
 	id, api := w.person(t, profile)
@@ -275,7 +275,7 @@ func (w *fixture) entries(t *testing.T, profile string) (ownEntries, scenario.AP
 	return e, api
 }
 
-// leaveRule gives an employee a leave profile with a rule, and their case the rule. It
+// leaveRule gives an employee a leave profile with a rule, and adds the rule to their case. It
 // returns the ids of the rule of the case and of the rule.
 func (w *fixture) leaveRule(t *testing.T, employee int64, leaveCase string) (ofCase, rule int64) {
 	t.Helper()
@@ -295,7 +295,7 @@ func (w *fixture) leaveRule(t *testing.T, employee int64, leaveCase string) (ofC
 	return made.ID, rule
 }
 
-// submitTimeOff asks for time off in the name of the employee.
+// submitTimeOff submits a request for time off for the employee.
 func (w *fixture) submitTimeOff(t *testing.T, api scenario.API, e *ownEntries) {
 	t.Helper()
 	var made struct {
@@ -307,8 +307,8 @@ func (w *fixture) submitTimeOff(t *testing.T, api scenario.API, e *ownEntries) {
 	e.timeOff = made.ID
 }
 
-// recordOf returns what others see of an employee, as text.
-func (w *fixture) recordOf(t *testing.T, e ownEntries) string {
+// readRecord returns the parts of an employee's record that others see, as text.
+func (w *fixture) readRecord(t *testing.T, e ownEntries) string {
 	t.Helper()
 	var out strings.Builder
 	read := func(method, path, body string) {

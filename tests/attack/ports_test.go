@@ -15,9 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Where webhooks may be in a network of the operator, they are no scanner of its ports: a
-// port that refuses, one that says nothing, and one that speaks another protocol fail with
-// the same words, and no sooner one than the other.
+// An operator may allow webhooks into its own network. Even then, callers cannot use them to scan
+// ports: a port that refuses, a silent one, and one with another protocol fail with the same words
+// after the same time.
 func TestWebhooksTellNothingOfPorts(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, "--platform-webhook-networks=127.0.0.0/8")
@@ -66,7 +66,8 @@ func TestWebhooksTellNothingOfPorts(t *testing.T) {
 	w.requireUnharmed(t)
 }
 
-// hook makes a webhook and a notification for it, sends it, and returns the message's id.
+// hook creates a webhook and a notification for it, sends the notification, and returns the
+// message's id.
 func (w *fixture) hook(t *testing.T, name, address string) string {
 	t.Helper()
 	name = scenario.Unique(name)
@@ -85,8 +86,8 @@ func (w *fixture) hook(t *testing.T, name, address string) string {
 	return sent.Messages[0].MessageID
 }
 
-// failure is what the deliveries of a message show of their last attempt, or "" before one
-// has failed.
+// failure returns the error of the last attempt to deliver a message, or "" before an attempt has
+// failed.
 func (w *fixture) failure(t *testing.T, message string) string {
 	t.Helper()
 	var log struct {

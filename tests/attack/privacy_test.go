@@ -13,12 +13,12 @@ import (
 )
 
 func init() {
-	attack("webhooks by callers who do not see everybody", webhooksOfOneGroup)
+	attack("webhooks by callers who do not see all employees", webhooksOfOneGroup)
 	attack("e-mail addresses that are more than that", injectedAddresses)
 }
 
-// webhooksOfOneGroup shows that the permission to write webhooks is not enough: a webhook
-// receives messages about everybody, and its URL is often a secret.
+// webhooksOfOneGroup shows that the permission to write webhooks is not enough: a webhook receives
+// messages about all employees, and its URL is often a secret.
 func webhooksOfOneGroup(t *testing.T, w *fixture) {
 	const url = "https://hooks.example.com/confidential"
 	var made struct{ ID int64 }
@@ -92,7 +92,7 @@ func injectedAddresses(t *testing.T, w *fixture) {
 				"name": scenario.Unique("Notice"), "emailRecipients": address,
 			}))
 			require.NoError(t, err)
-			if name != "two recipients" { // There, a list is what the property holds.
+			if name != "two recipients" { // this property holds a list
 				assert.Equal(t, http.StatusBadRequest, got.status, "%s", got.body)
 			}
 		})

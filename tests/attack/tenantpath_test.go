@@ -15,8 +15,8 @@ import (
 
 func init() { attack("paths of another tenant", tenantPaths) }
 
-// tenantPaths shows that nobody logs in under a path that names another tenant than the
-// host name does, with whichever credentials.
+// tenantPaths shows that every log-in fails under a path that names another tenant than the host
+// name does, with any credentials.
 func tenantPaths(t *testing.T, w *fixture) {
 	name := strings.ToLower(scenario.Unique("paths"))
 	other := w.tenant(t, name)

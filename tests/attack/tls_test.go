@@ -12,8 +12,8 @@ import (
 
 func init() { attack("old encryption", oldEncryption) }
 
-// oldEncryption shows that the server talks to nobody who knows old versions of TLS
-// only, or suites that encrypt with CBC, RC4 or 3DES, or whose keys can be found later.
+// oldEncryption shows that the server refuses clients that offer only old versions of TLS, cipher
+// suites with CBC, RC4 or 3DES, or suites without forward secrecy.
 func oldEncryption(t *testing.T, w *fixture) {
 	config := w.Client.Transport.(*http.Transport).TLSClientConfig
 	offer := func(version uint16, suites ...uint16) error {

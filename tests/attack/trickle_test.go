@@ -16,10 +16,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Connections that bring almost all of a large body, and then a byte now and then, hold
-// the memory for bodies. They get no more than a part of it, so that everybody else's
-// bodies have room: whether they come with no token, to where none is needed, or with a
-// good one.
+// Connections that send almost all of a large body, and then a byte now and then, hold the memory
+// for bodies. They get only a part of it, so that other callers' bodies have room. This holds for
+// senders without a token, for operations that need no token, and for senders with a valid token.
 func TestTrickledBodies(t *testing.T) {
 	t.Parallel()
 	// The short form has an eighth of the memory, and an eighth of the connections.
@@ -44,11 +43,11 @@ func TestTrickledBodies(t *testing.T) {
 	for range connections {
 		trickle("/v1/scheduling/shift_templates", "json", slow.Token, largest)
 		trickle("/api/authentication/access_token", "x-www-form-urlencoded", "", 60<<10)
-		for range 3 { // These fill what the large ones leave.
+		for range 3 { // Fill the memory that the large bodies leave.
 			trickle("/v1/scheduling/shift_templates", "json", slow.Token, 12<<10)
 		}
 	}
-	// Somebody else sends what people send, from the same address.
+	// Another caller sends ordinary requests from the same address.
 	body := []byte(`{"label":"` + strings.Repeat("x", 20<<10) + `"}`)
 	began := time.Now()
 	for n := 0; n < 54 || time.Since(began) < 5*time.Second; n++ {
@@ -60,8 +59,8 @@ func TestTrickledBodies(t *testing.T) {
 	w.requireUnharmed(t)
 }
 
-// trickle sends a head, so many bytes of a body, and then one every second until ctx
-// ends. It begins again when the server has enough of it.
+// trickle sends a head, a number of bytes of a body, and then one byte every second until ctx ends.
+// It begins again when the server ends the connection.
 func (w *fixture) trickle(ctx context.Context, head string, size int) {
 	pause := time.NewTicker(time.Second)
 	defer pause.Stop()
@@ -77,7 +76,7 @@ func (w *fixture) trickle(ctx context.Context, head string, size int) {
 	for again := true; again; again = next() {
 		conn, err := w.dial()
 		if err != nil {
-			continue // So many at a time are too many handshakes of one address.
+			continue // The server limits the handshakes of one address.
 		}
 		end := context.AfterFunc(ctx, func() { _ = conn.Close() })
 		for _, err = conn.Write(payload); err == nil && next(); {

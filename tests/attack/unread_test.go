@@ -18,10 +18,10 @@ import (
 
 func init() { attack("bodies of unauthenticated clients", unauthenticatedBodies) }
 
-// parameter is a part of a path that callers fill in.
+// parameter matches a path segment that callers fill in.
 var parameter = regexp.MustCompile(`\{[^}=]*\}`)
 
-// word is a part of a path that can be one word only.
+// word matches a path segment that has only one value.
 var word = regexp.MustCompile(`\{[^}=]*=([^}]*)\}`)
 
 // fill returns a route with a value in place of each parameter.
@@ -30,7 +30,7 @@ func fill(route, value string) (method, path string) {
 	return method, parameter.ReplaceAllString(word.ReplaceAllString(path, "$1"), value)
 }
 
-// operations are the operations of the contracts.
+// operations returns the operations of the contracts.
 func operations(t *testing.T) []policy.Operation {
 	t.Helper()
 	all, err := policy.NewTable(nil).Operations()
@@ -39,14 +39,13 @@ func operations(t *testing.T) []policy.Operation {
 	return all
 }
 
-// unauthenticatedBodies shows of every operation that needs a token that, without a good one,
-// it is refused by its headers: nothing of the body is waited for, and here nothing
-// ever comes.
+// unauthenticatedBodies shows that every operation that needs a token refuses requests without a
+// valid one by their headers. It does not wait for the body, which never comes here.
 func unauthenticatedBodies(t *testing.T, w *fixture) {
 	for name, token := range map[string]string{
-		"no token":              "",
-		"no token of ours":      "Authorization: Bearer x\r\n",
-		"somebody else's token": "Authorization: Bearer e30.eyJpc3MiOiJodHRwczovL2V4YW1wbGUub3JnIn0.c2ln\r\n",
+		"no token":                  "",
+		"no token of ours":          "Authorization: Bearer x\r\n",
+		"a token of another issuer": "Authorization: Bearer e30.eyJpc3MiOiJodHRwczovL2V4YW1wbGUub3JnIn0.c2ln\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,8 +59,8 @@ func unauthenticatedBodies(t *testing.T, w *fixture) {
 	}
 }
 
-// head sends the head of a request, and nothing else, and returns the status of what
-// comes back within some seconds.
+// head sends only the head of a request, and returns the status of the response if it comes within
+// some seconds.
 func (w *fixture) head(t *testing.T, head string) int {
 	t.Helper()
 	conn, err := w.dial()

@@ -18,11 +18,11 @@ import (
 
 func init() { attack("wages", wages) }
 
-// secretWage stands in no response but as a wage.
+// secretWage is a number that appears in responses only as the wage.
 const secretWage = "7913.37"
 
-// wages shows that a user without the permission for wages finds none in any response of
-// any operation that they may call, and cannot set one.
+// wages shows that a user without the permission for wages finds no wage in any response of any
+// operation that they may call, and cannot set one.
 func wages(t *testing.T, w *fixture) {
 	profile := scenario.Unique("NoWages")
 	permissions := w.permissionsBut(t, "commons.wage_work_rule.read", "commons.wage_work_rule.write")
@@ -53,15 +53,15 @@ func wages(t *testing.T, w *fixture) {
 		}
 		got, err := w.send(t.Context(), w.admin.Token, http.MethodGet, "/v1/commons/persons/"+fmt.Sprint(id), nil)
 		require.NoError(t, err)
-		assert.Contains(t, string(got.body), secretWage, "the wage is what it was")
+		assert.Contains(t, string(got.body), secretWage, "the wage is unchanged")
 		got, err = w.send(t.Context(), user.Token, http.MethodPut, "/v1/commons/persons/"+fmt.Sprint(id), []byte(`{"personInformation": {"person": {"shortName": "Al"}}}`))
 		require.NoError(t, err)
-		assert.Equal(t, http.StatusOK, got.status, "who may not see wages changes the rest: %s", got.body)
+		assert.Equal(t, http.StatusOK, got.status, "callers who may not see wages can change the rest: %s", got.body)
 		assert.NotContains(t, string(got.body), secretWage)
 	})
 }
 
-// permissionsBut returns, as JSON, all permissions but some.
+// permissionsBut returns all permissions except some, as JSON.
 func (w *fixture) permissionsBut(t *testing.T, without ...string) string {
 	t.Helper()
 	var list []string
@@ -85,7 +85,7 @@ func (w *fixture) permissionsBut(t *testing.T, without ...string) string {
 	return string(text)
 }
 
-// paidEmployee makes an employee whose wage is the secret one, with a punched day.
+// paidEmployee creates an employee with the secret wage and a punched day.
 func (w *fixture) paidEmployee(t *testing.T) (id int64, number string) {
 	t.Helper()
 	number = scenario.Unique("paid")
@@ -105,7 +105,7 @@ func (w *fixture) paidEmployee(t *testing.T) (id int64, number string) {
 
 func wageEarning(id int64) string { return fmt.Sprintf("3f6a6c1e-6d0f-4a43-9a0f-%012d", id) }
 
-// findWages calls every operation that reads, about the employee, and looks for the wage.
+// findWages calls every read operation with the employee, and searches the responses for the wage.
 func (w *fixture) findWages(t *testing.T, user scenario.API, id int64, number string) {
 	t.Helper()
 	employees := fmt.Sprintf(`{"where": {"employees": {"key": "personid", "values": ["%d"]}}}`, id)

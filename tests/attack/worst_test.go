@@ -18,10 +18,10 @@ import (
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // registers every contract
 )
 
-// largest is the size in bytes of the largest body that is read.
+// largest is the greatest size of a body that the server reads, in bytes.
 const largest = 1 << 20
 
-// httpOperation is an operation as it is called.
+// httpOperation is an operation with one of its routes.
 type httpOperation struct {
 	name         string // of the rpc
 	method, path string // the path as the contract writes it
@@ -83,15 +83,15 @@ func verb(rule *annotations.HttpRule) (method, path string) {
 
 // list is a repeated field of messages somewhere below a body.
 type list struct {
-	// before and after are the JSON around an object in which the list is.
+	// before and after are the JSON around an object that has the list.
 	before, after string
 	name          string // the property, or "" when the list is the body
 	size          int    // of one empty item in memory, in bytes
-	most          int    // items that the contract lets pass; 0 for any number
+	most          int    // greatest number of items that the contract accepts; 0 for any number
 }
 
-// largestList returns the list of a body that makes most memory of a byte, or false when there
-// is none: its smallest item is {}.
+// largestList returns the list of a body that needs most memory for each byte, or false if the body
+// has none. Its smallest item is {}.
 func largestList(body protoreflect.MessageDescriptor) (list, bool) {
 	var found []list
 	seen := map[protoreflect.FullName]bool{}
@@ -115,7 +115,7 @@ func largestList(body protoreflect.MessageDescriptor) (list, bool) {
 				open, end = "{"+open, "}"
 			}
 			if f.IsList() {
-				found = append(found, list{before, after, name, sizeOf(f.Message()), int(caps[f.Number()])})
+				found = append(found, list{before, after, name, messageSize(f.Message()), int(caps[f.Number()])})
 				open, end = open+"[", "]"+end
 			}
 			visit(f.Message(), before+open, end+after)
@@ -132,8 +132,8 @@ func bareArray(m protoreflect.MessageDescriptor) string {
 	return messageOptions(m).GetBareArray()
 }
 
-// sizeOf is what an empty message takes in memory.
-func sizeOf(m protoreflect.MessageDescriptor) int {
+// messageSize returns the memory that an empty message takes.
+func messageSize(m protoreflect.MessageDescriptor) int {
 	t, err := protoregistry.GlobalTypes.FindMessageByName(m.FullName())
 	if err != nil {
 		return 0
@@ -141,10 +141,9 @@ func sizeOf(m protoreflect.MessageDescriptor) int {
 	return int(reflect.TypeOf(t.Zero().Interface()).Elem().Size())
 }
 
-// filled returns a body with about so many empty items, as long as a body may be. Items
-// beyond a limit come in a list of the same name that follows; spaces make up for the
-// rest.
-func (l list) filled(items int) []byte {
+// fillBody returns a body with about the given number of empty items, as long as a body may be.
+// Items beyond a limit go to a second list of the same name. Spaces fill the rest.
+func (l list) fillBody(items int) []byte {
 	var b bytes.Buffer
 	b.WriteString(l.before)
 	chunk := items

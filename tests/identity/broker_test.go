@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The product works with a user for each service that may do what `rotaloom
-// nats-permissions` says, and none of them may do what another one does.
+// The product works with one broker user for each service, with the permissions that `rotaloom
+// nats-permissions` prints. No user may do what only another service needs.
 func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t)

@@ -11,7 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// A process of auth stores no signing key in the clear because somebody forgot a setting.
+// An auth process without the setting for the encryption of keys refuses to start, instead of
+// storing signing keys in the clear.
 func TestAuthRefusesToStartWithoutAKeyThatEncryptsSigningKeys(t *testing.T) {
 	t.Parallel()
 	open := filepath.Join(t.TempDir(), "key")

@@ -1,5 +1,4 @@
-// Package identity tests who is let in, with every program as a process of its
-// own.
+// Package identity tests log-ins, revocations and keys, with every program as a process of its own.
 package identity
 
 import (
@@ -19,11 +18,11 @@ import (
 )
 
 const (
-	// effective is how soon a revocation holds everywhere.
+	// effective bounds the time until every service refuses a revoked token.
 	effective = time.Second
-	// bound is the staleness that the test sets.
+	// bound is the staleness bound that the test sets.
 	bound = 3 * time.Second
-	// pause is that between two looks at whether a token still works.
+	// pause is the time between two checks of a token.
 	pause = 5 * time.Millisecond
 )
 
@@ -88,9 +87,8 @@ func (w *fixture) call(service, token string) (int, string) {
 	return response.StatusCode, response.Header.Get("Retry-After")
 }
 
-// accepted reports whether a service lets the token in, whatever it responds
-// then.
-func (w *fixture) accepted(service, token string) bool {
+// accepts reports whether a service accepts the token, with any status after that.
+func (w *fixture) accepts(service, token string) bool {
 	w.t.Helper()
 	status, _ := w.call(service, token)
 	return status != http.StatusUnauthorized && status != http.StatusServiceUnavailable
@@ -102,12 +100,12 @@ func (w *fixture) refusedAfter(since time.Time, token string, within time.Durati
 	took := map[string]time.Duration{}
 	for len(took) < len(services) {
 		for name := range services {
-			if _, done := took[name]; !done && !w.accepted(name, token) {
+			if _, done := took[name]; !done && !w.accepts(name, token) {
 				took[name] = time.Since(since)
 			}
 		}
 		require.Less(w.t, time.Since(since), within, "refused by %v only", took)
-		time.Sleep(pause) // Between two looks.
+		time.Sleep(pause) // between two checks
 	}
 	return took
 }
@@ -119,7 +117,7 @@ func TestRevocationsHoldEverywhereWithinASecond(t *testing.T) {
 	for range 20 {
 		access, refresh := w.login()
 		for name := range services {
-			require.True(t, w.accepted(name, access), name)
+			require.True(t, w.accepts(name, access), name)
 		}
 		token := access
 		if len(slowest["commons"])%2 == 1 {
@@ -143,7 +141,7 @@ func TestRevocationsWithoutTheBroker(t *testing.T) {
 	access, _ := w.login()
 	kept, _ := w.login()
 	for name := range services {
-		require.True(t, w.accepted(name, access), name)
+		require.True(t, w.accepts(name, access), name)
 	}
 	w.StopNATS()
 	w.revoke(access)
@@ -152,10 +150,10 @@ func TestRevocationsWithoutTheBroker(t *testing.T) {
 			name, took.Round(time.Millisecond), bound)
 	}
 	for name := range services {
-		assert.True(t, w.accepted(name, kept), "%s still lets others in", name)
+		assert.True(t, w.accepts(name, kept), "%s still lets others in", name)
 	}
 
-	// Nobody can tell any more which tokens are good.
+	// Without auth, services can no longer tell which tokens are revoked.
 	w.Services["auth"].Stop(t)
 	stopped := time.Now()
 	for name, took := range w.refusedAfter(stopped, kept, bound+2*time.Second) {
@@ -164,13 +162,13 @@ func TestRevocationsWithoutTheBroker(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, status, name)
 		assert.NotEmpty(t, strings.TrimSpace(retry), name)
 		status, _ = w.call(name, access)
-		assert.Equal(t, http.StatusUnauthorized, status, "%s: what was revoked stays so", name)
+		assert.Equal(t, http.StatusUnauthorized, status, "%s: a revoked token stays revoked", name)
 	}
 
 	w.StartNATS(t)
 	w.Start("auth")
 	for name := range services {
-		launch.Await(t, time.Minute, name+" lets others in again", func() bool { return w.accepted(name, kept) })
-		assert.False(t, w.accepted(name, access), name)
+		launch.Await(t, time.Minute, name+" lets others in again", func() bool { return w.accepts(name, kept) })
+		assert.False(t, w.accepts(name, access), name)
 	}
 }

@@ -18,24 +18,24 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Lives that let keys rotate while one looks on, as those of an installation relate.
+// These lives are short enough to watch keys rotate. Their ratios are those of an installation.
 const (
 	keySetLife = 2 * time.Second
 	tokenLife  = 8 * time.Second
 	keyLife    = 24 * time.Second
-	// rotates is how long the test goes on.
+	// rotates is the length of the test.
 	rotates = 70 * time.Second
-	// ending tokens are not presented any more: they may end on the way.
+	// Tokens with less than this time left are not presented: they could end on the way.
 	ending = 2 * time.Second
 	// every is the pause between two rounds of a caller.
 	every = 200 * time.Millisecond
 )
 
-// Signing keys change, by schedule and because an operator says so, and no token is
-// refused before it ends. There are two processes of auth, of which each has an edge: what
-// one signs is verified by the other's edge, and by services that ask the first one for its
-// keys. Meanwhile somebody presents tokens of keys that nobody has, which must not keep
-// services from learning the next key.
+// Signing keys change, by schedule and on an operator's command, and no token is refused before it
+// ends. There are two auth processes, each behind its own edge. The tokens of one process are
+// verified by the other's edge, and by services that ask the first process for keys. At the same
+// time, a caller presents tokens of unknown keys, which must not keep services from learning the
+// next key.
 func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 	t.Parallel()
 	w := &fixture{launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn",
@@ -54,25 +54,25 @@ func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 	}
 	all.Go(func() { r.repeat(end, r.presentForeignToken) })
 	all.Go(func() {
-		// While the first keys are used.
-		launch.Await(t, time.Minute, "tokens of a second key", func() bool { return r.seen() > 1 })
+		// while the first keys are used
+		launch.Await(t, time.Minute, "tokens of a second key", func() bool { return r.countKeys() > 1 })
 		out := w.Operate(t, "auth", "signing-keys", "rotate")
 		assert.Contains(t, out, "signing keys will be replaced")
 	})
 	all.Wait()
-	assert.GreaterOrEqual(t, r.seen(), 4, "keys rotated: %v", slices.Sorted(maps.Keys(r.keys)))
+	assert.GreaterOrEqual(t, r.countKeys(), 4, "keys rotated: %v", slices.Sorted(maps.Keys(r.keys)))
 	assert.Greater(t, r.calls, 500)
-	t.Logf("%d calls with live tokens of %d keys, none refused", r.calls, r.seen())
+	t.Logf("%d calls with live tokens of %d keys, none refused", r.calls, r.countKeys())
 }
 
-// rotating is a run during which keys rotate.
+// rotating is a run in which keys rotate.
 type rotating struct {
 	*fixture
 	edges []string
 
 	mu    sync.Mutex
 	live  []liveToken
-	keys  map[string]time.Time // of tokens, with when each came first
+	keys  map[string]time.Time // of tokens, with the time when each key came first
 	calls int
 }
 
@@ -81,21 +81,21 @@ type liveToken struct {
 	until time.Time
 }
 
-// repeat does something until a time, or until the test has failed.
+// repeat calls a function until a time, or until the test has failed.
 func (r *rotating) repeat(end time.Time, do func()) {
 	for time.Now().Before(end) && !r.t.Failed() {
 		do()
-		time.Sleep(every) // The pause between two rounds.
+		time.Sleep(every) // the pause between two rounds
 	}
 }
 
-func (r *rotating) seen() int {
+func (r *rotating) countKeys() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.keys)
 }
 
-// login gets a token by an edge, and so by its process of auth.
+// login gets a token through an edge, and so from its auth process.
 func (r *rotating) login(edge string) {
 	began := time.Now()
 	response, err := r.Client.PostForm(edge+"/api/authentication/access_token", url.Values{
@@ -113,15 +113,15 @@ func (r *rotating) login(edge string) {
 	if assert.NoError(r.t, json.NewDecoder(response.Body).Decode(&got)) && assert.Equal(r.t, http.StatusOK, response.StatusCode) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if _, known := r.keys[keyOf(r.t, got.AccessToken)]; !known {
-			r.keys[keyOf(r.t, got.AccessToken)] = began
+		if _, known := r.keys[keyID(r.t, got.AccessToken)]; !known {
+			r.keys[keyID(r.t, got.AccessToken)] = began
 		}
 		r.live = append(r.live, liveToken{got.AccessToken, began.Add(tokenLife - ending)})
 	}
 }
 
-// keyOf is the id of the key that signed a token.
-func keyOf(t *testing.T, token string) string {
+// keyID returns the id of the key that signed a token.
+func keyID(t *testing.T, token string) string {
 	head, _, _ := strings.Cut(token, ".")
 	text, err := base64.RawURLEncoding.DecodeString(head)
 	assert.NoError(t, err)
@@ -132,7 +132,7 @@ func keyOf(t *testing.T, token string) string {
 	return header.Kid
 }
 
-// present calls every service by an edge with the oldest live token and the newest, and one
+// present calls every service through an edge with the oldest live token, the newest, and one
 // between them.
 func (r *rotating) present(edge string) {
 	r.mu.Lock()
@@ -149,7 +149,7 @@ func (r *rotating) present(edge string) {
 				continue
 			}
 			status := r.status(edge, service, token.text)
-			assert.NotContains(r.t, []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, status, "%s by %s, key %s", service, edge, keyOf(r.t, token.text))
+			assert.NotContains(r.t, []int{http.StatusUnauthorized, http.StatusServiceUnavailable}, status, "%s by %s, key %s", service, edge, keyID(r.t, token.text))
 			r.mu.Lock()
 			r.calls++
 			r.mu.Unlock()
@@ -157,7 +157,7 @@ func (r *rotating) present(edge string) {
 	}
 }
 
-// presentForeignToken presents a token of a key that nobody has.
+// presentForeignToken presents a token of an unknown key.
 func (r *rotating) presentForeignToken() {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
