@@ -19,17 +19,17 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// writesNothing are the commands that leave the data of tenants as it is, with the reason
-// where that is not plain.
+// writesNothing lists the commands that do not change data of tenants, with the reason where it is
+// not obvious.
 var writesNothing = map[string]string{
-	"serve": "its requests have rows of their own", "migrate": "the schema is no tenant's", "demo": "writes by the API, whose rows those are",
+	"serve": "its requests have audit rows of their own", "migrate": "the schema belongs to no tenant", "demo": "writes through the API, which adds the rows",
 	"tenant list": "", "user list": "", "client list": "", "deadletter list": "", "propagation list": "", "propagation show": "",
 	"propagation follow": "", "verify": "", "doctor": "", "certs": "", "nats-permissions": "", "version": "", "settings": "", "completion": "", "config": "",
 	"backup": "files of the operator", "restore orphans": "", "restore from": "nothing runs, and restore finish leaves the row",
 	"context add": "a file of the operator", "context list": "", "context use": "a file of the operator", "context remove": "a file of the operator",
 }
 
-// Every command that writes leaves a row of the audit log that says so.
+// Every command that writes adds a row to the audit log.
 func TestCommandsAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -57,15 +57,15 @@ func TestCommandsAreInTheAuditLog(t *testing.T) {
 	}
 	const letter = `INSERT INTO dead_letter (tenant_id, consumer, event_id, subject, event, payload, request_id, traceparent, delivery, published_at, reason)
 		VALUES (1, 'nobody', gen_random_uuid(), 'rotaloom.test', 'rotaloom.test', '', '', '', 1, now(), 'as a test')`
-	// Clients are kept by the API, so what ends the tokens of the administrator comes behind.
+	// The API manages clients, so commands that end the administrator's tokens come last.
 	commands := []struct {
 		name string
 		args []string
-		// prepare makes what the command works on.
+		// prepare creates the data that the command works on.
 		prepare func(t *testing.T)
-		// operation is what the row calls it; the name when it is empty.
+		// operation is the operation's name in the row, if it differs from name.
 		operation string
-		// elsewhere says that the row is that of the tenant that is made.
+		// elsewhere says that the row belongs to the tenant that the command creates.
 		elsewhere bool
 	}{
 		{name: "client create", args: []string{"audited"}, operation: "rotaloom.auth.v1.ClientService/CreateClient"},
@@ -106,7 +106,7 @@ func TestCommandsAreInTheAuditLog(t *testing.T) {
 		o.read(&reset, place("user", "reset-password", "1", server.Credentials.Username)...)
 		return reset.Password
 	}()
-	launch.Await(t, quickly, "the administrator is let in", func() bool { return launch.TryLogin(t, server.Client, server.Ready) == nil })
+	launch.Await(t, quickly, "the administrator can log in", func() bool { return launch.TryLogin(t, server.Client, server.Ready) == nil })
 	api = scenario.API{Target: server.Target(t)}
 	for _, c := range commands {
 		if c.elsewhere {

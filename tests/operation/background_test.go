@@ -13,13 +13,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// background is work that no request asks for, with what shows that a process does it.
+// background is work that no request starts, with a way to see that a process does it.
 type background struct {
 	does string
-	// program is who does it, and service whose database it works on.
+	// program does the work, and service owns the database.
 	program, service string
-	// prepare makes one row that there is something to do about, and todo counts what is
-	// still to do.
+	// prepare inserts one row that needs the work, and todo counts the rows that still need it.
 	prepare, todo string
 	// needs is a condition that prepare relies on. A program makes it true soon after its start.
 	needs string
@@ -27,21 +26,21 @@ type background struct {
 	after map[string]string
 }
 
-// auditing is the same in every service.
+// auditing is work that every service does on its audit log.
 func auditing(service string) background {
 	return background{
-		does: "events of " + service + "'s audit trail end", program: service, service: service,
+		does: "old events of " + service + "'s audit log are deleted", program: service, service: service,
 		prepare: `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation, objects, request_id, outcome)
 			VALUES (1, now() - interval '3 years', '', 0, '', '', 'old', '{}', '', 'ok')`,
 		todo: `SELECT count(*) FROM audit_event WHERE operation = 'old'`,
 	}
 }
 
-// relaying is the same in every service that has an outbox.
+// relaying is work that every service with an outbox does.
 func relaying(service string) []background {
 	return []background{
 		{
-			does: "events that " + service + " has sent are forgotten", program: service, service: service,
+			does: "events that " + service + " has sent are deleted", program: service, service: service,
 			prepare: `INSERT INTO outbox (tenant_id, stream, subject, event, payload, sent_at)
 				VALUES (1, 'NONE', 'old', 'old', '', now() - interval '1 day')`,
 			todo: `SELECT count(*) FROM outbox WHERE subject = 'old'`,
@@ -106,12 +105,12 @@ var backgrounds = append([]background{
 		todo: `SELECT count(*) FROM notification_delivery WHERE notification_name = 'old'`,
 	},
 	{
-		does: "allowances that nobody uses are forgotten", program: "platform", service: "platform",
+		does: "unused allowances are deleted", program: "platform", service: "platform",
 		prepare: `INSERT INTO rate_bucket (tenant_id, caller, throttle, tokens, granted, updated_at) VALUES (1, 'old', 1, 1, 1, now() - interval '1 day')`,
 		todo:    `SELECT count(*) FROM rate_bucket WHERE caller = 'old'`,
 	},
 	{
-		does: "a message that was given up is replayed when somebody asks for it", program: "timekeeping", service: "timekeeping",
+		does: "a dead letter is replayed on request", program: "timekeeping", service: "timekeeping",
 		prepare: `INSERT INTO dead_letter (tenant_id, consumer, event_id, subject, event, payload, request_id, traceparent, delivery, published_at, reason, replay_at)
 			VALUES (1, 'timekeeping-person-changed', 'old', 'rotaloom.commons.person.changed', 'rotaloom.commons.v1.PersonsChanged', '', '', '', 1, now(), 'old', now())`,
 		todo: `SELECT count(*) FROM dead_letter WHERE event_id = 'old'`,
@@ -143,8 +142,8 @@ var backgrounds = append([]background{
 	},
 }, everywhere()...)
 
-// nextMonth is the partition of the month after this one. When the test runs over the end
-// of a month, the one that it takes away comes back all the same.
+// nextMonth returns the name of the next month's partition. The test drops that partition, and the
+// program creates it again, even if the test runs over the end of a month.
 func nextMonth() string {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC).Format("span_past_block_200601")
@@ -160,8 +159,8 @@ func everywhere() (all []background) {
 	return all
 }
 
-// Every process does the work that no request asks for: it finds what is due when it
-// starts, or soon after.
+// Every process does the work that no request starts: it finds due work at its start, or soon
+// after.
 func TestBackgroundWorkIsDone(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn")
@@ -206,5 +205,5 @@ func TestBackgroundWorkIsDone(t *testing.T) {
 	}
 	var left int
 	require.NoError(t, databases["auth"].QueryRow(t.Context(), `SELECT count(*) FROM app_user WHERE person_id = 990002`).Scan(&left))
-	assert.Zero(t, left, "auth has no account of whom commons never had")
+	assert.Zero(t, left, "auth has no accounts of persons who are not in commons")
 }

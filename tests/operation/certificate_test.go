@@ -17,15 +17,15 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Certificates are renewed without a restart: that of the edge, and those by which it and
-// the services know each other.
+// Certificates are renewed without a restart: the edge's own certificate, and the certificates by
+// which the edge and the services authenticate each other.
 func TestRenewedCertificatesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn")
 	dir := filepath.Dir(d.CAFile)
 	edge, err := url.Parse(d.BaseURL)
 	require.NoError(t, err)
-	before := served(t, d.CAFile, edge.Host)
+	before := readCertificate(t, d.CAFile, edge.Host)
 
 	renewed, err := filepath.Glob(filepath.Join(dir, "*-key.pem"))
 	require.NoError(t, err)
@@ -38,10 +38,9 @@ func TestRenewedCertificatesAreReadAgain(t *testing.T) {
 	require.Zero(t, code, errs)
 
 	launch.Await(t, 2*time.Minute, "the edge shows its new certificate", func() bool {
-		return !served(t, d.CAFile, edge.Host).Equal(before)
+		return !readCertificate(t, d.CAFile, edge.Host).Equal(before)
 	})
-	// A service that starts anew makes every caller connect again, with the certificates of
-	// both sides.
+	// A restarted service makes every caller connect again, with the certificates of both sides.
 	d.Services["platform"].Stop(t)
 	d.Start("platform")
 	api := scenario.API{Target: launch.Login(t, d.Client, d.Ready)}
@@ -51,9 +50,9 @@ func TestRenewedCertificatesAreReadAgain(t *testing.T) {
 	})
 }
 
-// served returns the certificate that a server shows, which the authority of a file
-// vouches for.
-func served(t *testing.T, caFile, address string) *x509.Certificate {
+// readCertificate returns the certificate that a server presents, and verifies it against the
+// authority in a file.
+func readCertificate(t *testing.T, caFile, address string) *x509.Certificate {
 	t.Helper()
 	ca, err := os.ReadFile(caFile)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// A planner's engineer asks a server elsewhere with the same binary.
+// An engineer uses the same binary to call a remote server.
 func TestContextsLeadToServers(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -48,12 +48,12 @@ func TestContextsLeadToServers(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a name that nothing has":  {[]string{"propagation", "list", "--context", "nowhere"}, "there is no context"},
-		"to use what is not there": {[]string{"context", "use", "nowhere"}, "there is no context"},
-		"without encryption":       {[]string{"context", "add", "x", "--url", "http://127.0.0.1", "--client-id", "a", "--client-secret", "b"}, "https://host"},
-		"a user without password":  {[]string{"context", "add", "x", "--url", "https://127.0.0.1", "--client-id", "a", "--client-secret", "b", "--username", "c"}, "user name and the password"},
-		"a folder without server":  {[]string{"propagation", "list", "--state-dir", t.TempDir()}, "no server runs with the state folder"},
-		"what the server lacks":    {[]string{"propagation", "show", "12345"}, "returned 404"},
+		"an unknown name":           {[]string{"propagation", "list", "--context", "nowhere"}, "there is no context"},
+		"use of an unknown context": {[]string{"context", "use", "nowhere"}, "there is no context"},
+		"without encryption":        {[]string{"context", "add", "x", "--url", "http://127.0.0.1", "--client-id", "a", "--client-secret", "b"}, "https://host"},
+		"a user without password":   {[]string{"context", "add", "x", "--url", "https://127.0.0.1", "--client-id", "a", "--client-secret", "b", "--username", "c"}, "user name and the password"},
+		"a folder without server":   {[]string{"propagation", "list", "--state-dir", t.TempDir()}, "no server runs with the state folder"},
+		"an unknown propagation":    {[]string{"propagation", "show", "12345"}, "returned 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, errs, code := o.try(c.args...)

@@ -23,7 +23,7 @@ func TestClientsAreKeptByTheAPI(t *testing.T) {
 	secret := strings.TrimSpace(out[strings.LastIndex(out, ": ")+2:])
 	require.Regexp(t, `(?m)^payroll +enabled +client_credentials +Administrator *$`, run("client", "list"))
 
-	// It works for itself in a context without a user.
+	// A client logs in for its own work, in a context without a user.
 	add := func(secret string) (errs string, code int) {
 		t.Helper()
 		_, errs, code = o.try("context", "add", "payroll", "--url", server.BaseURL, "--ca-file", server.CAFile, "--client-id", "payroll", "--client-secret", secret)

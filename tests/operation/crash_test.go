@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The server is killed, and started again at once. Nothing in the folder stands
-// in the way, and all that was accepted is there: also what was accepted last.
+// The server is killed, and started again at once. No leftover file prevents the start, and all
+// accepted changes are there, including the last one.
 func TestStartsAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	server := launch.StandaloneIn(t, t.TempDir(), shortTimeouts)
@@ -33,7 +33,7 @@ func TestStartsAgainAfterACrash(t *testing.T) {
 		require.Equal(t, credentials, server.Credentials)
 		require.True(t, launch.LoginWorks(t, server.Client, server.Ready))
 
-		api.BaseURL, api.Client = server.BaseURL, server.Client // The token is that of before.
+		api.BaseURL, api.Client = server.BaseURL, server.Client // The token is from before the crash.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		p, err := scenario.Finish(ctx, api, applied.Propagation)
@@ -69,7 +69,7 @@ func TestDemonstrationIsCreatedOnce(t *testing.T) {
 	require.NotContains(t, server.Output(), "demonstration created")
 }
 
-// countDemoRows counts what the demonstration consists of.
+// countDemoRows counts the objects of the demonstration.
 func countDemoRows(t *testing.T, server *launch.Server) map[string]int {
 	t.Helper()
 	api := scenario.API{Target: server.Target(t)}

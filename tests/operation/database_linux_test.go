@@ -14,12 +14,13 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The private database is killed, as for want of memory. The server says so, starts it
-// again, and works on with what it had. The folder's name has a space, as some have.
+// The private database is killed, as the kernel does when memory runs out. The server logs it,
+// starts the database again, and continues with the same data. The folder's name has a space, which
+// must not matter.
 func TestItsDatabaseIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "the state")
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755))
 	server := launch.StandaloneIn(t, dir, nil)
 	crew, _ := working(t, scenario.API{Target: server.Target(t)}, 3)

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Whoever sees that the server is ready may read schedules of the demonstration at once.
-func TestTheDemonstrationIsThereWhenTheServerIs(t *testing.T) {
+// As soon as the server is ready, callers can read schedules of the demonstration.
+func TestAReadyServerHasTheDemonstration(t *testing.T) {
 	t.Parallel()
 	api := scenario.API{Target: launch.Standalone(t, "--demo").Target(t)}
 	var page struct {

@@ -10,8 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// A server that serves elsewhere gets the demonstration by its API, as often as somebody
-// asks for it.
+// A remote server gets the demonstration through its API, also when the command is repeated.
 func TestDemonstrationIsMadeByTheAPI(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)

@@ -26,12 +26,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The file system of the state folder (the database, the streams of NATS and the rest) is
-// full while people work. Whatever cannot be done is refused with 503 and Retry-After,
-// log-ins too, and readiness names the reason. When there is room again everything goes on
-// by itself, and all that was acknowledged is there. When the log of the database finds no
-// room either, the database ends and does not start before it has some.
-func TestAFullDiskIsABadMoment(t *testing.T) {
+// The file system of the state folder (the database, the streams of NATS and all other files) is
+// full while clients work. Failing requests get 503 with Retry-After, including log-ins, and
+// readiness names the reason. When there is room again the server recovers without help, and all
+// acknowledged changes are there. When the log of the database has no room either, the database
+// ends, and does not start until there is some.
+func TestWritesAreRefusedWhileTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	if !withMounts(t) {
 		return
@@ -44,7 +44,7 @@ func TestAFullDiskIsABadMoment(t *testing.T) {
 	w.await(http.StatusServiceUnavailable, "each kind of request is refused")
 	w.awaitReadiness(`"failing"`, "disk", "full")
 	free()
-	w.await(http.StatusOK, "all of them are let in again")
+	w.await(http.StatusOK, "all requests succeed again")
 	w.awaitReadiness(`"state":"ready"`)
 	w.finish(changed)
 
@@ -54,16 +54,16 @@ func TestAFullDiskIsABadMoment(t *testing.T) {
 	w.await(http.StatusServiceUnavailable, "each kind of request is refused by a database that is away")
 	w.awaitReadiness(`"failing"`, "disk", "full")
 	free()
-	w.await(http.StatusOK, "all of them are let in once more")
+	w.await(http.StatusOK, "all requests succeed once more")
 	w.awaitReadiness(`"state":"ready"`)
 	stop()
 	w.finish(changed)
 	w.finish(w.change(late))
-	w.requireAllThere()
+	w.requireAcknowledged()
 }
 
-// The streams of the broker have no room while the database has: what people do is taken,
-// readiness names the reason, and everything is applied when there is room again.
+// The broker's streams have no room while the database has. Changes are accepted, readiness names
+// the reason, and everything is applied when there is room again.
 func TestAFullDiskOfTheBrokerOnlyDelays(t *testing.T) {
 	t.Parallel()
 	if !withMounts(t) {
@@ -80,16 +80,16 @@ func TestAFullDiskOfTheBrokerOnlyDelays(t *testing.T) {
 	free := fill(t, streams)
 	changed := w.change(late)
 	w.awaitReadiness(`"failing"`, "NATS", "full")
-	w.await(http.StatusOK, "all are let in")
+	w.await(http.StatusOK, "all requests succeed")
 	free()
 	w.awaitReadiness(`"state":"ready"`)
 	w.finish(changed)
 	stop()
 	w.finish(w.change(early))
-	w.requireAllThere()
+	w.requireAcknowledged()
 }
 
-// workplace is a server on a small file system, and a writer at work there.
+// workplace is a server on a small file system, with a writer that calls it.
 type workplace struct {
 	*writer
 	readyz   string
@@ -97,11 +97,11 @@ type workplace struct {
 	assigned int64
 }
 
-// newWorkplace starts a server in a state folder that prepare makes.
+// newWorkplace starts a server in a state folder that prepare creates.
 func newWorkplace(t *testing.T, prepare func(state string)) *workplace {
 	t.Helper()
 	dir := t.TempDir()
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	state := filepath.Join(dir, "state")
 	prepare(state)
@@ -122,7 +122,7 @@ func (w *workplace) change(pattern scenario.Object) (propagation string) {
 	return changed.Propagation
 }
 
-// finish waits until a change is applied to everybody.
+// finish waits until a change is applied to all employees.
 func (w *workplace) finish(propagation string) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
@@ -139,11 +139,11 @@ func (w *workplace) finish(propagation string) {
 func (w *workplace) await(status int, what string) {
 	w.t.Helper()
 	w.forget()
-	launch.Await(w.t, 2*time.Minute, what, func() bool { return w.each(status) })
+	launch.Await(w.t, 2*time.Minute, what, func() bool { return w.allReturn(status) })
 	require.Empty(w.t, w.mistakes())
 }
 
-// awaitReadiness waits until /readyz says all of the texts.
+// awaitReadiness waits until /readyz contains all of the texts.
 func (w *workplace) awaitReadiness(texts ...string) {
 	w.t.Helper()
 	said := ""
@@ -154,7 +154,7 @@ func (w *workplace) awaitReadiness(texts ...string) {
 	w.t.Log(said)
 }
 
-// fillLog writes to the log of the private database until that finds no more room.
+// fillLog writes to the log of the private database until there is no room left for it.
 func (w *workplace) fillLog() {
 	w.t.Helper()
 	where, err := localpg.RunningURL(filepath.Join(w.server.StateDir, "postgresql"), "rotaloom_platform")
@@ -169,7 +169,7 @@ func (w *workplace) fillLog() {
 	launch.Await(w.t, 10*time.Second, "the database has ended", func() bool { return w.server.Wrote("PANIC") })
 }
 
-// adminURL is where operators ask the server.
+// adminURL returns the URL of the server's listener for operators.
 func adminURL(t *testing.T, server *launch.Server) string {
 	t.Helper()
 	log, err := os.ReadFile(server.Log)
@@ -179,10 +179,10 @@ func adminURL(t *testing.T, server *launch.Server) string {
 	return "http://" + string(found[1])
 }
 
-// readiness is what /readyz says.
+// readiness returns the text of /readyz.
 func readiness(t *testing.T, url string) string {
 	t.Helper()
-	response, err := http.Get(url) //nolint:noctx // A probe.
+	response, err := http.Get(url) //nolint:noctx // a probe
 	require.NoError(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
@@ -191,7 +191,7 @@ func readiness(t *testing.T, url string) string {
 	return string(text)
 }
 
-// writer works with the product without a pause, and keeps what was returned.
+// writer calls the product without a pause, and records the acknowledged changes.
 type writer struct {
 	t      *testing.T
 	api    scenario.API
@@ -200,13 +200,13 @@ type writer struct {
 	mu    sync.Mutex
 	seen  map[string]map[int]int
 	wrong []string
-	// templates are the names whose creation was acknowledged.
+	// templates are the names of the templates whose creation was acknowledged.
 	templates []string
-	// persons are the numbers of those whose creation was.
+	// persons are the numbers of the persons whose creation was acknowledged.
 	persons []string
 }
 
-// requestInterval is how often each kind of request is made, at most.
+// requestInterval is the least time between two requests of a kind.
 const requestInterval = 20 * time.Millisecond
 
 // start starts one worker for each kind of request.
@@ -238,15 +238,15 @@ func (w *writer) forget() {
 	w.seen = map[string]map[int]int{"log in": {}, "create a template": {}, "create a person": {}}
 }
 
-// mistakes are the responses that may never be.
+// mistakes returns the forbidden responses.
 func (w *writer) mistakes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.wrong)
 }
 
-// each reports whether each kind of request has had the status lately.
-func (w *writer) each(status int) bool {
+// allReturn reports whether the latest requests of each kind had the status.
+func (w *writer) allReturn(status int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, statuses := range w.seen {
@@ -286,7 +286,7 @@ func (w *writer) logIn(ctx context.Context, _ string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return response.StatusCode, allowed(response.StatusCode, response.Header, text)
+	return response.StatusCode, checkStatus(response.StatusCode, response.Header, text)
 }
 
 func (w *writer) createTemplate(ctx context.Context, name string) (int, error) {
@@ -306,7 +306,7 @@ func (w *writer) createPerson(ctx context.Context, name string) (int, error) {
 	return status, w.record(&w.persons, name, status, err)
 }
 
-// record keeps the name of what was acknowledged.
+// record keeps the name of an acknowledged object.
 func (w *writer) record(names *[]string, name string, status int, err error) error {
 	if status == http.StatusOK {
 		w.mu.Lock()
@@ -321,23 +321,23 @@ func (w *writer) create(ctx context.Context, path string, body any) (int, error)
 	var refused *scenario.Refused
 	switch {
 	case errors.As(err, &refused):
-		return refused.Status, allowed(refused.Status, refused.Header, refused.Body)
+		return refused.Status, checkStatus(refused.Status, refused.Header, refused.Body)
 	case err != nil:
 		return 0, err
 	}
 	return http.StatusOK, nil
 }
 
-// allowed says what is wrong with a response while the disk is full, or nil.
-func allowed(status int, header http.Header, body []byte) error {
+// checkStatus returns an error unless the response is allowed while the disk is full.
+func checkStatus(status int, header http.Header, body []byte) error {
 	if status == http.StatusOK || status == http.StatusServiceUnavailable && header.Get("Retry-After") != "" && json.Valid(body) {
 		return nil
 	}
 	return fmt.Errorf("status %d, Retry-After %q: %.300s", status, header.Get("Retry-After"), body)
 }
 
-// requireAllThere requires that everything acknowledged can be read.
-func (w *writer) requireAllThere() {
+// requireAcknowledged requires that every acknowledged change can be read.
+func (w *writer) requireAcknowledged() {
 	var templates []struct{ Name string }
 	_, err := w.api.Call(w.t.Context(), http.MethodGet, "/v1/scheduling/shift_templates", nil, &templates)
 	require.NoError(w.t, err)

@@ -13,11 +13,11 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// finding is what doctor says of one thing.
+// finding is the doctor's report of one check.
 type finding struct{ Check, State, Found, Do string }
 
-// examined is what doctor finds by name, with its exit code.
-func (o operator) examined(args ...string) (map[string]finding, int) {
+// examine runs doctor, and returns its findings by name, with its exit code.
+func (o operator) examine(args ...string) (map[string]finding, int) {
 	o.t.Helper()
 	var found []finding
 	out, errs, code := o.try(append([]string{"doctor", "--output", "json"}, args...)...)
@@ -32,12 +32,12 @@ func (o operator) examined(args ...string) (map[string]finding, int) {
 	return byName, code
 }
 
-func TestDoctorOfAHealthyServer(t *testing.T) {
+func TestDoctorPassesAHealthyServer(t *testing.T) {
 	t.Parallel()
 	port := launch.FreeAddress(t)
 	server := launch.Standalone(t, "--admin-address", port)
 	o := newOperator(t)
-	found, _ := o.examined("--state-dir", server.StateDir, "--probes", "http://"+port)
+	found, _ := o.examine("--state-dir", server.StateDir, "--probes", "http://"+port)
 	for _, check := range []string{
 		"state folder", "server", "certificate ca.pem", "certificate localhost.pem", "database server", "clocks", "database auth", "database commons",
 		"database timekeeping", "database scheduling", "database platform", "dead letters of scheduling", "time zones",
@@ -57,7 +57,7 @@ func TestDoctorOfAHealthyServer(t *testing.T) {
 		_, err := openDatabase(t, server, "rotaloom_"+database).Exec(t.Context(), statement)
 		require.NoError(t, err)
 	}
-	found, _ = o.examined("--state-dir", server.StateDir, "--probes", "http://"+port)
+	found, _ = o.examine("--state-dir", server.StateDir, "--probes", "http://"+port)
 	assert.Equal(t, "warning", found["times of scheduling"].State)
 	assert.Regexp(t, `is (3h0|2h5\d)m\d+s ahead of the clock`, found["times of scheduling"].Found)
 	assert.Equal(t, "warning", found["times of commons"].State)
@@ -69,7 +69,7 @@ func TestDoctorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	t.Run("nothing is there", func(t *testing.T) {
-		found, code := operator{t, o.binary, o.contexts}.examined("--state-dir", filepath.Join(t.TempDir(), "none"))
+		found, code := operator{t, o.binary, o.contexts}.examine("--state-dir", filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, 3, code)
 		assert.Contains(t, found["state folder"].Do, "rotaloom serve --state-dir")
 		assert.Equal(t, "failed", found["database auth"].State)
@@ -79,7 +79,7 @@ func TestDoctorSaysWhatToDo(t *testing.T) {
 		server.Stop(t)
 		require.NoError(t, os.Chmod(filepath.Join(server.StateDir, "credentials.json"), 0o644))
 		o := operator{t, o.binary, o.contexts}
-		found, code := o.examined("--state-dir", server.StateDir)
+		found, code := o.examine("--state-dir", server.StateDir)
 		assert.Equal(t, 3, code)
 		assert.Equal(t, "chmod 600 "+filepath.Join(server.StateDir, "credentials.json"), found["state folder"].Do)
 		assert.Equal(t, "skipped", found["server"].State)
@@ -95,7 +95,7 @@ func TestDoctorSaysWhatToDo(t *testing.T) {
 		require.NoError(t, listener.Close())
 		nobody := listener.Addr().String()
 		none := filepath.Join(t.TempDir(), "none.pem")
-		found, code := operator{t, o.binary, o.contexts}.examined("--state-dir", filepath.Join(t.TempDir(), "none"),
+		found, code := operator{t, o.binary, o.contexts}.examine("--state-dir", filepath.Join(t.TempDir(), "none"),
 			"--database-url", "postgres://rotaloom@"+nobody+"/postgres", "--nats-url", "nats://"+nobody, "--probes", "http://"+nobody, "--certificates", none)
 		assert.Equal(t, 3, code)
 		assert.Equal(t, "skipped", found["state folder"].State)

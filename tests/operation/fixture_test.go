@@ -15,19 +15,19 @@ const (
 	forever = "3000-01-01"
 )
 
-// shortTimeouts has what a crash has interrupted taken up again after a second
-// rather than half a minute.
+// shortTimeouts lets a restarted process resume interrupted changes after a second instead of half
+// a minute.
 var shortTimeouts = []string{
 	"ROTALOOM_SCHEDULING_PROPAGATION_SWEEP_EVERY=250ms", "ROTALOOM_SCHEDULING_PROPAGATION_SWEEP_AFTER=1s",
 }
 
-// Two patterns of one day.
+// two patterns of one day
 var (
 	early = scenario.Pattern("E", map[string]scenario.Object{"E": scenario.Shift("E", "06:00", "14:00", false)})
 	late  = scenario.Pattern("L", map[string]scenario.Object{"L": scenario.Shift("L", "14:00", "22:00", false)})
 )
 
-// working is a crew that works the early pattern, as the schedule shows.
+// working returns a crew that works the early pattern, as the schedule shows.
 func working(t *testing.T, api scenario.API, size int) (*scenario.Crew, scenario.Assignment) {
 	t.Helper()
 	crew, err := scenario.NewCrew(t.Context(), api, size, "2026-01-01")

@@ -15,12 +15,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The program uses a database server and a broker that are named, makes the
-// databases that are missing, and leaves both running.
+// The program uses the database server and the broker from its settings, creates missing databases,
+// and leaves both running when it stops.
 func TestUsesGivenEngines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	database, err := localpg.Start(t.Context(), localpg.Config{Dir: filepath.Join(dir, "pg"), Disposable: true})
 	require.NoError(t, err)
@@ -44,8 +44,8 @@ func TestUsesGivenEngines(t *testing.T) {
 	require.Len(t, shifts, 10)
 }
 
-// requireEncryptedSigningKeys shows that the database of auth holds no signing key in the
-// clear, and that what decrypts them is for the owner of the state folder alone.
+// requireEncryptedSigningKeys requires that the auth database holds no signing key in the clear,
+// and that only the owner of the state folder can read the key that decrypts them.
 func requireEncryptedSigningKeys(t *testing.T, url, state string) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), url)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// importSize is how many persons are imported at a time.
+	// importSize is the number of persons in one import.
 	importSize = 1_000
-	// sameReads is by how many rows the reads of two imports may differ besides: what
-	// workers look at now and then.
+	// sameReads bounds the difference between the rows that two imports read; workers read some rows
+	// from time to time.
 	sameReads = 5_000
 )
 
-// An import costs the same however many people are there, also before the database has
-// statistics: nobody analyzes the tables while the first ten thousand come. A statement
-// that reads the whole tenant for each batch would make it quadratic.
+// An import costs the same in a larger tenant, also before the database has statistics: no ANALYZE
+// runs while the first ten thousand persons are imported. A statement that reads the whole tenant
+// for each batch would make the costs quadratic.
 func TestAnImportCostsTheSameInALargerTenant(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -33,8 +33,8 @@ func TestAnImportCostsTheSameInALargerTenant(t *testing.T) {
 	execute(t, databases["postgres"], "SELECT pg_reload_conf()")
 
 	importAndPlan(t, api, importSize)
-	// The database keeps the plan of how it checks a foreign key, the wrong one for a small
-	// table, until it analyzes the table. Autovacuum does so within ten seconds.
+	// The database caches its plan for checking a foreign key. It is the wrong plan, made for a small
+	// table, until ANALYZE runs. Autovacuum does so within ten seconds.
 	execute(t, databases["rotaloom_commons"], "ANALYZE person")
 	before := rowsRead(t, databases)
 	importAndPlan(t, api, importSize)
@@ -50,7 +50,7 @@ func TestAnImportCostsTheSameInALargerTenant(t *testing.T) {
 	}
 }
 
-// importAndPlan imports persons who are on a term, plans their shifts, and reads these.
+// importAndPlan imports persons who are on a term, plans their shifts, and reads the shifts.
 func importAndPlan(t *testing.T, api scenario.API, size int) {
 	t.Helper()
 	crew, err := scenario.NewCrew(t.Context(), api, size, "2026-01-01")
@@ -94,11 +94,11 @@ func execute(t *testing.T, conn *pgx.Conn, sql string) {
 	require.NoError(t, err)
 }
 
-// statisticsDelay is how long a session may keep what it counted to itself.
+// statisticsDelay bounds how long a session may keep its statistics to itself.
 const statisticsDelay = 11 * time.Second
 
-// rowsRead returns how many rows of each table were read so far, once all sessions have
-// reported what they counted, and the copies of other services are written.
+// rowsRead returns the number of rows of each table that were read so far, as soon as all sessions
+// have reported their statistics and the copies of other services are written.
 func rowsRead(t *testing.T, databases map[string]*pgx.Conn) map[string]int64 {
 	t.Helper()
 	var read map[string]int64

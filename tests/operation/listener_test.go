@@ -95,7 +95,7 @@ func oldTLS(t *testing.T, server *launch.Server) {
 	require.NoError(t, conn.Close())
 }
 
-// requireError requires an error in the form that all of ours have.
+// requireError requires an error body in the product's own form.
 func requireError(t *testing.T, response *http.Response, status int) {
 	t.Helper()
 	require.Equal(t, status, response.StatusCode)

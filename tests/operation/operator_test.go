@@ -10,8 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// operator runs the program's commands as an operator does, with a file of contexts of
-// their own.
+// operator runs the program's commands as an operator does, with a context file of its own.
 type operator struct {
 	t        *testing.T
 	binary   string
@@ -28,7 +27,7 @@ func (o operator) try(args ...string) (out, errs string, code int) {
 	return launch.Run(o.t, o.binary, []string{"ROTALOOM_CONTEXTS=" + o.contexts, "ROTALOOM_LOG_LEVEL=warn"}, args...)
 }
 
-// run runs a command that must succeed.
+// run runs a command and requires its success.
 func (o operator) run(args ...string) string {
 	o.t.Helper()
 	out, errs, code := o.try(args...)
@@ -36,7 +35,7 @@ func (o operator) run(args ...string) string {
 	return out
 }
 
-// read runs a command that must succeed, and decodes what it prints for programs.
+// read runs a command, requires its success, and decodes its JSON output.
 func (o operator) read(into any, args ...string) {
 	o.t.Helper()
 	out := o.run(append(args, "--output", "json")...)

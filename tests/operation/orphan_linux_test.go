@@ -18,11 +18,11 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// A database server that nobody has a hold on is ended by the next start.
+// The next start ends a database server that has lost its program.
 func TestEndsAnOrphanedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	server := launch.StandaloneIn(t, dir, nil)
 	crew, _ := working(t, scenario.API{Target: server.Target(t)}, 1)
@@ -39,7 +39,7 @@ func TestEndsAnOrphanedDatabase(t *testing.T) {
 		_ = again.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = again.Process.Kill() // Only when the test has failed.
+		_ = again.Process.Kill() // only when the test has failed
 		<-ended
 	})
 	launch.Await(t, time.Minute, "the orphan runs", func() bool { return postmaster(t, data) == again.Process.Pid })
@@ -55,7 +55,7 @@ func TestEndsAnOrphanedDatabase(t *testing.T) {
 	require.Len(t, shifts, 1)
 }
 
-// postmaster is the process that works in a cluster, or 0.
+// postmaster returns the main process of a cluster, or 0.
 func postmaster(t *testing.T, data string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))

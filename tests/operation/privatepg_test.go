@@ -23,12 +23,12 @@ func privateServer(stateDir string) (pid int) {
 	if err != nil {
 		return 0
 	}
-	_, _ = fmt.Sscan(string(text), &pid) // Half a file has no number.
+	_, _ = fmt.Sscan(string(text), &pid) // A file that is not yet complete has no number.
 	return pid
 }
 
-// The private PostgreSQL is killed ten times in a row while requests run. The program stays,
-// responds with 503 and Retry-After meanwhile, and with 200 as soon as the database is back.
+// The private PostgreSQL is killed ten times in a row while requests run. The program stays up,
+// responds with 503 and Retry-After in the meantime, and with 200 as soon as the database is back.
 func TestThePrivatePostgreSQLIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)

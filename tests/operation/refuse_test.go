@@ -16,10 +16,10 @@ import (
 
 const program = "services/standalone/cmd/rotaloom"
 
-// quickly is how long a program may take to say why it cannot start.
+// quickly bounds the time in which a program says why it cannot start.
 const quickly = 10 * time.Second
 
-// What keeps the program from starting is said in one line.
+// The program says in one line why it cannot start.
 func TestRefusesToStartInOneLine(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,13 +43,13 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"the port is in use":             {nil, []string{"--listen", listener.Addr().String()}, []string{listener.Addr().String(), "address already in use"}},
-		"no PostgreSQL where it is said": {[]string{"PATH="}, []string{"--database-bin-dir", empty}, []string{"PostgreSQL", empty}},
-		"a folder of another version":    {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 1", "another version", "CHANGELOG.md"}},
-		"a folder of somebody else's":    {nil, []string{"--state-dir", foreign}, []string{foreign, "thesis.txt"}},
-		"data of another PostgreSQL":     {nil, []string{"--state-dir", otherDatabase}, []string{data, "created by PostgreSQL 14", "pg_upgrade"}},
-		"a file instead of a folder":     {nil, []string{"--state-dir", file}, []string{file}},
-		"a URL that is none":             {nil, []string{"--database-url", "host=elsewhere"}, []string{"postgres://"}},
+		"the port is in use":                  {nil, []string{"--listen", listener.Addr().String()}, []string{listener.Addr().String(), "address already in use"}},
+		"no PostgreSQL where it is said":      {[]string{"PATH="}, []string{"--database-bin-dir", empty}, []string{"PostgreSQL", empty}},
+		"a folder of another version":         {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 1", "another version", "CHANGELOG.md"}},
+		"a folder with another owner's files": {nil, []string{"--state-dir", foreign}, []string{foreign, "thesis.txt"}},
+		"data of another PostgreSQL":          {nil, []string{"--state-dir", otherDatabase}, []string{data, "created by PostgreSQL 14", "pg_upgrade"}},
+		"a file instead of a folder":          {nil, []string{"--state-dir", file}, []string{file}},
+		"a URL that is none":                  {nil, []string{"--database-url", "host=elsewhere"}, []string{"postgres://"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,9 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Every operation that reads setup returns after a restart what it returned before,
-// with its entity tag and in its language. What there is to read is what the contract
-// cases make, up to where they delete any.
+// Every operation that reads setup returns the same after a restart, with the same entity tag and
+// language. The contract cases create the objects, up to the steps that delete any.
 func TestSetupSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -31,14 +30,15 @@ func TestSetupSurvivesARestart(t *testing.T) {
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
 	for _, c := range all {
-		if !slices.ContainsFunc(c.Steps, func(s contract.Step) bool { return setup[nameOf(operations, s)] }) {
+		if !slices.ContainsFunc(c.Steps, func(s contract.Step) bool { return setup[operationName(operations, s)] }) {
 			continue
 		}
 		recorded, err := contract.Record(t.Context(), target, c, deletes)
 		require.NoError(t, err, c.Path)
 		for _, step := range recorded {
-			own := step.Step.Anonymous || step.Step.Header["Authorization"] != "" // As somebody whose token may have expired.
-			if setup[nameOf(operations, step.Step)] && step.Step.Status == http.StatusOK && !own && complete(step) {
+			// These steps use a token that may have expired.
+			own := step.Step.Anonymous || step.Step.Header["Authorization"] != ""
+			if setup[operationName(operations, step.Step)] && step.Step.Status == http.StatusOK && !own && complete(step) {
 				asked = append(asked, step)
 			}
 		}
@@ -57,22 +57,22 @@ func TestSetupSurvivesARestart(t *testing.T) {
 			assert.Equal(t, before[i].Header.Values(header), after[i].Header.Values(header), "%s: %s", what, header)
 		}
 		if before[i].Status == http.StatusOK {
-			compared[nameOf(operations, step.Step)] = true
+			compared[operationName(operations, step.Step)] = true
 		}
 	}
 	for name := range setup {
-		assert.True(t, compared[name], "%s: no case reads what it has made before it deletes any", name)
+		assert.True(t, compared[name], "%s: no case reads its objects before it deletes any", name)
 	}
 	t.Logf("%d reads by %d operations", len(asked), len(compared))
 }
 
-// dated are the services that keep what has a version, but belongs to days and persons.
+// dated lists the services whose objects have a version, but belong to days and persons.
 var dated = []string{
 	"rotaloom.scheduling.v1.ShiftService", "rotaloom.scheduling.v1.PayCodeEditService", "rotaloom.scheduling.v1.ScheduleTagService",
 	"rotaloom.timekeeping.v1.LeaveNoteService",
 }
 
-// showsVersion reports whether a message shows the version of the object that it is about.
+// showsVersion reports whether a message shows the version of its object.
 func showsVersion(d protoreflect.MessageDescriptor) bool {
 	if policy.VersionField(d) != nil {
 		return true
@@ -85,35 +85,35 @@ func showsVersion(d protoreflect.MessageDescriptor) bool {
 	return false
 }
 
-// readsOfSetup are the operations that read, of each service that keeps what has a
-// version and is replaced; and what schedules are held to.
+// readsOfSetup returns the read operations of each service whose objects have a version and are
+// replaced, and of the services with the limits of schedules.
 func readsOfSetup(operations []*contract.Operation) map[string]bool {
 	table := policy.NewTable(nil)
 	services := map[string]bool{
 		"rotaloom.scheduling.v1.ScheduleRuleService": true, "rotaloom.timekeeping.v1.ScheduleRuleEvaluationService": true,
 	}
 	for _, o := range operations {
-		if m, err := table.Method(o.Name); err == nil && m.Versioned && showsVersion(m.Output) && !slices.Contains(dated, serviceOf(o.Name)) {
-			services[serviceOf(o.Name)] = true
+		if m, err := table.Method(o.Name); err == nil && m.Versioned && showsVersion(m.Output) && !slices.Contains(dated, serviceName(o.Name)) {
+			services[serviceName(o.Name)] = true
 		}
 	}
 	out := map[string]bool{}
 	for _, o := range operations {
-		method := strings.TrimPrefix(o.Name, serviceOf(o.Name)+".")
+		method := strings.TrimPrefix(o.Name, serviceName(o.Name)+".")
 		reads := slices.ContainsFunc([]string{"Get", "List", "Find", "MultiRead", "Evaluate"}, func(verb string) bool {
 			return strings.HasPrefix(method, verb)
 		})
-		if reads && services[serviceOf(o.Name)] {
+		if reads && services[serviceName(o.Name)] {
 			out[o.Name] = true
 		}
 	}
 	return out
 }
 
-func serviceOf(operation string) string { return operation[:strings.LastIndex(operation, ".")] }
+func serviceName(operation string) string { return operation[:strings.LastIndex(operation, ".")] }
 
-// nameOf is the operation that a step calls, or "".
-func nameOf(operations []*contract.Operation, step contract.Step) string {
+// operationName returns the operation that a step calls, or "".
+func operationName(operations []*contract.Operation, step contract.Step) string {
 	if o, _ := contract.Called(operations, step); o != nil {
 		return o.Name
 	}
@@ -124,7 +124,7 @@ func deletes(step contract.Step) bool {
 	return step.Status < 300 && (strings.HasPrefix(step.Do, "DELETE ") || strings.Contains(step.Do, "delete"))
 }
 
-// complete reports whether all that a step names is known.
+// complete reports whether all values that a step names are known.
 func complete(step contract.RecordedStep) bool {
 	return !slices.ContainsFunc(contract.Names(step.Text()), func(name string) bool {
 		_, known := step.Values[name]
@@ -143,8 +143,8 @@ func sendAll(t *testing.T, target contract.Target, asked []contract.RecordedStep
 	return out
 }
 
-// What was in use before a restart is in use after it.
-func TestWhatIsInUseSurvivesARestart(t *testing.T) {
+// Settings that were in use before a restart are in use after it.
+func TestSettingsInUseSurviveARestart(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
 	api := scenario.API{Target: server.Target(t)}

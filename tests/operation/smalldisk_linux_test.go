@@ -18,10 +18,10 @@ const insideEnv = "ROTALOOM_TEST_MOUNTS"
 // capSysAdmin is the capability to mount.
 const capSysAdmin = 21
 
-// withMounts runs the test in a process with a mount namespace of its own, so that what it
-// mounts is seen by nobody else and goes with it. Root needs nothing more; others get a
-// user namespace, in which they keep their id. It reports whether this is that process.
-// Where neither is allowed the test fails: a full disk cannot be tried without one.
+// withMounts runs the test in a process with a mount namespace of its own, so that no other process
+// sees its mounts, and they end with it. Root needs no further rights; other users get a user
+// namespace, in which they keep their id. The result reports whether this is that process. Where
+// neither is allowed the test fails, because it cannot fill a disk without one.
 func withMounts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideEnv) == t.Name() {
@@ -51,7 +51,7 @@ func withMounts(t *testing.T) bool {
 	return false
 }
 
-// mountTmpfs mounts a file system of so many megabytes, in memory, on a new folder.
+// mountTmpfs mounts a file system of the given size in memory, on a new folder.
 func mountTmpfs(t *testing.T, dir, megabytes string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o755))
@@ -60,8 +60,7 @@ func mountTmpfs(t *testing.T, dir, megabytes string) {
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 }
 
-// fill takes all room of a file system, again and again as some comes free, until free is
-// called, which gives it back.
+// fill takes all room of a file system, also room that becomes free later, until free is called.
 func fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	name := filepath.Join(dir, "filler")
@@ -73,14 +72,14 @@ func fill(t *testing.T, dir string) (free func()) {
 		defer close(filled)
 		block := make([]byte, 64<<10)
 		for ctx.Err() == nil {
-			// A write that fails is what is wanted; the single byte takes the last page.
+			// The failing write is intended; the single byte takes the last page.
 			if _, err := file.Write(block); err == nil {
 				continue
 			}
 			if _, err := file.Write(block[:1]); err != nil {
 				select {
 				case <-ctx.Done():
-				case <-time.After(10 * time.Millisecond): // The next look for room.
+				case <-time.After(10 * time.Millisecond): // between two checks for free room
 				}
 			}
 		}

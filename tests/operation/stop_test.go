@@ -19,10 +19,10 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// stopWithin is what containers are given before they are killed.
+// stopWithin is the time that containers get before they are killed.
 const stopWithin = 10 * time.Second
 
-// stop asks the server to end, and requires that it does in time.
+// stop asks the server to end, and requires that it ends in time.
 func stop(t *testing.T, server *launch.Server) {
 	t.Helper()
 	began := time.Now()
@@ -44,7 +44,8 @@ func TestStopsWhenIdle(t *testing.T) {
 	require.Zero(t, server.ExitCode(), server.Output())
 }
 
-// Whoever presses Ctrl-C while the demonstration is made is not warned of what that cut off.
+// An operator who presses Ctrl-C while the demonstration is created gets no warnings about requests
+// that this cuts off.
 func TestStopsQuietlyWhileTheDemonstrationIsMade(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"Creating the demonstration", "  employment terms\n", "  persons\n"} {
@@ -65,8 +66,8 @@ func TestStopsQuietlyWhileTheDemonstrationIsMade(t *testing.T) {
 	}
 }
 
-// Requests that run are served, new ones are refused, and a propagation that
-// was not finished goes on with the next start.
+// Running requests are served, new ones are refused, and the next start resumes an unfinished
+// propagation.
 func TestStopsWhileThereIsWork(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -111,8 +112,8 @@ func TestStopsWhileThereIsWork(t *testing.T) {
 	require.Equal(t, day+"T14:00:00", shifts[0].StartDateTime)
 }
 
-// refusedWhileStopping returns nil when a request was not let in any more, and
-// otherwise what went wrong with it.
+// refusedWhileStopping returns nil if the server no longer accepted a request, and otherwise the
+// error.
 func refusedWhileStopping(err error) error {
 	text := err.Error()
 	for _, fine := range []string{"connection refused", "returned 503", "EOF", "connection reset", "GOAWAY", "server closed", "closed network connection"} {
@@ -123,7 +124,7 @@ func refusedWhileStopping(err error) error {
 	return err
 }
 
-// Somebody who does not send the rest of a request holds nothing up.
+// A caller that does not send the rest of a request does not delay the stop.
 func TestStopsWhileARequestHangs(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -134,8 +135,7 @@ func TestStopsWhileARequestHangs(t *testing.T) {
 	_, err = fmt.Fprintf(conn, "POST /v1/scheduling/schedule/multi_read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", target.Token)
 	require.NoError(t, err)
-	// A second request over another connection is served, so the first one was
-	// let in.
+	// A second request over another connection is served, so the server accepted the first one.
 	require.True(t, launch.LoginWorks(t, server.Client, server.Ready))
 	stop(t, server)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// receiver takes traces as a collector of OpenTelemetry does.
+// receiver accepts traces as an OpenTelemetry collector does.
 type receiver struct {
 	collectorv1.UnimplementedTraceServiceServer
 
@@ -28,7 +28,7 @@ type receiver struct {
 	spans []*tracev1.Span
 }
 
-// Export keeps spans.
+// Export stores spans.
 func (r *receiver) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,8 +40,8 @@ func (r *receiver) Export(_ context.Context, req *collectorv1.ExportTraceService
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// of returns the spans of a trace.
-func (r *receiver) of(trace string) []*tracev1.Span {
+// spans returns the spans of a trace.
+func (r *receiver) spans(trace string) []*tracev1.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []*tracev1.Span
@@ -87,8 +87,8 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// A change of a rotation is one trace, from the edge to the last batch, with the statements
-// on its way. Its sender says which trace, and not whether it is traced.
+// A change of a rotation is one trace, from the edge to the last batch, with its SQL statements.
+// The caller sets the trace id, but not the sampling flag.
 func TestAChangeIsOneTrace(t *testing.T) {
 	t.Parallel()
 	traces, url := receiveTraces(t)
@@ -104,9 +104,9 @@ func TestAChangeIsOneTrace(t *testing.T) {
 	require.NoError(t, err)
 	_, err = scenario.Finish(t.Context(), scenario.API{Target: server.Target(t)}, changed.Propagation)
 	require.NoError(t, err)
-	stop(t, server) // Which sends what is left.
+	stop(t, server) // The stop sends the remaining spans.
 
-	spans := traces.of(trace)
+	spans := traces.spans(trace)
 	ids := map[string]bool{sender: true}
 	for _, span := range spans {
 		ids[hex.EncodeToString(span.GetSpanId())] = true
@@ -132,7 +132,7 @@ func TestAChangeIsOneTrace(t *testing.T) {
 	}), "statements are spans too")
 }
 
-// A receiver that is away costs traces, and no request.
+// While the receiver is away, traces are lost, but no request fails.
 func TestAReceiverOfTracesIsAway(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t, "--tracing-endpoint", "http://127.0.0.1:1", "--tracing-ratio", "1")
@@ -141,7 +141,7 @@ func TestAReceiverOfTracesIsAway(t *testing.T) {
 	require.Contains(t, server.Output(), "traces are lost")
 }
 
-// What is no receiver is refused at the start.
+// An invalid receiver is refused at the start.
 func TestWrongReceiversOfTraces(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{

@@ -27,13 +27,13 @@ func TestOperatorsResetPasswords(t *testing.T) {
 	var reset struct{ Password string }
 	o.read(&reset, place("user", "reset-password", "1", strings.ToUpper(users[0].Username))...)
 	require.Error(t, launch.TryLogin(t, server.Client, server.Ready), "the old password is void")
-	status := func(token string) int { return statusOf(t, server, token) }
+	status := func(token string) int { return callStatus(t, server, token) }
 	launch.Await(t, quickly, "the tokens of before end", func() bool { return status(before.Token) == 401 })
 	server.Credentials.Password = reset.Password
 	require.Equal(t, 200, status(server.Target(t).Token))
 
 	for name, args := range map[string][]string{
-		"nobody of that name":    {"user", "reset-password", "1", "nobody"},
+		"an unknown name":        {"user", "reset-password", "1", "nobody"},
 		"a tenant that is not":   {"user", "list", "77"},
 		"a user of no tenant":    {"user", "reset-password", "77", users[0].Username},
 		"a folder with no state": {"user", "list", "1", "--state-dir", t.TempDir()},
@@ -49,8 +49,8 @@ func TestOperatorsResetPasswords(t *testing.T) {
 	}
 }
 
-// statusOf is what a token gets.
-func statusOf(t *testing.T, server *launch.Server, token string) int {
+// callStatus returns the status of a request with a token.
+func callStatus(t *testing.T, server *launch.Server, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.BaseURL+"/v1/auth/clients", nil)
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// What the rules do not say is found, and reported by the exit code.
-func TestVerifyFindsWhatDiffers(t *testing.T) {
+// Verify finds shifts that contradict the rules, and reports them by its exit code.
+func TestVerifyFindsDifferences(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
 	o := newOperator(t)

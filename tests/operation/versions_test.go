@@ -21,8 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// The oldest NATS server that README names serves a change from end to end. The newest
-// is that of all other tests.
+// The oldest NATS server that README names serves a change from end to end. All other tests use the
+// newest.
 func TestTheOldestNATSServerWillDo(t *testing.T) {
 	t.Parallel()
 	url, version := natsServer(t, "tools/nats-oldest")
@@ -34,19 +34,19 @@ func TestTheOldestNATSServerWillDo(t *testing.T) {
 	require.Len(t, shifts, 10)
 }
 
-// An older one takes consumers and gives them nothing, so the program does not start.
+// An older server accepts consumers but sends them nothing, so the program does not start.
 func TestAnOlderNATSServerIsRefused(t *testing.T) {
 	t.Parallel()
 	url, version := natsServer(t, "tools/nats-unsupported")
 	requireRefusal(t, nil, []string{"--nats-url", url}, "NATS server", version, natsconn.MinServerVersion)
 }
 
-// Tests run on the PostgreSQL of the machine, or on that of the major version that
-// ROTALOOM_TEST_POSTGRES_MAJOR names; here it shows when they do not.
+// Tests run on the machine's PostgreSQL, or on the major version in ROTALOOM_TEST_POSTGRES_MAJOR.
+// This test fails if they run on another version.
 func TestPostgreSQLIsTheOneAskedFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	server, err := localpg.Start(t.Context(), localpg.Config{Dir: dir, Disposable: true})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestPostgreSQLIsTheOneAskedFor(t *testing.T) {
 	}
 }
 
-// natsServer runs the server of a tool's module, and returns where and which it is.
+// natsServer runs the server of a tool's module, and returns its URL and version.
 func natsServer(t *testing.T, module string) (url, version string) {
 	t.Helper()
 	find := exec.CommandContext(t.Context(), "go", "-C", filepath.Join(launch.Root(t), module), "tool", "-n", "nats-server")

@@ -16,12 +16,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// However many connect, and whatever they do then, operators see that the process
-// lives, and who waits for a place gets one when the storm is over.
+// Many clients connect, and send a request or nothing. Operators still see that the process lives,
+// and a client that waits for a place gets one after the storm.
 func TestAStormOfConnections(t *testing.T) {
 	server := launch.Standalone(t, "--admin-address", "127.0.0.1:0", "--max-connections", "32", "--header-timeout", "1s")
 	target := server.Target(t)
-	w := &fixture{t: t, admin: map[string]string{"rotaloom": adminOf(t, server.Process)}}
+	w := &fixture{t: t, admin: map[string]string{"rotaloom": adminAddress(t, server.Process)}}
 	address := strings.TrimPrefix(server.BaseURL, "https://")
 	config := server.Client.Transport.(*http.Transport).TLSClientConfig
 
@@ -52,12 +52,12 @@ func TestAStormOfConnections(t *testing.T) {
 	assert.Less(t, time.Since(began), 2*soon, "it is over when the storm is")
 }
 
-// connectAndRest connects, greets or does not, and waits for a second or until the
+// connectAndRest connects, with or without a TLS handshake, and waits for a second or until the
 // server ends the connection.
 func connectAndRest(ctx context.Context, address string, config *tls.Config, greet bool) {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return // Also a way to keep somebody out.
+		return // a refusal, too
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Second)) // The connection may be over.
@@ -66,5 +66,5 @@ func connectAndRest(ctx context.Context, address string, config *tls.Config, gre
 		config.ServerName = "localhost"
 		conn = tls.Client(conn, config)
 	}
-	_, _ = conn.Read(make([]byte, 1)) // However it ends.
+	_, _ = conn.Read(make([]byte, 1)) // however it ends
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// adminOf finds the address of a process's listener for operators in its log.
-func adminOf(t *testing.T, p *launch.Process) (address string) {
+// adminAddress finds the address of a process's listener for operators in its log.
+func adminAddress(t *testing.T, p *launch.Process) (address string) {
 	t.Helper()
 	line := regexp.MustCompile(`"msg":"admin listener","address":"([^"]+)"`)
 	launch.Await(t, 20*time.Second, "the admin listener", func() bool {
@@ -30,13 +30,13 @@ func adminOf(t *testing.T, p *launch.Process) (address string) {
 	return address
 }
 
-// health is what was seen of the processes.
+// health records the health of the processes.
 type health struct {
 	looks int
 	what  []string
 }
 
-// watchHealth looks at the health of all processes until ctx ends.
+// watchHealth checks the health of all processes until ctx ends.
 func (w *fixture) watchHealth(ctx context.Context) <-chan health {
 	seen := make(chan health, 1)
 	client := &http.Client{Timeout: soon}

@@ -15,20 +15,20 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// maxOutstanding is how many requests the load has on their way at a time. All come from one
-// address, of which the edge carries out 250 handshakes at a time and ends what is more:
-// with as many connections the first of them, made at once, would be cut off.
+// maxOutstanding bounds the requests in flight. All come from one address. The edge carries out 250
+// handshakes of an address at a time and ends further ones, so more connections at once would be
+// cut off.
 const maxOutstanding = 200
 
-// outcome is what came of a request.
+// outcome is the result of a request.
 type outcome struct {
 	status int
 	took   time.Duration
-	// wrong says what is wrong with the response, or is "".
+	// wrong is a fault of the response, or "".
 	wrong string
 }
 
-// sums are what came of a load.
+// sums are the results of a load.
 type sums struct {
 	took             time.Duration
 	sent             int
@@ -37,8 +37,8 @@ type sums struct {
 	accepts, refuses []time.Duration
 }
 
-func (s *sums) offered() float64  { return float64(s.sent) / s.took.Seconds() }
-func (s *sums) accepted() float64 { return float64(len(s.accepts)) / s.took.Seconds() }
+func (s *sums) offeredRate() float64  { return float64(s.sent) / s.took.Seconds() }
+func (s *sums) acceptedRate() float64 { return float64(len(s.accepts)) / s.took.Seconds() }
 
 func (s *sums) quantile(q float64) time.Duration        { return quantile(s.accepts, q) }
 func (s *sums) refusedQuantile(q float64) time.Duration { return quantile(s.refuses, q) }
@@ -65,7 +65,7 @@ func (s *sums) add(a outcome) {
 	}
 }
 
-// ask makes the nth request: most read schedules, some write.
+// ask sends the nth request: most requests read schedules, some write.
 func (w *fixture) ask(ctx context.Context, n int) outcome {
 	method, path, body := http.MethodPost, "/v1/scheduling/schedule/multi_read", any(scenario.ReadRequest(w.persons, "2026-03-02", "2026-03-08"))
 	header := http.Header{}
@@ -81,7 +81,7 @@ func (w *fixture) ask(ctx context.Context, n int) outcome {
 	}
 	var payload bytes.Buffer
 	if body != nil {
-		_ = json.NewEncoder(&payload).Encode(body) // These can be encoded.
+		_ = json.NewEncoder(&payload).Encode(body) // These bodies can be encoded.
 	}
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, &payload)
 	if err != nil {
@@ -119,8 +119,7 @@ func wrong(response *http.Response, text []byte) string {
 	return fmt.Sprintf("%d %s", response.StatusCode, text)
 }
 
-// capacity is how many requests a second are served when as many run as there
-// are places.
+// capacity returns how many requests a second are served when each place has a running request.
 func (w *fixture) capacity(during time.Duration) float64 {
 	var done atomic.Int64
 	var wg sync.WaitGroup
@@ -138,7 +137,7 @@ func (w *fixture) capacity(during time.Duration) float64 {
 	return float64(done.Load()) / time.Since(began).Seconds()
 }
 
-// load sends requests at a rate, whatever comes of them.
+// load sends requests at a rate, independently of the responses.
 func (w *fixture) load(rate float64, during time.Duration) *sums {
 	s := &sums{statuses: map[int]int{}}
 	replies := make(chan outcome, maxOutstanding)

@@ -1,6 +1,6 @@
-// Package overload sends more than the product can do, with every program as a
-// process of its own: what is accepted is served soon, the rest is refused,
-// and nothing falls over. ROTALOOM_FAULTS=long or ci makes it last a minute.
+// Package overload sends more requests than the product can serve, with every program as a process
+// of its own. Accepted requests are served soon, the others are refused, and no process fails.
+// ROTALOOM_FAULTS=long or ci makes the load last a minute.
 package overload
 
 import (
@@ -21,8 +21,8 @@ import (
 const (
 	slots = 4
 	times = 4
-	// soon is how late the 99th of 100 accepted responses may come. Here the
-	// load, the product and its database share the processors.
+	// soon bounds the response time of 99 of 100 accepted requests. Here the load, the product and its
+	// database share the processors.
 	soon = 5 * time.Second
 )
 
@@ -52,16 +52,16 @@ func TestFourTimesTheCapacity(t *testing.T) {
 	cancel()
 	failing := <-health
 	began := time.Now()
-	assert.Equal(t, http.StatusOK, w.ask(t.Context(), 0).status, "it is over when the load is")
+	assert.Equal(t, http.StatusOK, w.ask(t.Context(), 0).status, "requests succeed as soon as the load ends")
 	assert.Less(t, time.Since(began), soon)
 
-	t.Logf("capacity %.0f requests/s; offered %.0f/s, which is %.1f times as many, for %s: accepted %.0f/s with p50 %s and p99 %s; refused %d with 429, %d with 503 (p99 %s); %d log-ins meanwhile; %d looks at /livez and /readyz",
-		capacity, s.offered(), s.offered()/capacity, s.took.Round(time.Second), s.accepted(), s.quantile(0.5), s.quantile(0.99),
+	t.Logf("capacity %.0f requests/s; offered %.0f/s, which is %.1f times as many, for %s: accepted %.0f/s with p50 %s and p99 %s; refused %d with 429, %d with 503 (p99 %s); %d log-ins succeeded; %d checks of /livez and /readyz",
+		capacity, s.offeredRate(), s.offeredRate()/capacity, s.took.Round(time.Second), s.acceptedRate(), s.quantile(0.5), s.quantile(0.99),
 		s.statuses[http.StatusTooManyRequests], s.statuses[http.StatusServiceUnavailable], s.refusedQuantile(0.99), loggedIn.Load(), failing.looks)
 
 	assert.Empty(t, s.wrong, "every response is a success, or a refusal that says when to come again")
 	assert.Positive(t, s.statuses[http.StatusServiceUnavailable]+s.statuses[http.StatusTooManyRequests], "there was too much")
-	assert.Greater(t, s.accepted(), capacity/10, "work goes on")
+	assert.Greater(t, s.acceptedRate(), capacity/10, "work goes on")
 	assert.Less(t, s.quantile(0.99), soon)
 	assert.Positive(t, loggedIn.Load(), "users can log in")
 	assert.Empty(t, failing.what, "health stays green")
@@ -74,7 +74,7 @@ func TestFourTimesTheCapacity(t *testing.T) {
 	}
 }
 
-// fixture is the product with persons who work.
+// fixture is the product with employees who work.
 type fixture struct {
 	*launch.Deployment
 	t       *testing.T
@@ -86,9 +86,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	// A client that opened a connection ahead, and took another one for its request, finds
-	// it ended after the header timeout; when it takes it in that moment, the request is
-	// lost, for a POST is not sent twice. Other tests are about that.
+	// A client may open a connection ahead of a request and then use another one. The header timeout
+	// ends the unused connection. A request that is sent on it in that moment is lost, because a POST
+	// is not sent twice. Other tests cover that.
 	d := launch.Deployed(t, "ROTALOOM_ADMIN_ADDRESS=127.0.0.1:0", "ROTALOOM_THROTTLE=false", "ROTALOOM_HEADER_TIMEOUT=1h",
 		"ROTALOOM_MAX_IN_FLIGHT=4", "ROTALOOM_QUEUE_WAIT=500ms")
 	w := &fixture{Deployment: d, t: t, api: scenario.API{Target: launch.Login(t, d.Client, d.Ready)}, admin: map[string]string{}}
@@ -97,7 +97,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(transport.CloseIdleConnections)
 	w.client = &http.Client{Transport: transport, Timeout: time.Minute}
 	for name, p := range d.Services {
-		w.admin[name] = adminOf(t, p)
+		w.admin[name] = adminAddress(t, p)
 	}
 	crew, err := scenario.NewCrew(t.Context(), w.api, 50, "2026-01-01")
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// counts are how many requests were admitted, and refused by each edge.
+// counts are the numbers of requests that were admitted, and that each edge refused.
 type counts struct {
 	admitted int64
 	refused  [3]int64
@@ -23,7 +23,7 @@ func (c counts) since(before counts) counts {
 	return c
 }
 
-// refusedEverywhere reports whether each edge has refused so many.
+// refusedEverywhere reports whether each edge has refused at least the given number.
 func (c counts) refusedEverywhere(atLeast int64) bool {
 	for _, n := range c.refused {
 		if n < atLeast {
@@ -33,7 +33,7 @@ func (c counts) refusedEverywhere(atLeast int64) bool {
 	return true
 }
 
-// load asks at every edge until its end.
+// load sends requests to every edge until its end.
 type load struct {
 	w        *fixture
 	admitted atomic.Int64
@@ -65,7 +65,7 @@ func (l *load) end() {
 	l.clients.Wait()
 }
 
-// ask asks one edge as often as all of them together may admit.
+// ask sends requests to one edge, at the rate that all edges together may admit.
 func (l *load) ask(i int, edge string) {
 	ticker := time.NewTicker(time.Second / rate)
 	defer ticker.Stop()
@@ -81,7 +81,7 @@ func (l *load) ask(i int, edge string) {
 			return
 		case response.StatusCode == http.StatusTooManyRequests:
 			l.refused[i].Add(1)
-		case assert.Equal(l.w.t, http.StatusNotFound, response.StatusCode): // There is no such template.
+		case assert.Equal(l.w.t, http.StatusNotFound, response.StatusCode): // the template does not exist
 			l.admitted.Add(1)
 		}
 	}

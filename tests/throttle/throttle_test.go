@@ -1,5 +1,5 @@
-// Package throttle tests that clients are held to their rates, with every
-// program as a process of its own and several edges.
+// Package throttle tests the rate limits of clients, with every program as a process of its own and
+// several edges.
 package throttle
 
 import (
@@ -18,10 +18,11 @@ import (
 
 const (
 	rate = 100 // requests per second
-	// window is for how long requests are counted, about, and maxWindows how often.
+	// window is the approximate time for which requests are counted, and maxWindows bounds the
+	// repetitions.
 	window     = 6 * time.Second
 	maxWindows = 10
-	// effective is how soon a changed rate holds everywhere.
+	// effective is how soon a changed rate is effective on all edges.
 	effective = 10 * time.Second
 	path      = "/v1/scheduling/shift_templates/1"
 )
@@ -33,7 +34,7 @@ type fixture struct {
 	token string
 }
 
-// send makes a request and reads its response to the end.
+// send sends a request and reads its response to the end.
 func (w *fixture) send(method, url, body string) (*http.Response, []byte, error) {
 	request, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -92,9 +93,9 @@ func TestThreeEdgesKeepAClientToItsRate(t *testing.T) {
 	assert.InEpsilon(t, rate, admitted, 0.25)
 }
 
-// load asks more than the rate permits at every edge, and returns how many requests a
-// second were admitted. On a machine that has much else to do, less is asked than is
-// permitted, which shows nothing: then it is measured again.
+// load sends more requests than the rate permits to every edge, and returns how many were admitted
+// each second. A busy machine may send fewer than are permitted, which proves nothing: then load
+// measures again.
 func (w *fixture) load() float64 {
 	w.t.Helper()
 	load := newLoad(w)
@@ -104,7 +105,7 @@ func (w *fixture) load() float64 {
 	})
 	for range maxWindows {
 		before, began := load.now(), time.Now()
-		<-time.After(window) // What is measured is a rate.
+		<-time.After(window) // The test measures a rate, so it counts for a fixed time.
 		during, took := load.now().since(before), time.Since(began)
 		if during.refusedEverywhere(rate) {
 			return float64(during.admitted) / took.Seconds()
@@ -115,8 +116,8 @@ func (w *fixture) load() float64 {
 	return 0
 }
 
-// refuses looks at the response to a request that is one too many. One caller alone may
-// be too slow for the rate, so others ask meanwhile.
+// refuses requires that a request beyond the rate is refused. One caller alone may be too slow for
+// the rate, so others send requests at the same time.
 func (w *fixture) refuses() {
 	w.t.Helper()
 	load := newLoad(w)
