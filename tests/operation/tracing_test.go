@@ -40,8 +40,8 @@ func (r *receiver) Export(_ context.Context, req *collectorv1.ExportTraceService
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// spans returns the spans of a trace.
-func (r *receiver) spans(trace string) []*tracev1.Span {
+// findSpans returns the spans of a trace.
+func (r *receiver) findSpans(trace string) []*tracev1.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var found []*tracev1.Span
@@ -106,7 +106,7 @@ func TestAChangeIsOneTrace(t *testing.T) {
 	require.NoError(t, err)
 	stop(t, server) // The stop sends the remaining spans.
 
-	spans := traces.spans(trace)
+	spans := traces.findSpans(trace)
 	ids := map[string]bool{sender: true}
 	for _, span := range spans {
 		ids[hex.EncodeToString(span.GetSpanId())] = true
