@@ -35,13 +35,13 @@ import (
 )
 
 const (
-	// startTimeout is how long etcd and the API server may take to start on a loaded machine.
+	// startTimeout bounds how long etcd and the API server may take to start on a loaded machine.
 	startTimeout = 2 * time.Minute
-	// token is that of the cluster's administrator.
+	// token is the token of the cluster's administrator.
 	token = "administrator"
 )
 
-// cluster is an API server with its etcd, without anything that would act on objects.
+// cluster is an API server with its etcd, without controllers or nodes.
 type cluster struct {
 	config  *rest.Config
 	dynamic *dynamic.DynamicClient
@@ -73,7 +73,7 @@ func startCluster(t *testing.T) *cluster {
 		"--secure-port", port, "--service-cluster-ip-range", "10.96.0.0/16", "--authorization-mode", "RBAC", "--token-auth-file", tokens,
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", keyFile, "--service-account-signing-key-file", keyFile,
 		"--endpoint-reconciler-type", "none",
-		// It asks for the account's Secret, which a controller would make.
+		// The plugin asks for the account's Secret, which a controller would create.
 		"--disable-admission-plugins", "ServiceAccount")
 
 	c := &cluster{}
@@ -83,7 +83,7 @@ func startCluster(t *testing.T) *cluster {
 	}
 	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, startTimeout, true, func(ctx context.Context) (bool, error) {
 		if _, err := os.Stat(c.config.CAFile); err != nil {
-			return false, nil // It has not made its certificate yet.
+			return false, nil // The server has not created its certificate yet.
 		}
 		client, err := kubernetes.NewForConfig(c.config)
 		if err != nil {
@@ -110,7 +110,7 @@ func tool(t *testing.T, script string) []string {
 	return strings.Fields(string(out))
 }
 
-// start runs a program until the test ends, and shows what it wrote when the test fails.
+// start runs a program until the test ends, and logs its output when the test fails.
 func start(t *testing.T, dir, program string, args ...string) {
 	t.Helper()
 	name := filepath.Base(program)
@@ -134,7 +134,7 @@ func start(t *testing.T, dir, program string, args ...string) {
 	})
 }
 
-// freePort returns an address of the loopback that nobody listens on.
+// freePort returns a free address of the loopback interface.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -143,15 +143,16 @@ func freePort(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// HandleWarningHeaderWithContext keeps a warning of the server: what it takes but finds wrong.
+// HandleWarningHeaderWithContext records a warning of the server: it accepts the object, but finds
+// a mistake in it.
 func (c *cluster) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.warnings = append(c.warnings, text)
 }
 
-// warned returns the warnings since the last call.
-func (c *cluster) warned() []string {
+// takeWarnings returns the warnings since the last call.
+func (c *cluster) takeWarnings() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	warnings := c.warnings
@@ -198,7 +199,7 @@ func (c *cluster) addKinds(t *testing.T) {
 	}
 	client, err := discovery.NewDiscoveryClientForConfig(c.config)
 	require.NoError(t, err)
-	// A kind is established a moment before it is found.
+	// A kind is established shortly before it is found.
 	require.NoError(t, wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, startTimeout, true, func(context.Context) (bool, error) {
 		resources, err := restmapper.GetAPIGroupResources(client)
 		if err != nil {
@@ -213,10 +214,10 @@ func (c *cluster) addKinds(t *testing.T) {
 		}
 		return true, nil
 	}))
-	c.warned()
+	c.takeWarnings()
 }
 
-// addNamespace makes a namespace in which pods must be restricted.
+// addNamespace creates a namespace in which pods must be restricted.
 func (c *cluster) addNamespace(t *testing.T, name string) {
 	t.Helper()
 	labels := map[string]string{}
@@ -227,7 +228,7 @@ func (c *cluster) addNamespace(t *testing.T, name string) {
 	require.NoError(t, err)
 }
 
-// dryRun has the server do all that it does when a manifest is applied, but storing it.
+// dryRun lets the server apply a manifest without storing it.
 func (c *cluster) dryRun(ctx context.Context, namespace string, manifest []byte) error {
 	var object unstructured.Unstructured
 	if err := yaml.Unmarshal(manifest, &object.Object); err != nil {
@@ -245,7 +246,7 @@ func (c *cluster) dryRun(ctx context.Context, namespace string, manifest []byte)
 		}
 		resource = c.dynamic.Resource(mapping.Resource).Namespace(namespace)
 	}
-	// The manifest as it stands, so that a field that is there twice is seen.
+	// Send the manifest unchanged, so that the server sees duplicate fields.
 	_, err = resource.Patch(ctx, object.GetName(), types.ApplyYAMLPatchType, manifest, metav1.PatchOptions{
 		DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict, FieldManager: "test",
 	})

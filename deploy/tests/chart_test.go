@@ -1,5 +1,5 @@
-// Package deploy holds the files of deploy/ to what the programs are. It is a module of its
-// own, because Helm and Kubernetes bring many others.
+// Package deploy compares the files of deploy/ with the programs. It is a module of its own,
+// because Helm and Kubernetes bring many dependencies.
 package deploy
 
 import (
@@ -29,11 +29,11 @@ const (
 	chartDir  = "../helm/rotaloom"
 	release   = "rotaloom"
 	namespace = "workforce"
-	// kubeVersion is the release of Kubernetes that is rendered for.
+	// kubeVersion is the release of Kubernetes that the chart is rendered for.
 	kubeVersion = "v1.34.0"
 )
 
-// variants are the ways in which operators run the chart.
+// variants are values for the ways in which operators run the chart.
 var variants = map[string]string{
 	"as it is": `{}`,
 	"with operators": `
@@ -83,11 +83,11 @@ func render(t *testing.T, values string) []byte {
 	return out.Bytes()
 }
 
-// foreign are the kinds of operators, which are no part of Kubernetes.
+// foreign lists the API groups of operators, which are not part of Kubernetes.
 var foreign = []string{"cert-manager.io/", "postgresql.cnpg.io/", "keda.sh/", "gateway.networking.k8s.io/", "monitoring.coreos.com/"}
 
-// decode reads objects of Kubernetes and refuses fields that it does not have. Objects of
-// operators stay as they are.
+// decode decodes objects of Kubernetes, and refuses unknown fields. It keeps objects of operators
+// as they are.
 func decode(t *testing.T, manifests []byte) []runtime.Object {
 	t.Helper()
 	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
@@ -113,8 +113,8 @@ func decode(t *testing.T, manifests []byte) []runtime.Object {
 	}
 }
 
-// of returns the objects of one type, by name.
-func of[T any, P interface {
+// selectKind returns the objects of one type, by name.
+func selectKind[T any, P interface {
 	*T
 	runtime.Object
 	GetName() string
@@ -128,7 +128,7 @@ func of[T any, P interface {
 	return found
 }
 
-// forEachVariant runs a test for every way to run the chart.
+// forEachVariant runs a test for every variant of the chart.
 func forEachVariant(t *testing.T, test func(t *testing.T, objects []runtime.Object)) {
 	t.Helper()
 	for name, values := range variants {
@@ -139,7 +139,7 @@ func forEachVariant(t *testing.T, test func(t *testing.T, objects []runtime.Obje
 	}
 }
 
-func TestEveryVariantIsWhatKubernetesKnows(t *testing.T) {
+func TestKubernetesKnowsEveryVariant(t *testing.T) {
 	t.Parallel()
 	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {
 		names := map[string]bool{}
@@ -165,7 +165,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"a setting in small letters":    `{settings: {log_level: debug}}`,
 		"what another value says":       `{settings: {TLS_CERT: elsewhere}}`,
 		"no replica":                    `{auth: {replicas: 0}}`,
-		"a receiver that is no URL":     `{tracing: {endpoint: "collector:4317"}}`,
+		"a receiver that is not a URL":  `{tracing: {endpoint: "collector:4317"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	}
 }
 
-// Behind a pooler, each program that has a database has the way past it, too.
+// With a pooler, each program that has a database also has the URL that bypasses the pooler.
 func TestProgramsKnowTheWayPastAPooler(t *testing.T) {
 	t.Parallel()
 	manifests := string(render(t, `{database: {mode: secret, secretName: databases, port: 6432, directPort: 5432}}`))
@@ -192,11 +192,11 @@ func TestProgramsKnowTheWayPastAPooler(t *testing.T) {
 	assert.NotContains(t, string(render(t, `{database: {mode: secret, secretName: databases}}`)), "DIRECT")
 }
 
-// The broker's users are what the programs of this commit need.
-func TestUsersOfTheBroker(t *testing.T) {
+// The users of the broker have the permissions that the programs of this commit need.
+func TestTheBrokerHasTheUsersOfThePrograms(t *testing.T) {
 	t.Parallel()
 	want := goRun(t, "./services/standalone/cmd/rotaloom", "nats-permissions")
 	have, err := os.ReadFile(filepath.Join(chartDir, "files", "nats-users.conf"))
 	require.NoError(t, err)
-	assert.Equal(t, want, string(have), "make kustomize writes it anew")
+	assert.Equal(t, want, string(have), "make kustomize writes it again")
 }

@@ -22,7 +22,7 @@ func TestCompose(t *testing.T) {
 		require.True(t, ok, program)
 		assert.True(t, service.ReadOnly, program)
 		assert.Equal(t, []string{"ALL"}, service.CapDrop, program)
-		known := settingsOf(t, program)
+		known := settings(t, program)
 		for variable := range service.Environment {
 			assert.True(t, slices.Contains(known, variable) || slices.Contains(known, strings.TrimSuffix(variable, "_FILE")), "%s has no %s", program, variable)
 		}

@@ -18,12 +18,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "Write the base and the broker's users anew.")
+var update = flag.Bool("update", false, "Write the base and the broker's users again.")
 
 const base = "../kustomize/base/rotaloom.yaml"
 
-// renderBase renders what kustomize starts from: the chart without its hooks, which
-// kustomize does not have.
+// renderBase renders the base of kustomize: the chart without its hooks, which kustomize does not
+// have.
 func renderBase(t *testing.T) string {
 	t.Helper()
 	chart, err := loader.LoadDir(chartDir)
@@ -40,10 +40,10 @@ func renderBase(t *testing.T) string {
 	return "# Rendered from deploy/helm/rotaloom by `make kustomize`. Change it there.\n" + rendered.Manifest
 }
 
-// The base is what the chart renders, so that there is one source.
+// The base equals the rendered chart, so that there is one source.
 func TestTheBaseIsTheChart(t *testing.T) {
 	t.Parallel()
-	if *update { // The chart holds the users, so they come first.
+	if *update { // The chart contains the users, so update them first.
 		users := goRun(t, "./services/standalone/cmd/rotaloom", "nats-permissions")
 		require.NoError(t, os.WriteFile(filepath.Join(chartDir, "files", "nats-users.conf"), []byte(users), 0o600))
 	}
@@ -53,7 +53,7 @@ func TestTheBaseIsTheChart(t *testing.T) {
 	}
 	have, err := os.ReadFile(base)
 	require.NoError(t, err)
-	assert.Equal(t, want, string(have), "make kustomize writes it anew")
+	assert.Equal(t, want, string(have), "make kustomize writes it again")
 }
 
 func TestOverlays(t *testing.T) {
@@ -66,12 +66,12 @@ func TestOverlays(t *testing.T) {
 			text, err := built.AsYaml()
 			require.NoError(t, err)
 			objects := decode(t, text)
-			deployments := of[appsv1.Deployment](objects)
+			deployments := selectKind[appsv1.Deployment](objects)
 			assert.Equal(t, replicas, *deployments[release+"-scheduling"].Spec.Replicas)
 			for name, deployment := range deployments {
 				assert.Equal(t, release, deployment.Namespace, name)
 			}
-			scaled := len(of[autoscalingv2.HorizontalPodAutoscaler](objects)) > 0
+			scaled := len(selectKind[autoscalingv2.HorizontalPodAutoscaler](objects)) > 0
 			assert.Equal(t, scaled, deployments[release+"-gateway"].Spec.Replicas == nil, "either the autoscaler or the overlay says how many edges there are")
 		})
 	}

@@ -53,7 +53,7 @@ func alerts(t *testing.T) []alert {
 	return all
 }
 
-// queries are those of the dashboard, by the title of the panel.
+// queries returns the queries of the dashboard, by the title of the panel.
 func queries(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(dashboardFile)
@@ -98,7 +98,7 @@ func copyTo(t *testing.T, dir, path string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(path)), text, 0o600))
 }
 
-// Each alert goes off when it should, and not when it need not.
+// Each alert fires when it should, and stays silent otherwise.
 func TestAlertsGoOff(t *testing.T) {
 	t.Parallel()
 	const cases = "testdata/alerts.test.yaml"
@@ -128,12 +128,12 @@ func TestAlertsGoOff(t *testing.T) {
 		}
 	}
 	for _, a := range alerts(t) {
-		assert.True(t, goesOff[a.Alert], "no case in which %s goes off", a.Alert)
+		assert.True(t, goesOff[a.Alert], "no case in which %s fires", a.Alert)
 		assert.True(t, isSilent[a.Alert], "no case in which %s is silent", a.Alert)
 	}
 }
 
-// Whoever is woken finds what to do.
+// Every alert has instructions for the person who is on call.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(alertsPage)
@@ -151,8 +151,8 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	assert.Equal(t, names, sections, "the sections of the page are the alerts, in their order")
 }
 
-// The server of Prometheus reads the queries of the dashboard.
-func TestQueriesOfTheDashboard(t *testing.T) {
+// A Prometheus server can parse the queries of the dashboard.
+func TestPrometheusParsesTheQueries(t *testing.T) {
 	t.Parallel()
 	type rule struct {
 		Record string `json:"record"`
@@ -171,8 +171,8 @@ func TestQueriesOfTheDashboard(t *testing.T) {
 	promtool(t, dir, "check", "rules", "dashboard.yaml")
 }
 
-// measured are the metrics of the product by name, with their labels.
-func measured(t *testing.T) map[string][]string {
+// listMetrics returns the metrics of the product by name, with their labels.
+func listMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile(metricsPage)
 	require.NoError(t, err)
@@ -193,11 +193,11 @@ func measured(t *testing.T) map[string][]string {
 	return metrics
 }
 
-// What is asked for is what the programs measure, and all of it is asked for.
-func TestAlertsAndDashboardAskForWhatIsMeasured(t *testing.T) {
+// Alerts and the dashboard use only metrics that the programs export, and use all of them.
+func TestAlertsAndDashboardUseTheExportedMetrics(t *testing.T) {
 	t.Parallel()
-	metrics := measured(t)
-	// Those that Prometheus adds, and that pkg/obs gives the metrics of a service.
+	metrics := listMetrics(t)
+	// These labels come from Prometheus, or from pkg/obs for the metrics of a service.
 	common := []string{"namespace", "pod", "instance", "service"}
 	asked := map[string]bool{}
 	check := func(where, expr string) {
@@ -230,6 +230,6 @@ func TestAlertsAndDashboardAskForWhatIsMeasured(t *testing.T) {
 	}
 	for name := range metrics {
 		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-		assert.True(t, asked[name] || asked[base+"_bucket"] || asked[base+"_count"], "nobody asks for %s", name)
+		assert.True(t, asked[name] || asked[base+"_bucket"] || asked[base+"_count"], "no alert or panel uses %s", name)
 	}
 }

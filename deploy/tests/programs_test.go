@@ -34,7 +34,7 @@ var (
 
 func newReader(text []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(text)) }
 
-// goRun returns what a program of the repository prints.
+// goRun runs a program of the repository, and returns its output.
 func goRun(t *testing.T, args ...string) string {
 	t.Helper()
 	run := exec.CommandContext(t.Context(), "go", append([]string{"run"}, args...)...)
@@ -44,16 +44,16 @@ func goRun(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// pods are the templates of pods by the names of what they belong to.
+// pods returns the templates of pods, by the names of their owners.
 func pods(objects []runtime.Object) map[string]corev1.PodTemplateSpec {
 	found := map[string]corev1.PodTemplateSpec{}
-	for name, d := range of[appsv1.Deployment](objects) {
+	for name, d := range selectKind[appsv1.Deployment](objects) {
 		found["Deployment "+name] = d.Spec.Template
 	}
-	for name, s := range of[appsv1.StatefulSet](objects) {
+	for name, s := range selectKind[appsv1.StatefulSet](objects) {
 		found["StatefulSet "+name] = s.Spec.Template
 	}
-	for name, j := range of[batchv1.Job](objects) {
+	for name, j := range selectKind[batchv1.Job](objects) {
 		found["Job "+name] = j.Spec.Template
 	}
 	return found
@@ -78,8 +78,8 @@ func TestPodsAreRestricted(t *testing.T) {
 	})
 }
 
-// settingsOf are the variables of a program by docs/configuration.md.
-func settingsOf(t *testing.T, program string) []string {
+// settings returns the variables of a program in docs/configuration.md.
+func settings(t *testing.T, program string) []string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
@@ -89,8 +89,8 @@ func settingsOf(t *testing.T, program string) []string {
 	return regexp.MustCompile(`ROTALOOM_[A-Z0-9_]+`).FindAllString(part, -1)
 }
 
-// Only the job that makes the first administrator knows the password: a program that serves
-// and is broken into does not give it away.
+// Only the job that creates the first administrator has the password, so an attacker who takes over
+// a serving program does not get it.
 func TestOnlyTheBootstrapJobMountsTheAdministrator(t *testing.T) {
 	t.Parallel()
 	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {
@@ -98,7 +98,7 @@ func TestOnlyTheBootstrapJobMountsTheAdministrator(t *testing.T) {
 		for name, pod := range pods(objects) {
 			if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "administrator" }) {
 				mounting = append(mounting, name)
-				known := settingsOf(t, "auth")
+				known := settings(t, "auth")
 				for _, variable := range pod.Spec.Containers[0].Env {
 					if strings.HasPrefix(variable.Name, "ROTALOOM_") {
 						assert.Contains(t, known, strings.TrimSuffix(variable.Name, "_FILE"))
@@ -113,7 +113,7 @@ func TestOnlyTheBootstrapJobMountsTheAdministrator(t *testing.T) {
 		}
 		require.Len(t, mounting, 1)
 		assert.Contains(t, mounting[0], "Job "+release+"-auth-bootstrap-")
-		database := of[networkingv1.NetworkPolicy](objects)[release+"-database"]
+		database := selectKind[networkingv1.NetworkPolicy](objects)[release+"-database"]
 		if database != nil {
 			assert.True(t, admits(database, "auth-bootstrap"), "the job reaches the database")
 		}
@@ -123,9 +123,9 @@ func TestOnlyTheBootstrapJobMountsTheAdministrator(t *testing.T) {
 func TestVariablesAreSettingsOfTheirPrograms(t *testing.T) {
 	t.Parallel()
 	forEachVariant(t, func(t *testing.T, objects []runtime.Object) {
-		deployments := of[appsv1.Deployment](objects)
+		deployments := selectKind[appsv1.Deployment](objects)
 		for _, program := range programs {
-			known := settingsOf(t, program)
+			known := settings(t, program)
 			deployment := deployments[release+"-"+program]
 			require.NotNil(t, deployment, program)
 			seen := map[string]bool{}
@@ -141,11 +141,12 @@ func TestVariablesAreSettingsOfTheirPrograms(t *testing.T) {
 	})
 }
 
-// Who calls whom is said once, and shows in targets, access lists, certificates and policies.
+// The calls between programs are defined once, and the targets, access lists, certificates and
+// policies follow from them.
 func TestPoliciesFollowTheCalls(t *testing.T) {
 	t.Parallel()
 	objects := decode(t, render(t, variants["as it is"]))
-	deployments, policies := of[appsv1.Deployment](objects), of[networkingv1.NetworkPolicy](objects)
+	deployments, policies := selectKind[appsv1.Deployment](objects), selectKind[networkingv1.NetworkPolicy](objects)
 	for _, caller := range programs {
 		calls := map[string]bool{}
 		for _, variable := range deployments[release+"-"+caller].Spec.Template.Spec.Containers[0].Env {
@@ -161,7 +162,7 @@ func TestPoliciesFollowTheCalls(t *testing.T) {
 			assert.Equal(t, calls[callee], from, "%s lets %s in", callee, caller)
 			assert.Equal(t, calls[callee], to, "%s may reach %s", caller, callee)
 			if calls[callee] {
-				assert.Contains(t, valueOf(deployments[release+"-"+callee], "ROTALOOM_RPC_CLIENTS"), fmt.Sprintf("%s-%s", release, caller))
+				assert.Contains(t, findVariable(deployments[release+"-"+callee], "ROTALOOM_RPC_CLIENTS"), fmt.Sprintf("%s-%s", release, caller))
 			}
 		}
 	}
@@ -187,7 +188,7 @@ func anySelects(peers []networkingv1.NetworkPolicyPeer, program string) bool {
 	})
 }
 
-func valueOf(deployment *appsv1.Deployment, variable string) string {
+func findVariable(deployment *appsv1.Deployment, variable string) string {
 	for _, v := range deployment.Spec.Template.Spec.Containers[0].Env {
 		if v.Name == variable {
 			return v.Value
@@ -196,11 +197,12 @@ func valueOf(deployment *appsv1.Deployment, variable string) string {
 	return ""
 }
 
-// A release that makes its Secrets makes all that its pods mount, with the keys that they ask for.
+// A release that creates its Secrets creates every Secret that its pods mount, with the keys that
+// they need.
 func TestMountedSecretsExist(t *testing.T) {
 	t.Parallel()
 	objects := decode(t, render(t, variants["as it is"]))
-	secrets := of[corev1.Secret](objects)
+	secrets := selectKind[corev1.Secret](objects)
 	for name, pod := range pods(objects) {
 		for _, volume := range pod.Spec.Volumes {
 			wanted := map[string][]corev1.KeyToPath{}
@@ -226,14 +228,14 @@ func TestMountedSecretsExist(t *testing.T) {
 	}
 }
 
-// Callers ask for the name of the Service, and services know callers by the same name.
+// Callers connect to the name of the Service, and services identify callers by the same name.
 func TestCertificatesHaveTheNamesOfServices(t *testing.T) {
 	t.Parallel()
 	objects := decode(t, render(t, variants["as it is"]))
-	secrets, services := of[corev1.Secret](objects), of[corev1.Service](objects)
+	secrets, services := selectKind[corev1.Secret](objects), selectKind[corev1.Service](objects)
 	for _, program := range programs {
 		if program == "propagator" {
-			continue // Nobody calls it.
+			continue // It has no callers.
 		}
 		name := release + "-" + program
 		assert.Contains(t, services, name)

@@ -13,13 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// certificates are the lines that name files which only a cluster has.
+// certificates matches the lines that name files which exist only in a cluster.
 var certificates = regexp.MustCompile(`(?m)^\s*tls \{.*\}$`)
 
 // A NATS server that refuses a value does not start.
 func TestTheBrokerTakesItsConfiguration(t *testing.T) {
 	t.Parallel()
-	maps := of[corev1.ConfigMap](decode(t, render(t, variants["as it is"])))
+	maps := selectKind[corev1.ConfigMap](decode(t, render(t, variants["as it is"])))
 	dir := t.TempDir()
 	require.Contains(t, maps, release+"-nats")
 	for name, text := range maps[release+"-nats"].Data {
@@ -35,8 +35,8 @@ func TestTheBrokerTakesItsConfiguration(t *testing.T) {
 	assert.Contains(t, string(out), "is valid")
 }
 
-// auth refuses a key that others than its group may read, and orchestrators give files
-// to everybody unless they are told.
+// auth refuses a key that users outside its group may read. Orchestrators mount files readable by
+// all users unless a mode is set.
 func TestOnlyTheGroupReadsKeys(t *testing.T) {
 	t.Parallel()
 	volumes := 0

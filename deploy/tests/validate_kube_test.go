@@ -24,18 +24,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cloudNativePG is the group of the one operator whose kinds need not be there: they come
-// from no package registry. tools/kubernetes/crds.sh says how to give them.
+// cloudNativePG is the group of the one operator whose kinds may be absent, because no package
+// registry has them. tools/kubernetes/crds.sh says how to provide them.
 const cloudNativePG = "postgresql.cnpg.io"
 
-// TestServer holds what is deployed to a real API server, which knows more than its types:
-// defaults, rules across fields, admission.
+// TestServer applies the deployment's manifests to a real API server, which checks more than types:
+// defaults, rules across fields, and admission.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
 	c.addNamespace(t, namespace)
 	c.addNamespace(t, release)
-	t.Run("refuses what is wrong", c.refuses)
+	t.Run("refuses wrong manifests", c.refuses)
 	for name, values := range variants {
 		t.Run("takes the chart "+name, func(t *testing.T) { c.takes(t, render(t, values)) })
 	}
@@ -51,7 +51,7 @@ func TestServer(t *testing.T) {
 	t.Run("keeps a release through an upgrade and a rollback", c.keepsARelease)
 }
 
-// takes applies manifests as a trial, and the pods that would come of them.
+// takes applies manifests in a dry run, and the pods that they would lead to.
 func (c *cluster) takes(t *testing.T, manifests []byte) {
 	taken := 0
 	for reader := utilyaml.NewYAMLReader(newReader(manifests)); ; {
@@ -63,7 +63,7 @@ func (c *cluster) takes(t *testing.T, manifests []byte) {
 		var head metav1.PartialObjectMetadata
 		require.NoError(t, yaml.Unmarshal(manifest, &head))
 		if head.Kind == "" {
-			continue // Only comments.
+			continue // only comments
 		}
 		what := head.Kind + " " + head.Name
 		err = c.dryRun(t.Context(), namespace, manifest)
@@ -72,14 +72,14 @@ func (c *cluster) takes(t *testing.T, manifests []byte) {
 			continue
 		}
 		require.NoError(t, err, what)
-		assert.Empty(t, c.warned(), what)
+		assert.Empty(t, c.takeWarnings(), what)
 		taken++
 	}
 	require.NotZero(t, taken)
 	objects := decode(t, manifests)
 	templates := pods(objects)
-	for name, set := range of[appsv1.StatefulSet](objects) {
-		// What a controller would do.
+	for name, set := range selectKind[appsv1.StatefulSet](objects) {
+		// Add the volumes that a controller would add.
 		template := templates["StatefulSet "+name]
 		for _, claim := range set.Spec.VolumeClaimTemplates {
 			template.Spec.Volumes = append(template.Spec.Volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
@@ -93,11 +93,11 @@ func (c *cluster) takes(t *testing.T, manifests []byte) {
 			ObjectMeta: metav1.ObjectMeta{GenerateName: "trial-", Labels: template.Labels, Annotations: template.Annotations}, Spec: template.Spec,
 		}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
 		require.NoError(t, err, name)
-		assert.Empty(t, c.warned(), name)
+		assert.Empty(t, c.takeWarnings(), name)
 	}
 }
 
-// refuses tries what must not pass, so that one knows that the other cases can fail.
+// refuses applies wrong manifests, to prove that the other cases can fail.
 func (c *cluster) refuses(t *testing.T) {
 	const metadata = "metadata: {name: wrong}\n"
 	for name, wrong := range map[string]struct{ manifest, says string }{
@@ -118,8 +118,8 @@ func (c *cluster) refuses(t *testing.T) {
 	}
 }
 
-// keepsARelease installs, upgrades and takes back as Helm does. Passwords and certificates
-// that the chart made once must stay.
+// keepsARelease installs, upgrades and rolls back as Helm does. Passwords and certificates that the
+// chart has created must stay.
 func (c *cluster) keepsARelease(t *testing.T) {
 	chart, err := loader.LoadDir(chartDir)
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func (c *cluster) keepsARelease(t *testing.T) {
 	require.Contains(t, made, release+"-authority")
 
 	upgrade := action.NewUpgrade(&helm)
-	// There is no kubelet that could run the jobs.
+	// No kubelet could run the jobs.
 	upgrade.Namespace, upgrade.DisableHooks, upgrade.Timeout = namespace, true, startTimeout
 	_, err = upgrade.RunWithContext(t.Context(), release, chart, map[string]any{"scheduling": map[string]any{"replicas": 5}})
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func (c *cluster) keepsARelease(t *testing.T) {
 	assert.Equal(t, made, c.secrets(t))
 }
 
-// secrets returns what the release's Secrets hold, without Helm's own.
+// secrets returns the data of the release's Secrets, without Helm's own.
 func (c *cluster) secrets(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	list, err := c.typed.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "owner!=helm"})

@@ -23,12 +23,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// renewed is how long a certificate may take that was replaced: a kubelet's look at its
-// Secrets, and a program's at its files.
+// renewed bounds the time until a replaced certificate is in use: a kubelet updates mounted Secrets
+// about once a minute, and a program reads its files from time to time.
 const renewed = 3 * time.Minute
 
-// renewCertificates replaces all certificates, as cert-manager does after some time. Each
-// pod serves with the new one, and none is started again.
+// renewCertificates replaces all certificates, as cert-manager does after some time. Each pod
+// serves with the new certificate, and no pod restarts.
 func (c *cluster) renewCertificates(t *testing.T, _ *load) {
 	authority := c.secret(t, release+"-authority")
 	issuer, err := tls.X509KeyPair(authority["tls.crt"], authority["tls.key"])
@@ -45,7 +45,7 @@ func (c *cluster) renewCertificates(t *testing.T, _ *load) {
 		c.kubectl(t, "patch", "secret", secret, "--patch", fmt.Sprintf(`{"data": {"tls.crt": %q, "tls.key": %q}}`,
 			base64.StdEncoding.EncodeToString(cert), base64.StdEncoding.EncodeToString(key)))
 	}
-	// The edge shows clients another certificate than services.
+	// The edge presents clients another certificate than services.
 	serials["gateway"] = serials["https"]
 	for _, pod := range before {
 		serial, serves := serials[pod.component()]
@@ -54,7 +54,7 @@ func (c *cluster) renewCertificates(t *testing.T, _ *load) {
 		}
 		t.Run(pod.Metadata.Name, func(t *testing.T) {
 			launch.Await(t, renewed, "the pod serves with the new certificate", func() bool {
-				found, err := served(t.Context(), net.JoinHostPort(pod.Status.PodIP, "8443"))
+				found, err := readCertificate(t.Context(), net.JoinHostPort(pod.Status.PodIP, "8443"))
 				require.NoError(t, err)
 				return found.SerialNumber.Cmp(serial) == 0
 			})
@@ -70,10 +70,10 @@ func (c *cluster) renewCertificates(t *testing.T, _ *load) {
 	}
 }
 
-// serving are the components with a certificate that others see.
+// serving lists the components that present a certificate.
 var serving = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "gateway"}
 
-// reissue makes a certificate with a new key for the names of another.
+// reissue creates a certificate with a new key for the names of another.
 func reissue(t *testing.T, issuer tls.Certificate, old []byte) (cert, key []byte, serial *big.Int) {
 	t.Helper()
 	block, _ := pem.Decode(old)
@@ -95,9 +95,9 @@ func reissue(t *testing.T, issuer tls.Certificate, old []byte) (cert, key []byte
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), serial
 }
 
-// served is the certificate that a server shows.
-func served(ctx context.Context, address string) (*x509.Certificate, error) {
-	// Which one it is, not whether it is good, is what is asked.
+// readCertificate returns the certificate that a server presents.
+func readCertificate(ctx context.Context, address string) (*x509.Certificate, error) {
+	// The test reads which certificate it is, and does not verify it.
 	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // See above.
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// TestCluster installs the product, uses it, and then does to it under load what happens
-// to it in clusters. No request fails, and nothing that was acknowledged is lost.
+// TestCluster installs the product and uses it. Under load, it then upgrades, kills, evicts and
+// scales pods, as happens in clusters. No request fails, and no acknowledged change is lost.
 func TestCluster(t *testing.T) {
 	dir := os.Getenv("ROTALOOM_CLUSTER")
 	require.NotEmpty(t, dir, "this needs a cluster around it: make kube-test")
@@ -40,7 +40,7 @@ func TestCluster(t *testing.T) {
 		}
 		t.Logf("%s: %s", step, time.Since(began).Round(time.Second))
 	}
-	must("install", func(t *testing.T) { c.install(t); l.ready = c.open(t) })
+	must("install", func(t *testing.T) { c.install(t); l.ready = c.openRelease(t) })
 	must("the first session of README", func(t *testing.T) { l.firstSession(t) })
 	must("contract cases of the main job", l.contractCases)
 	l.start(t)
@@ -74,9 +74,9 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// install is what the documentation of the chart says.
+// install follows the documentation of the chart.
 func (c *cluster) install(t *testing.T) {
-	// Storage as a network would give it: whoever asks gets some, on each node.
+	// Storage behaves like network storage: each claim gets a volume, on any node.
 	for n := range 4 {
 		volume := filepath.Join(c.dir, "volumes", fmt.Sprint(n))
 		require.NoError(t, os.MkdirAll(volume, 0o755))
@@ -93,9 +93,9 @@ func (c *cluster) install(t *testing.T) {
 	}
 }
 
-// open returns how the first administrator asks the edge's Service, as the notes of the
+// openRelease returns what the first administrator needs to call the edge's Service, as the notes of the
 // chart say.
-func (c *cluster) open(t *testing.T) launch.Ready {
+func (c *cluster) openRelease(t *testing.T) launch.Ready {
 	t.Helper()
 	var ready launch.Ready
 	ready.BaseURL, ready.CAFile = "https://"+host, filepath.Join(c.dir, "ca.pem")
@@ -103,7 +103,7 @@ func (c *cluster) open(t *testing.T) launch.Ready {
 	administrator := c.secret(t, release+"-administrator")
 	ready.Credentials.Username, ready.Credentials.Password = string(administrator["username"]), string(administrator["password"])
 	ready.Credentials.ClientID, ready.Credentials.ClientSecret = string(administrator["client-id"]), string(administrator["client-secret"])
-	// What a balancer or an Ingress would have a name for.
+	// A load balancer or an Ingress would provide this name.
 	address := c.kubectl(t, "get", "service", release+"-gateway", "--output", "jsonpath={.spec.clusterIP}")
 	hosts, err := os.OpenFile("/etc/hosts", os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func (c *cluster) open(t *testing.T) launch.Ready {
 	return ready
 }
 
-// firstSession makes the demonstration as an operator does, and runs README's commands.
+// firstSession creates the demonstration as an operator does, and runs README's commands.
 func (l *load) firstSession(t *testing.T) {
 	dir := t.TempDir()
 	who := l.ready.Credentials
@@ -130,7 +130,7 @@ func (l *load) firstSession(t *testing.T) {
 		require.Zero(t, code, "%s: %s", args[0], errs)
 		t.Log(out)
 	}
-	// The commands read what a server on this machine writes.
+	// The commands read the file that a local server writes.
 	ready, err := json.Marshal(l.ready)
 	require.NoError(t, err)
 	authority, err := os.ReadFile(l.ready.CAFile)
@@ -148,13 +148,13 @@ func (l *load) firstSession(t *testing.T) {
 	require.NotContains(t, string(out), "errorCode")
 }
 
-// contractCases runs those of what the product is there for.
+// contractCases runs contract cases of the main resources.
 func (l *load) contractCases(t *testing.T) {
 	all, err := contract.Load(cases.FS)
 	require.NoError(t, err)
 	_, api, err := l.session(t, false)
 	require.NoError(t, err)
-	// The cases expect errors too, so they see what is returned as it is.
+	// The cases also expect errors, so the client must not repeat requests.
 	api.Client.Transport = connections(t, l.ready, false)
 	ran := 0
 	t.Run("cases", func(t *testing.T) {

@@ -18,14 +18,15 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// programs are the components that Deployments keep, and servers those of StatefulSets.
+// programs are the components that run in Deployments, and servers the components that run in
+// StatefulSets.
 var (
 	programs = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "propagator", "gateway"}
 	servers  = []string{"nats", "database"}
 )
 
-// upgrade replaces every pod by one of another image, and takes that back. The nodes know
-// each image by two tags.
+// upgrade replaces every pod by one of another image, and rolls that back. The nodes know each
+// image by two tags.
 func (c *cluster) upgrade(t *testing.T, _ *load) {
 	images := func() []string {
 		list := strings.Fields(c.kubectl(t, "get", "deployments", "--output", "jsonpath={.items[*].spec.template.spec.containers[*].image}"))
@@ -49,7 +50,7 @@ func (c *cluster) upgrade(t *testing.T, _ *load) {
 	c.requireReplaced(t, before)
 }
 
-// requireReplaced fails when a pod is still there.
+// requireReplaced fails if one of the pods still exists.
 func (c *cluster) requireReplaced(t *testing.T, before []pod) {
 	t.Helper()
 	require.NotEmpty(t, before)
@@ -66,7 +67,7 @@ func (c *cluster) kill(t *testing.T, l *load) {
 		for _, victim := range c.pods(t, component) {
 			t.Run(victim.Metadata.Name, func(t *testing.T) {
 				l.podsKilled.Store(component == "gateway")
-				processes := processesOf(t, victim)
+				processes := firstProcesses(t, victim)
 				require.Len(t, processes, 1)
 				require.NoError(t, syscall.Kill(processes[0], syscall.SIGKILL))
 				launch.Await(t, waitTimeout, "the container is started again", func() bool {
@@ -85,10 +86,10 @@ func (c *cluster) kill(t *testing.T, l *load) {
 	}
 }
 
-// processesOf returns the first processes of the pod's containers, without that which keeps
-// the pod's namespaces. What they have started, and what the kubelet runs in them to probe
-// them, is not the first of its namespace.
-func processesOf(t *testing.T, victim pod) []int {
+// firstProcesses returns the first processes of the pod's containers, without the pause process
+// that keeps the pod's namespaces. Their child processes, and probes that the kubelet runs, are not
+// the first of their namespace.
+func firstProcesses(t *testing.T, victim pod) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	require.NoError(t, err)
@@ -100,7 +101,7 @@ func processesOf(t *testing.T, victim pod) []int {
 		}
 		groups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", id))
 		if err != nil || !strings.Contains(string(groups), "pod"+victim.Metadata.UID) {
-			continue // It has ended, or is another's.
+			continue // the process has ended, or belongs to another pod
 		}
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", id))
 		if err != nil {
@@ -119,8 +120,8 @@ func processesOf(t *testing.T, victim pod) []int {
 	return first
 }
 
-// evict asks for two pods of each program at once. The second must stay until there is
-// another in the place of the first.
+// evict requests the eviction of two pods of each program at once. The second pod must stay until
+// the first one is replaced.
 func (c *cluster) evict(t *testing.T, l *load) {
 	for _, component := range append(slices.Clone(programs), "nats") {
 		t.Run(component, func(t *testing.T) {
@@ -138,7 +139,7 @@ func (c *cluster) evict(t *testing.T, l *load) {
 	}
 }
 
-// tryEvict asks the API server for an eviction, as those do who drain nodes.
+// tryEvict asks the API server for an eviction, as a drain of the node does.
 func (c *cluster) tryEvict(t *testing.T, victim pod) error {
 	t.Helper()
 	name := victim.Metadata.Name
@@ -147,7 +148,7 @@ func (c *cluster) tryEvict(t *testing.T, victim pod) error {
 	return err
 }
 
-// drain takes everything off each node in turn.
+// drain moves all pods off each node in turn.
 func (c *cluster) drain(t *testing.T, l *load) {
 	for _, node := range []string{"node1", "node2"} {
 		t.Run(node, func(t *testing.T) {

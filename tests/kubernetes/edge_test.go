@@ -24,18 +24,18 @@ import (
 
 const (
 	host = "rotaloom.test"
-	// maxRetryTime is how long a request may be put off altogether, by 503 and Retry-After.
+	// maxRetryTime bounds the total time for which 503 and Retry-After may delay a request.
 	maxRetryTime = 2 * time.Minute
-	// maxPause bounds what a client makes of Retry-After here.
+	// maxPause bounds the time that a client waits for one Retry-After.
 	maxPause = 5 * time.Second
 	// nameTaken is the code of a shift template whose name is taken.
 	nameTaken = "WFS-100903"
-	// again is the pause before a connection that was cut is made anew.
+	// again is the pause before a client connects again after a lost connection.
 	again = 100 * time.Millisecond
 )
 
-// connections returns what makes connections of its own. Which pod of the edge they lead
-// to is the choice of the edge's Service.
+// connections returns a transport with connections of its own. The edge's Service chooses the pods
+// that they lead to.
 func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
 	t.Helper()
 	transport := launch.Client(t, ready.CAFile).Transport.(*http.Transport).Clone()
@@ -44,11 +44,11 @@ func connections(t *testing.T, ready launch.Ready, http2 bool) *http.Transport {
 	return transport
 }
 
-// tally is what came of the requests of all clients.
+// tally counts the results of the requests of all clients.
 type tally struct {
 	served, held, cut, claimed, found atomic.Int64
-	// podsKilled is set while pods of the edge are killed: what was on its way through them
-	// cannot come back, and a client repeats what may be repeated.
+	// podsKilled is set while pods of the edge are killed. Their running requests are lost, and a
+	// client repeats the requests that it may repeat.
 	podsKilled atomic.Bool
 
 	mu     sync.Mutex
@@ -69,19 +69,19 @@ func (l *tally) requireNone(t *testing.T) {
 	l.failed = nil
 	l.mu.Unlock()
 	t.Logf("so far %d requests were served; %d were put off by 429 or 503 with Retry-After, %d lost their connection to an edge that was killed, "+
-		"%d came again while the key of an earlier attempt was claimed, %d found what an earlier attempt had made",
+		"%d were repeated while the key of an earlier attempt was claimed, %d found the object of an earlier attempt",
 		l.served.Load(), l.held.Load(), l.cut.Load(), l.claimed.Load(), l.found.Load())
 	require.Empty(t, failed[:min(len(failed), 20)], "of %d requests that failed", len(failed))
 }
 
-// client sends requests as a program does that minds Retry-After and gives each change an
-// Idempotency-Key. It notes what no client should meet.
+// client sends requests as a well-behaved program does: it follows Retry-After, and gives each
+// change an Idempotency-Key. It records responses that no client should get.
 type client struct {
 	transport http.RoundTripper
 	*tally
 }
 
-// RoundTrip sends a request until it is neither put off nor cut.
+// RoundTrip sends a request until it is neither delayed nor lost.
 func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/multi_read") && !strings.Contains(r.URL.Path, "authentication") {
 		r.Header.Set("Idempotency-Key", uuid.NewString())
@@ -107,7 +107,7 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 			return response, err
 		}
 		if response != nil {
-			_, _ = io.Copy(io.Discard, response.Body) // It is of no use any more.
+			_, _ = io.Copy(io.Discard, response.Body) // The response is no longer needed.
 			_ = response.Body.Close()
 		}
 		select {
@@ -118,8 +118,8 @@ func (c *client) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// classify says how long to wait before a request is sent again, 0 when it is not. What came of
-// an earlier attempt may be unknown.
+// classify returns how long to wait before a request is sent again; 0 means that it is not sent
+// again. Unknown says that an earlier attempt may have been carried out.
 func (c *client) classify(response *http.Response, err error, unknown bool) (pause time.Duration, why string) {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -138,7 +138,7 @@ func (c *client) classify(response *http.Response, err error, unknown bool) (pau
 	_ = response.Body.Close()
 	response.Body = io.NopCloser(strings.NewReader(string(text)))
 	said := fmt.Sprintf("%s %s: %d %.500s", response.Request.Method, response.Request.URL.Path, response.StatusCode, text)
-	// The token endpoint says error, as OAuth has it.
+	// The token endpoint returns the member error of OAuth.
 	var body struct{ ErrorCode, Error string }
 	seconds, noSeconds := strconv.Atoi(response.Header.Get("Retry-After"))
 	switch {
@@ -149,8 +149,8 @@ func (c *client) classify(response *http.Response, err error, unknown bool) (pau
 			return min(max(again, time.Duration(seconds)*time.Second), maxPause), said
 		}
 	case noSeconds == nil && json.Unmarshal(text, &body) == nil && body.ErrorCode == "WRL-00423":
-		// Each request has a key of its own, so this is about an earlier attempt: one that was
-		// put off, or cut off and sent again by net/http, which may do that with a key.
+		// Each request has a key of its own, so the response is about an earlier attempt. That attempt
+		// was delayed, or net/http lost it and sent it again, which it may do with a key.
 		c.claimed.Add(1)
 		return again, said
 	case unknown && json.Unmarshal(text, &body) == nil && body.ErrorCode == nameTaken:

@@ -21,17 +21,17 @@ import (
 const (
 	namespace = "rotaloom"
 	release   = "rotaloom"
-	// waitTimeout is how long pods may take to become ready on a loaded machine.
+	// waitTimeout bounds how long pods may take to become ready on a loaded machine.
 	waitTimeout = 5 * time.Minute
 )
 
-// cluster is the one that tools/kubernetes/cluster/run.sh has started around this test.
+// cluster is the cluster that tools/kubernetes/cluster/run.sh has started around this test.
 type cluster struct {
 	// dir is a folder that all nodes see.
 	dir string
 }
 
-// tool runs a program, and returns what it printed.
+// tool runs a program and returns its output.
 func tool(t *testing.T, stdin, name string, args ...string) (stdout string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
@@ -45,13 +45,13 @@ func tool(t *testing.T, stdin, name string, args ...string) (stdout string, err 
 	return out.String(), nil
 }
 
-// kubectl runs a command that must succeed, in the release's namespace.
+// kubectl runs a command in the release's namespace, and requires its success.
 func (c *cluster) kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	return c.apply(t, "", args...)
 }
 
-// apply is kubectl with what it reads.
+// apply runs kubectl with standard input.
 func (c *cluster) apply(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	out, err := tool(t, stdin, "kubectl", append([]string{"--namespace", namespace}, args...)...)
@@ -59,14 +59,14 @@ func (c *cluster) apply(t *testing.T, stdin string, args ...string) string {
 	return out
 }
 
-// helm runs a command that must succeed.
+// helm runs a command, and requires its success.
 func (c *cluster) helm(t *testing.T, args ...string) {
 	t.Helper()
 	_, err := tool(t, "", "helm", append([]string{"--namespace", namespace}, args...)...)
 	require.NoError(t, err)
 }
 
-// pod is what the tests look at of a pod.
+// pod holds the fields of a pod that the tests read.
 type pod struct {
 	Metadata struct {
 		Name, UID         string
@@ -99,8 +99,7 @@ func (p pod) restarts() int {
 	return p.Status.ContainerStatuses[0].RestartCount
 }
 
-// pods are those of the release, of some components when they are named; pods of jobs
-// are not among them.
+// pods returns the pods of the release, or of some components. It leaves out pods of jobs.
 func (c *cluster) pods(t *testing.T, components ...string) []pod {
 	t.Helper()
 	selector := "app.kubernetes.io/instance=" + release + ",!batch.kubernetes.io/job-name"
@@ -112,8 +111,8 @@ func (c *cluster) pods(t *testing.T, components ...string) []pod {
 	return list.Items
 }
 
-// awaitReady waits until every Deployment and StatefulSet is as it was last told to be,
-// and no pod is left over.
+// awaitReady waits until every Deployment and StatefulSet has its desired state, and no old pod is
+// left.
 func (c *cluster) awaitReady(t *testing.T) {
 	t.Helper()
 	for _, workload := range strings.Fields(c.kubectl(t, "get", "deployments,statefulsets", "--output", "name")) {
@@ -129,7 +128,7 @@ func (c *cluster) awaitReady(t *testing.T) {
 	})
 }
 
-// secret returns what a Secret holds.
+// secret returns the data of a Secret.
 func (c *cluster) secret(t *testing.T, name string) map[string][]byte {
 	t.Helper()
 	var secret struct{ Data map[string][]byte }
@@ -137,8 +136,8 @@ func (c *cluster) secret(t *testing.T, name string) map[string][]byte {
 	return secret.Data
 }
 
-// verify has the operator's command compare what is stored with the rules, when all
-// propagations have finished. The worker's user of NATS may not compare copies.
+// verify waits until all propagations have finished. Then the operator's command compares the
+// stored shifts with the rules. It does not compare copies, because the worker's NATS user may not.
 func (c *cluster) verify(t *testing.T) {
 	t.Helper()
 	var said string
@@ -155,7 +154,7 @@ func (c *cluster) verify(t *testing.T) {
 	t.Log(strings.TrimSpace(said))
 }
 
-// report shows what an operator would look at.
+// report logs the objects that an operator would look at.
 func (c *cluster) report(t *testing.T) {
 	for _, args := range [][]string{{"get", "pods", "--output", "wide"}, {"get", "events", "--sort-by", ".lastTimestamp"}} {
 		out, err := tool(t, "", "kubectl", append([]string{"--namespace", namespace}, args...)...)

@@ -25,7 +25,7 @@ const (
 	callers = 4
 	// tokenFor is how long a caller uses a token.
 	tokenFor = time.Minute
-	// pace is a caller's pause: callers are no flood.
+	// pace is the pause of a caller between two requests.
 	pace   = 20 * time.Millisecond
 	hired  = "2026-01-01"
 	monday = "2026-01-05"
@@ -36,24 +36,24 @@ var (
 	late  = scenario.Pattern("L-", map[string]scenario.Object{"L": scenario.Shift("Late", "14:00", "22:00", false)})
 )
 
-// load are callers that read, write, log in and change rotations until they are ended.
+// load holds callers that read, write, log in and change rotations until they are ended.
 type load struct {
 	*tally
 	ready launch.Ready
 	crew  *scenario.Crew
-	// assigned is what the crew works.
+	// assigned is the assignment whose rotation the crew works.
 	assigned scenario.Assignment
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	mu     sync.Mutex
-	// made are the shift templates that were acknowledged.
+	// made holds the shift templates whose creation was acknowledged.
 	made []int64
-	// changes counts the rotations that everybody has come to work.
+	// changes counts the rotations that reached all employees.
 	changes int
 }
 
-// session returns a client of the edge, and what it is logged in as.
+// session returns a logged-in client of the edge.
 func (l *load) session(t *testing.T, http2 bool) (*http.Client, scenario.API, error) {
 	httpClient := &http.Client{Transport: &client{transport: connections(t, l.ready, http2), tally: l.tally}, Timeout: maxRetryTime + time.Minute}
 	api, err := l.login(httpClient)
@@ -70,7 +70,7 @@ func (l *load) login(httpClient *http.Client) (scenario.API, error) {
 	return scenario.API{Target: target}, err
 }
 
-// start begins to call.
+// start starts the callers.
 func (l *load) start(t *testing.T) {
 	t.Helper()
 	_, api, err := l.session(t, false)
@@ -91,13 +91,13 @@ func (l *load) start(t *testing.T) {
 	l.done.Go(func() { l.repeat(ctx, t, false, l.change) })
 }
 
-// end has the callers finish.
+// end ends the callers, and waits for them.
 func (l *load) end() {
 	l.cancel()
 	l.done.Wait()
 }
 
-// repeat does something until the load is ended, each time with the number of the time.
+// repeat calls a function with a running number until the load is ended.
 func (l *load) repeat(ctx context.Context, t *testing.T, http2 bool, do func(ctx context.Context, api scenario.API, n int) error) {
 	httpClient, api, err := l.session(t, http2)
 	loggedIn := time.Now()
@@ -112,11 +112,11 @@ func (l *load) repeat(ctx context.Context, t *testing.T, http2 bool, do func(ctx
 		if err != nil && ctx.Err() == nil {
 			l.fail("%v", err)
 		}
-		time.Sleep(pace) // As fast as a person's program, not as it can.
+		time.Sleep(pace) // Call at the pace of a user's program.
 	}
 }
 
-// visit reads schedules and makes a shift template.
+// visit reads schedules and creates a shift template.
 func (l *load) visit(ctx context.Context, api scenario.API, n int) error {
 	some := l.crew.Persons[n%len(l.crew.Persons):][:1]
 	switch n % 4 {
@@ -130,7 +130,7 @@ func (l *load) visit(ctx context.Context, api scenario.API, n int) error {
 		}, &made); err != nil {
 			var refused *scenario.Refused
 			if errors.As(err, &refused) && strings.Contains(string(refused.Body), nameTaken) {
-				return nil // An earlier attempt made it; judge has seen that there was one.
+				return nil // An earlier attempt created it; judge has seen that there was one.
 			}
 			return err
 		}
@@ -142,16 +142,16 @@ func (l *load) visit(ctx context.Context, api scenario.API, n int) error {
 		_, err := api.Call(ctx, http.MethodGet, fmt.Sprintf("/v1/commons/persons/%d", some[0]), nil, nil)
 		return err
 	default:
-		// Early works two days of three, late every other one: nobody is ever without.
+		// Early works two days of three, and late every second day: each employee always has shifts.
 		shifts, err := scenario.ReadShifts(ctx, api, some, "2026-03-02", "2026-03-15")
 		if err == nil && len(shifts) < 7 {
-			err = fmt.Errorf("somebody has %d shifts in two weeks", len(shifts))
+			err = fmt.Errorf("an employee has %d shifts in two weeks", len(shifts))
 		}
 		return err
 	}
 }
 
-// change gives the crew the other rotation, and waits until everybody works it.
+// change gives the crew the other rotation, and waits until all its employees work it.
 func (l *load) change(ctx context.Context, api scenario.API, n int) error {
 	pattern, label := late, "Late"
 	if n%2 == 1 {
@@ -174,7 +174,7 @@ func (l *load) change(ctx context.Context, api scenario.API, n int) error {
 	}
 	for _, shift := range shifts {
 		if shift.Label != label {
-			return fmt.Errorf("%s has finished, and somebody works %s", changed.Propagation, shift.Label)
+			return fmt.Errorf("%s has finished, but an employee works %s", changed.Propagation, shift.Label)
 		}
 	}
 	l.mu.Lock()
@@ -183,7 +183,7 @@ func (l *load) change(ctx context.Context, api scenario.API, n int) error {
 	return nil
 }
 
-// requireKept looks for everything that was acknowledged.
+// requireKept requires that every acknowledged template exists.
 func (l *load) requireKept(t *testing.T) {
 	t.Helper()
 	_, api, err := l.session(t, false)

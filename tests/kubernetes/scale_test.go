@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// employees is how many a change concerns while propagators come and go.
+// employees returns the number of employees of a change while propagators are started and stopped.
 func employees(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("ROTALOOM_KUBE_EMPLOYEES")
@@ -27,8 +27,8 @@ func employees(t *testing.T) int {
 	return n
 }
 
-// scale changes the rotation of many again and again, with one propagator, with three, and
-// with one again. Each change reaches everybody once.
+// scale changes the rotation of many employees repeatedly, with one propagator, with three, and
+// with one again. Each change reaches every employee once.
 func (c *cluster) scale(t *testing.T, l *load) {
 	_, api, err := l.session(t, false)
 	require.NoError(t, err)
@@ -46,10 +46,11 @@ func (c *cluster) scale(t *testing.T, l *load) {
 	replicas := func() int { return len(c.pods(t, "propagator")) }
 	changes := 0
 	for _, wanted := range []int{1, 3, 1} {
-		// A change is on its way when the number changes, and another one after it has.
+		// A change is being applied when the number of propagators changes, and another change begins
+		// afterwards.
 		for first, last := true, false; ; first = false {
 			began := time.Now()
-			// What a crew works already would be no change.
+			// Recreate with a rotation that the crew does not work yet.
 			changed, err := crew.Recreate(t.Context(), api, assigned.ID, []scenario.Object{late, early}[changes%2], monday)
 			require.NoError(t, err)
 			changes++

@@ -18,13 +18,13 @@ const (
 	shifts   = "/v1/scheduling/schedule/shifts"
 	payCodes = "/v1/scheduling/schedule/pay_code_edits"
 	forever  = "3000-01-01"
-	// waitTimeout is how long anything may take to become right.
+	// waitTimeout bounds how long the product may take to become consistent.
 	waitTimeout = 90 * time.Second
-	// betweenReads is the pause between two looks at what is not right yet.
+	// betweenReads is the pause between two reads while the product is not yet consistent.
 	betweenReads = 20 * time.Millisecond
 )
 
-// Among the days is one on which a clock goes forward.
+// firstMonday begins a month in which a clock goes forward.
 var firstMonday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 func (d day) date() string {
@@ -38,8 +38,8 @@ func clock(d day, minutes int) string {
 	return (d + day(minutes/1440)).date() + fmt.Sprintf("T%02d:%02d:00", minutes/60%24, minutes%60)
 }
 
-// minutesOf is the inverse of clock.
-func minutesOf(d day, text string) int {
+// parseMinutes is the inverse of clock.
+func parseMinutes(d day, text string) int {
 	at, err := time.Parse("2006-01-02T15:04:05", text)
 	if err != nil {
 		return -1
@@ -47,7 +47,7 @@ func minutesOf(d day, text string) int {
 	return int(at.Sub(firstMonday.AddDate(0, 0, int(d))) / time.Minute)
 }
 
-func dayOf(text string) day {
+func parseDay(text string) day {
 	at, err := time.Parse(time.DateOnly, text[:10])
 	if err != nil {
 		return never
@@ -55,8 +55,8 @@ func dayOf(text string) day {
 	return day(at.Sub(firstMonday).Hours() / 24)
 }
 
-// call calls the product, again while a process of it is away: it was killed between
-// two calls, and whatever is not there has done nothing.
+// call calls the product, and repeats the call while a process is away. Processes are killed only
+// between two calls, so a process that is away has done nothing.
 func (w *fixture) call(method, path string, body, response any) (http.Header, error) {
 	w.t.Helper()
 	var header http.Header
@@ -109,7 +109,8 @@ func template(minutes int) string {
 	return fmt.Sprintf("1900-01-%02dT%02d:%02d:00", 1+minutes/1440, minutes/60%24, minutes%60)
 }
 
-// words are those in which requests speak of assignments.
+// words are the names that requests use for an assignment: those on a term and those on an employee
+// differ.
 type words struct{ path, pattern, patterns, owner, owners, selected string }
 
 func (a *assignment) words() words {
@@ -119,14 +120,14 @@ func (a *assignment) words() words {
 	return words{"/v1/scheduling/employment_term_schedule_patterns", "groupSchedulePattern", "groupSchedulePatterns", "groupRef", "groups", "gsp"}
 }
 
-func (w *fixture) ownerOf(a *assignment) scenario.Object {
+func (w *fixture) ownerReference(a *assignment) scenario.Object {
 	if a.of != nil {
 		return scenario.Object{"id": a.of.id}
 	}
 	return scenario.Object{"id": w.terms[a.term]}
 }
 
-// patternResponse is what changes of assignments return.
+// patternResponse is the response to changes of assignments.
 type patternResponse []struct {
 	GroupSchedulePattern, EmployeeSchedulePattern struct {
 		ID                 int64
@@ -134,7 +135,7 @@ type patternResponse []struct {
 	}
 }
 
-// id is that of the one assignment that is published.
+// id returns the id of the one assignment in the response.
 func (p patternResponse) id() int64 {
 	return p[0].GroupSchedulePattern.ID + p[0].EmployeeSchedulePattern.ID
 }
@@ -142,7 +143,7 @@ func (p patternResponse) id() int64 {
 func (w *fixture) assign(a *assignment) {
 	w.t.Helper()
 	given := scenario.Object{
-		a.words().owner: w.ownerOf(a), "startDate": a.from.date(), "startDateOffset": a.offset,
+		a.words().owner: w.ownerReference(a), "startDate": a.from.date(), "startDateOffset": a.offset,
 		"schedulePattern": cycle(a.cycle).object(),
 	}
 	if a.to < never {
@@ -155,8 +156,8 @@ func (w *fixture) assign(a *assignment) {
 	a.id = response.id()
 }
 
-// change applies one block of apply_update to an assignment, and returns the
-// assignment that the response shows.
+// change applies one block of apply_update to an assignment, and returns the assignment that the
+// response shows.
 func (w *fixture) change(a *assignment, block string, do scenario.Object) int64 {
 	w.t.Helper()
 	var response patternResponse
@@ -166,8 +167,8 @@ func (w *fixture) change(a *assignment, block string, do scenario.Object) int64 
 	return response.id()
 }
 
-// assignmentFrom returns the id of the assignment of whom another one has that begins
-// on a day and is not known to the model.
+// assignmentFrom returns the id of the assignment with the same owner that begins on a day and that
+// the model does not know.
 func (w *fixture) assignmentFrom(of *assignment, from day) int64 {
 	w.t.Helper()
 	var response []struct {
@@ -175,7 +176,7 @@ func (w *fixture) assignmentFrom(of *assignment, from day) int64 {
 		StartDate string
 	}
 	w.must(http.MethodPost, of.words().path+"/multi_read", scenario.Object{"select": []string{of.words().selected}, "where": scenario.Object{
-		of.words().owners: scenario.Object{of.words().owner + "s": []scenario.Object{w.ownerOf(of)}},
+		of.words().owners: scenario.Object{of.words().owner + "s": []scenario.Object{w.ownerReference(of)}},
 	}}, &struct{ GroupSchedulePatterns, EmployeeSchedulePatterns any }{&response, &response})
 	for _, found := range response {
 		known := false
@@ -190,7 +191,7 @@ func (w *fixture) assignmentFrom(of *assignment, from day) int64 {
 	return 0
 }
 
-// seen is what the window of all employees shows.
+// seen is the content of the window for all employees.
 type seen struct {
 	entries []shown
 	locks   []dayLock
@@ -249,27 +250,27 @@ func (w *fixture) read() (seen, error) {
 		return 0
 	}
 	for _, s := range response.Shifts {
-		d := dayOf(s.StartDateTime)
+		d := parseDay(s.StartDateTime)
 		if d < 0 {
-			continue // It only reaches into the window.
+			continue // The entry only reaches into the window.
 		}
-		list = append(list, shown{index[s.Employee.ID], d, false, s.Label, minutesOf(d, s.StartDateTime), minutesOf(d, s.EndDateTime), s.Generated, s.Locked, of(s.Relations), s.ID})
+		list = append(list, shown{index[s.Employee.ID], d, false, s.Label, parseMinutes(d, s.StartDateTime), parseMinutes(d, s.EndDateTime), s.Generated, s.Locked, of(s.Relations), s.ID})
 	}
 	for _, p := range response.PayCodeEdits {
-		list = append(list, shown{index[p.Employee.ID], dayOf(p.StartDate), true, p.PayCodeRef.Qualifier, 0, 1440, p.Generated, p.Locked, of(p.Relations), p.ID})
+		list = append(list, shown{index[p.Employee.ID], parseDay(p.StartDate), true, p.PayCodeRef.Qualifier, 0, 1440, p.Generated, p.Locked, of(p.Relations), p.ID})
 	}
 	var locks []dayLock
 	for _, l := range response.DayLocks {
-		locks = append(locks, dayLock{l.ID, index[l.Employee.ID], dayOf(l.StartDateTime), dayOf(l.EndDateTime)})
+		locks = append(locks, dayLock{l.ID, index[l.Employee.ID], parseDay(l.StartDateTime), parseDay(l.EndDateTime)})
 	}
 	leave := map[leaveDay]int{}
 	for _, l := range response.LeaveEdits {
-		leave[leaveDay{index[l.Employee.ID], dayOf(l.StartDate)}]++
+		leave[leaveDay{index[l.Employee.ID], parseDay(l.StartDate)}]++
 	}
 	return seen{list, locks, leave}, nil
 }
 
-// find asks a hyperfind who is scheduled on a day.
+// find runs a hyperfind for the employees who are scheduled on a day.
 func (w *fixture) find(d day) (map[int64]bool, error) {
 	var response struct {
 		Result struct{ Refs []struct{ ID int64 } }

@@ -17,8 +17,8 @@ const (
 	leaveEdits = "/v1/leave/leave_edits"
 )
 
-// employ terminates the employment of somebody from a day on, or continues it. Those who
-// are terminated are on no term from that day on, also after they are employed again.
+// employ terminates the employment of an employee from a day on, or continues it. Terminated
+// employees are on no term from that day on, also after they are employed again.
 func (w *fixture) employ() string {
 	i, from := w.random.IntN(len(w.employees)), w.anyDay()
 	e, status := w.employees[i], "Active"
@@ -38,12 +38,12 @@ func (w *fixture) employ() string {
 		}
 		e.terminated[d], e.terms[d] = true, 0
 	}
-	w.unsettled = true // Scheduling and timekeeping hear of it by events, and the next operations depend on them.
+	w.unsettled = true // Scheduling and timekeeping learn of it by events, and the next operations depend on them.
 	return fmt.Sprintf("employee %d is %s from %d on", i, status, from)
 }
 
-// settle waits until all services know what the others have, and compares what is stored with
-// what the rules say. Nobody else changes anything meanwhile.
+// settle waits until the copies of all services are current, and compares the stored shifts with
+// the rules. No client changes anything in the meantime.
 func (w *fixture) settle() {
 	w.t.Helper()
 	w.alone(w.awaitSettled)
@@ -55,7 +55,7 @@ func (w *fixture) awaitSettled() {
 	w.t.Helper()
 	for i, e := range w.employees {
 		launch.Await(w.t, waitTimeout, fmt.Sprintf("employee %d is on the terms of the model", i), func() bool {
-			terms, err := w.termsOf(e)
+			terms, err := w.readTerms(e)
 			if status(err) == http.StatusServiceUnavailable {
 				return false
 			}
@@ -77,8 +77,8 @@ func (w *fixture) awaitSettled() {
 	})
 }
 
-// termsOf reads the term that an employee is on, by day; 0 for none.
-func (w *fixture) termsOf(e *employee) (map[day]int64, error) {
+// readTerms reads the term that an employee is on, by day; 0 for none.
+func (w *fixture) readTerms(e *employee) (map[day]int64, error) {
 	var response []struct {
 		Assignments []struct {
 			EmploymentTerm                struct{ ID int64 }
@@ -91,7 +91,7 @@ func (w *fixture) termsOf(e *employee) (map[day]int64, error) {
 	terms := map[day]int64{}
 	for _, person := range response {
 		for _, a := range person.Assignments {
-			for d := max(earliest, dayOf(a.EffectiveDate)); d < min(latest, dayOf(a.ExpirationDate)); d++ {
+			for d := max(earliest, parseDay(a.EffectiveDate)); d < min(latest, parseDay(a.ExpirationDate)); d++ {
 				terms[d] = a.EmploymentTerm.ID
 			}
 		}
@@ -118,7 +118,8 @@ func (w *fixture) takeLeave() string {
 	}
 	amount := scenario.Object{"symbolicValue": "FULL_DAY"}
 	var made []struct{ ID int64 }
-	// A response needs commons, after the edit is stored: when that is away, the edit may be there.
+	// The service stores the edit before it asks commons for the response. While commons is away, the
+	// edit may therefore exist.
 	launch.Await(w.t, waitTimeout, "leave is entered", func() bool {
 		_, err := w.api.Call(w.t.Context(), http.MethodPost, leaveEdits, scenario.Object{
 			"leaveCase": scenario.Object{"id": e.leaveCase}, "leaveEdits": []scenario.Object{{"date": d.date(), "paidSegment": amount, "trackingSegment": amount}},
@@ -161,7 +162,7 @@ func (w *fixture) endLeave() string {
 	launch.Await(w.t, waitTimeout, "leave is deleted", func() bool {
 		_, err := w.api.Call(w.t.Context(), http.MethodDelete, path(leaveEdits, e.leave[d]), nil, nil)
 		if status(err) == http.StatusServiceUnavailable {
-			return len(w.leaveOn(e, d)) == 0 // The deletion may be stored all the same.
+			return len(w.leaveOn(e, d)) == 0 // The deletion may be stored although the call failed.
 		}
 		require.NoError(w.t, err)
 		return true

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// short is how long a run goes on that is one test among others.
+	// short is the length of a run in the whole test suite.
 	short = 10 * time.Second
-	// clients is how many planners work side by side, each with employees of their own.
+	// clients is the number of concurrent planners, each with employees of their own.
 	clients = 3
 )
 
-// shared is what the clients have in common.
+// shared is the state that the clients share.
 type shared struct {
 	deployment *launch.Deployment
-	// turn is held by each client that does something, and alone by one that compares
-	// what only is equal while nothing is on its way.
+	// turn is held by each client that calls the product. A client takes it alone for comparisons that
+	// need all changes to be applied.
 	turn sync.RWMutex
 }
 
-// fixture is the product with the model beside it.
+// fixture is the product with its model.
 type fixture struct {
 	company
 
@@ -44,18 +44,18 @@ type fixture struct {
 	random    *rand.Rand
 	terms     []int64   // by the numbers of the model; 0 is none
 	open      []string  // propagations that may not have finished
-	unsettled bool      // somebody's employment changed since the last settle
-	log       []string  // what was done, the last at the end
-	last      []shown   // what the last comparison saw
-	locks     []dayLock // as well
+	unsettled bool      // an employment changed since the last settle
+	log       []string  // the operations so far
+	last      []shown   // what the last comparison read
+	locks     []dayLock // the locks that it read
 	labels    int
-	ids       map[int64]shown // what each id of a generated entry ever meant
+	ids       map[int64]shown // the entry that each id of a generated entry has named
 	counts    map[string]int
-	longest   time.Duration // that the product took to become right
+	longest   time.Duration // longest time that the product took to become consistent
 }
 
-// TestTheProductEqualsTheModel does random things, with processes killed, and compares
-// after every few of them.
+// TestTheProductEqualsTheModel performs random operations, with processes killed, and compares
+// after every few operations.
 func TestTheProductEqualsTheModel(t *testing.T) {
 	duration, seed := short, uint64(time.Now().UnixNano())
 	if text := os.Getenv("ROTALOOM_MODEL"); text != "" {
@@ -114,16 +114,16 @@ func newFixture(t *testing.T, s *shared, seed uint64, client int) *fixture {
 	return w
 }
 
-// tokenAge is how old a token gets before the next one is taken. None is valid for less than
-// twice as long.
+// tokenAge is the age at which a client replaces its token. Every token is valid for at least twice
+// as long.
 const tokenAge = 10 * time.Minute
 
 func (w *fixture) logIn() {
 	w.api, w.loggedIn = scenario.API{Target: launch.Login(w.t, w.shared.deployment.Client, w.shared.deployment.Ready)}, time.Now()
 }
 
-// round lets planners do some things, with a process killed meanwhile now and then,
-// compares, and lets people do something to what they see.
+// round lets planners perform some operations, sometimes with a process killed, and compares. Then
+// employees and planners change entries that they see.
 func (w *fixture) round() {
 	w.t.Helper()
 	w.shared.turn.RLock()
@@ -180,8 +180,8 @@ func (w *fixture) did(kind, what string) {
 	}
 }
 
-// kill ends a process as a crash does, and starts it again. No client waits for a response
-// meanwhile: nobody could tell what a request without a response has done.
+// kill ends a process as a crash does, and starts it again. No client waits for a response in that
+// moment, because the effect of a request without a response is unknown.
 func (w *fixture) kill() {
 	names := []string{"propagator", "propagator", "scheduling", "timekeeping", "commons"}
 	name := names[w.random.IntN(len(names))]
@@ -192,7 +192,7 @@ func (w *fixture) kill() {
 	w.did("kills", "kill "+name)
 }
 
-// alone runs something while no other client calls the product.
+// alone runs a function while no other client calls the product.
 func (w *fixture) alone(run func()) {
 	w.shared.turn.RUnlock()
 	w.shared.turn.Lock()
@@ -203,8 +203,7 @@ func (w *fixture) alone(run func()) {
 	run()
 }
 
-// compare waits until the product shows what the model says, and checks what must
-// hold beside.
+// compare waits until the product shows the entries of the model, and checks the other rules.
 func (w *fixture) compare() {
 	w.t.Helper()
 	for _, open := range w.open {
@@ -258,7 +257,7 @@ func lines(list []string) (out string) {
 	return out
 }
 
-// differences says what is different, or "".
+// differences describes the differences, or returns "".
 func (w *fixture) differences(want []shown, got seen) (out string) {
 	count := map[shown]int{}
 	plain := func(s shown) shown {
@@ -284,7 +283,7 @@ func (w *fixture) differences(want []shown, got seen) (out string) {
 	for i, e := range w.employees {
 		for d := day(0); d < window; d++ {
 			locked := slices.ContainsFunc(got.locks, func(l dayLock) bool { return l.on(i, d) })
-			if e.locked(d) != locked {
+			if e.isLocked(d) != locked {
 				out += fmt.Sprintf("employee %d, day %d: locked %t\n", i, d, locked)
 			}
 			if leave := got.leave[leaveDay{i, d}]; leave > 1 || (leave == 1) != (e.leave[d] != 0) {
@@ -295,8 +294,8 @@ func (w *fixture) differences(want []shown, got seen) (out string) {
 	return out
 }
 
-// checkIDs demands that each id names one entry, for ever the same, and that those of
-// entries that are gone name nothing.
+// checkIDs requires that each id always names the same entry, and that the ids of deleted entries
+// name none.
 func (w *fixture) checkIDs(got []shown) {
 	w.t.Helper()
 	now := map[int64]bool{}
@@ -341,23 +340,23 @@ func (w *fixture) checkIDs(got []shown) {
 	}
 }
 
-// isCovered reports whether leave covers an entry that is not shown: where an edit has moved
-// it to, or where its pattern has it. Such an entry is there, and its id still names it.
+// isCovered reports whether leave covers an entry that is not shown: on the day to which an edit
+// has moved it, or on the day of its pattern. Such an entry exists, and its id still names it.
 func (w *fixture) isCovered(id int64, generated shown) bool {
 	for _, t := range w.touched {
 		if t.made != nil && t.made.id == id {
-			return w.employees[t.made.employee].covered(t.made.day)
+			return w.employees[t.made.employee].isCovered(t.made.day)
 		}
 	}
-	return w.employees[generated.employee].covered(generated.day)
+	return w.employees[generated.employee].isCovered(generated.day)
 }
 
-// checkHyperfind waits until a hyperfind finds who is scheduled on a day.
+// checkHyperfind waits until a hyperfind finds the employees who are scheduled on a day.
 func (w *fixture) checkHyperfind() {
 	w.t.Helper()
 	d, want := w.anyDay(), map[int64]bool{}
 	for _, s := range w.schedule() {
-		// Queries over persons find nobody on days on which they are not employed.
+		// Hyperfind queries do not find persons on days without an employment.
 		if s.day == d && !s.payCode && !w.employees[s.employee].terminated[d] {
 			want[w.employees[s.employee].id] = true
 		}
@@ -371,7 +370,8 @@ func (w *fixture) checkHyperfind() {
 		require.NoError(w.t, err)
 		return !slices.ContainsFunc(w.employees, func(e *employee) bool { return found[e.id] != want[e.id] })
 	}
-	for deadline := time.Now().Add(waitTimeout); !equal(); time.Sleep(5 * time.Millisecond) { // The pause between two looks.
+	// the pause between two reads
+	for deadline := time.Now().Add(waitTimeout); !equal(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.fail(fmt.Sprintf("on day %d a hyperfind finds %v instead of %v", d, found, want))
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// maxAssignments bounds those of a term, so that the product's limit of layers is not what
-// is tested.
+// maxAssignments bounds the assignments of a term, so that the product's limit of layers is not
+// reached.
 const maxAssignments = 6
 
-// menu are the entries that patterns are made of. Some differ in their times only.
+// menu lists the entries of patterns. Some differ in their times only.
 var menu = []entry{
 	{false, "E", 360, 840},
 	{false, "E", 420, 900},
@@ -37,8 +37,8 @@ func (w *fixture) anyCycle() cycle {
 	return c
 }
 
-// alike is a pattern with the entries of another in another order, with others among
-// them, or anything.
+// alike returns a pattern with the entries of another in another order, with further entries, or a
+// random pattern.
 func (w *fixture) alike(c cycle) cycle {
 	if w.chance(25) {
 		return w.anyCycle()
@@ -65,7 +65,7 @@ func (w *fixture) anyAssignment() *assignment {
 	return w.assignments[w.random.IntN(len(w.assignments))]
 }
 
-// planner does one thing to the assignments, and returns what.
+// planner performs one change of the assignments, and returns its description.
 func (w *fixture) planner() string {
 	a := w.anyAssignment()
 	made := &assignment{term: 1 + w.random.IntN(len(w.terms)-1)}
@@ -84,7 +84,7 @@ func (w *fixture) planner() string {
 	case n == 1:
 		return w.recreate(a)
 	case n == 2 && !crowded:
-		return w.asOf(a)
+		return w.changeAsOf(a)
 	case n == 3:
 		return w.endOn(a)
 	case n == 4 && !crowded:
@@ -94,7 +94,7 @@ func (w *fixture) planner() string {
 	}
 }
 
-// atLimit reports whether those who own an assignment have as many as they may.
+// atLimit reports whether the owner of an assignment has the most assignments.
 func (w *fixture) atLimit(a *assignment) bool {
 	return len(slices.DeleteFunc(slices.Clone(w.assignments), func(b *assignment) bool { return b.term != a.term || b.of != a.of })) >= maxAssignments
 }
@@ -126,7 +126,7 @@ func (w *fixture) recreate(a *assignment) string {
 	return fmt.Sprintf("recreate %d: %v", a.id, a.cycle)
 }
 
-func (w *fixture) asOf(a *assignment) string {
+func (w *fixture) changeAsOf(a *assignment) string {
 	date := max(0, a.from+1) + day(w.random.IntN(20))
 	if !a.on(date) || date >= window {
 		return ""
@@ -146,7 +146,7 @@ func (w *fixture) endOn(a *assignment) string {
 	if slices.ContainsFunc(w.assignments, func(b *assignment) bool {
 		return b != a && b.lineage == a.lineage && b.from < to && b.to > a.from
 	}) {
-		return "" // Two parts of one lineage on one day have twins that nobody can tell apart.
+		return "" // Two parts of one lineage on one day have twins that cannot be told apart.
 	}
 	w.change(a, "updateEndDate", scenario.Object{"date": (to - 1).date()})
 	a.to = to
@@ -177,7 +177,7 @@ func (w *fixture) move() string {
 	}
 	for d := from; d < to; d++ {
 		if term > 0 && e.terminated[d] {
-			return "" // It is refused.
+			return "" // The product refuses it.
 		}
 	}
 	span := scenario.Object{"start": from.date(), "end": to.date()}
@@ -199,13 +199,13 @@ func (w *fixture) move() string {
 // enter adds a shift by hand.
 func (w *fixture) enter() string {
 	made := w.anyEntered()
-	body, refused := w.shiftOf(made), w.employees[made.employee].locked(made.day)
+	body, refused := w.shiftBody(made), w.employees[made.employee].isLocked(made.day)
 	var response []struct{ ID int64 }
-	if !w.tried(http.MethodPost, shifts, body, &response, refused) {
+	if !w.send(http.MethodPost, shifts, body, &response, refused) {
 		return fmt.Sprintf("enter a shift on the locked day %d of %d", made.day, made.employee)
 	}
 	made.id = response[0].ID
-	w.entered = append(w.entered, stored(made))
+	w.entered = append(w.entered, storeEntered(made))
 	return fmt.Sprintf("enter %d for employee %d on %d", made.id, made.employee, made.day)
 }
 
@@ -218,28 +218,29 @@ func (w *fixture) anyEntered() *entered {
 	}
 }
 
-// stored is an entered shift as it comes to be: what the clock skips is an hour later.
-func stored(m *entered) *entered {
+// storeEntered returns an entered shift as the product stores it: a time that the clock skips is an
+// hour later.
+func storeEntered(m *entered) *entered {
 	kept := *m
-	if skipped(m.day, m.start) {
+	if isSkipped(m.day, m.start) {
 		kept.start += gapEnd - gapStart
 	}
-	if skipped(m.day, m.end) {
+	if isSkipped(m.day, m.end) {
 		kept.end += gapEnd - gapStart
 	}
 	return &kept
 }
 
-func (w *fixture) shiftOf(m *entered) scenario.Object {
+func (w *fixture) shiftBody(m *entered) scenario.Object {
 	return scenario.Object{
 		"employee": scenario.Object{"id": w.employees[m.employee].id}, "label": m.label,
 		"startDateTime": clock(m.day, m.start), "endDateTime": clock(m.day, m.end),
 	}
 }
 
-// tried makes a call that is refused if a locked day or one without employment is
-// concerned, and returns whether it was carried out.
-func (w *fixture) tried(method, path string, body, response any, refused bool) bool {
+// send makes a call that is refused if it concerns a locked day or a day without an employment, and
+// reports whether it was carried out.
+func (w *fixture) send(method, path string, body, response any, refused bool) bool {
 	w.t.Helper()
 	if !refused {
 		w.must(method, path, body, response)
@@ -250,14 +251,14 @@ func (w *fixture) tried(method, path string, body, response any, refused bool) b
 	return false
 }
 
-// touch edits or deletes an entry that is shown.
+// touch edits or deletes a shown entry.
 func (w *fixture) touch() string {
 	if len(w.last) == 0 {
 		return ""
 	}
 	s := w.last[w.random.IntN(len(w.last))]
 	if s.payCode && !s.generated {
-		return "" // It belongs to a request for time off.
+		return "" // The entry belongs to a request for time off.
 	}
 	refused := s.locked
 	if s.payCode || w.chance(50) {
@@ -265,7 +266,7 @@ func (w *fixture) touch() string {
 		if s.payCode {
 			base = payCodes
 		}
-		if w.tried(http.MethodDelete, path(base, s.id), nil, nil, refused) {
+		if w.send(http.MethodDelete, path(base, s.id), nil, nil, refused) {
 			w.model(s, nil)
 		}
 		return fmt.Sprint("delete ", s)
@@ -278,14 +279,14 @@ func (w *fixture) touch() string {
 	if w.chance(60) {
 		made.day = s.day
 	}
-	refused = refused || w.employees[made.employee].locked(made.day) || w.vanishes(made)
-	if w.tried(http.MethodPost, path(shifts, s.id), w.shiftOf(made), nil, refused) {
-		w.model(s, stored(made))
+	refused = refused || w.employees[made.employee].isLocked(made.day) || w.vanishes(made)
+	if w.send(http.MethodPost, path(shifts, s.id), w.shiftBody(made), nil, refused) {
+		w.model(s, storeEntered(made))
 	}
 	return fmt.Sprintf("edit %v into %+v", s, *made)
 }
 
-// model notes what became of an entry: another one, or none.
+// model records the change of an entry: another entry, or its deletion.
 func (w *fixture) model(s shown, made *entered) {
 	if !s.generated {
 		for i, m := range w.entered {
@@ -332,12 +333,12 @@ func (w *fixture) freeze() string {
 	return fmt.Sprintf("lock %d to %d of employee %d", from, to, i)
 }
 
-// unfreeze deletes a lock of those that were read last. Days that no other lock holds
-// show again what patterns and edits say.
+// unfreeze deletes one of the locks that were read last. Days without another lock again show their
+// patterns and edits.
 func (w *fixture) unfreeze() string {
 	gone := w.locks[w.random.IntN(len(w.locks))]
 	if gone.from < 0 || gone.to > window {
-		return "" // Others that were not read may lie on its days.
+		return "" // Locks that were not read may lie on its days.
 	}
 	e := w.employees[gone.employee]
 	w.must(http.MethodPost, "/v1/scheduling/schedule", scenario.Object{

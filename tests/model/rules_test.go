@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// day counts from firstMonday. The model knows a number of days before and behind
-// the window that it looks at; what happens on the last of them goes on for ever.
+// day counts from firstMonday. The model covers some days before and after the window of its reads.
+// The state of its last day continues without end.
 type day int
 
 const (
-	window   day = 42 // days that are looked at, from 0
+	window   day = 42 // days of the window, from 0
 	earliest day = -20
 	latest   day = 140
-	never    day = 1 << 20 // the end of what has none
+	never    day = 1 << 20 // the end of an assignment without one
 )
 
-// entry is one that a pattern puts on a day. Its minutes count from the midnight
+// entry is one shift or pay code that a pattern puts on a day. Its minutes count from the midnight
 // that begins the day.
 type entry struct {
 	payCode    bool
@@ -31,8 +31,8 @@ type assignment struct {
 	id       int64
 	lineage  int
 	order    int       // later ones lie above
-	term     int       // 0 when it is the own one of an employee
-	of       *employee // nil when it is that of a term
+	term     int       // 0 for an employee's own assignment
+	of       *employee // nil for an assignment of a term
 	from, to day
 	cycle    [][]entry
 	anchor   day
@@ -42,7 +42,7 @@ type assignment struct {
 
 func (a *assignment) on(d day) bool { return a.from <= d && d < a.to }
 
-// entries are those of a day, found by walking from the anchor.
+// entries returns the entries of a day. It walks there from the anchor.
 func (a *assignment) entries(d day) []entry {
 	position := a.offset
 	for at := a.anchor; at < d; at++ {
@@ -60,7 +60,7 @@ func (a *assignment) entries(d day) []entry {
 	return a.cycle[position]
 }
 
-// layer is what one assignment puts on a day of an employee.
+// layer holds the entries that one assignment puts on a day of an employee.
 type layer struct {
 	assignment int64
 	lineage    int
@@ -68,19 +68,19 @@ type layer struct {
 	entries    []entry
 }
 
-// touched is a generated entry that somebody deleted, or edited into a shift.
+// touched is a generated entry that was deleted, or edited into a shift.
 type touched struct {
 	id       int64
 	employee int
 	day      day
 	lineage  int
-	own      bool    // it came from a pattern of the employee
-	entries  []entry // of that day, when it was touched
+	own      bool    // the entry came from a pattern of the employee
+	entries  []entry // of that day, when the entry was touched
 	index    int
-	made     *entered // nil when it is deleted
+	made     *entered // nil when the entry is deleted
 }
 
-// entered is a shift that somebody entered.
+// entered is a shift that was entered by hand.
 type entered struct {
 	id        int64
 	employee  int
@@ -93,37 +93,38 @@ type entered struct {
 
 type employee struct {
 	id          int64
-	terms       map[day]int   // by day; none is 0
+	terms       map[day]int   // the term by day, 0 for none
 	terminated  map[day]bool  // the days without an employment
-	leave       map[day]int64 // the ids of edits of leave that take the whole day
-	leaveCase   int64         // 0 while there is none
-	timeOff     map[day]int64 // the ids of approved requests that take the whole day
+	leave       map[day]int64 // the ids of leave edits of whole days
+	leaveCase   int64         // 0 before the first leave
+	timeOff     map[day]int64 // the ids of approved requests for whole days
 	frozen      map[day][]layer
-	frozenLeave map[day]bool // whether leave or time off took a locked day
+	frozenLeave map[day]bool // whether leave or time off covered a locked day when it was locked
 }
 
-// covered reports whether leave or time off takes the shifts of a day.
-func (e *employee) covered(d day) bool {
-	if e.locked(d) {
+// isCovered reports whether leave or time off replaces the shifts of a day.
+func (e *employee) isCovered(d day) bool {
+	if e.isLocked(d) {
 		return e.frozenLeave[d]
 	}
 	return e.leave[d] != 0 || e.timeOff[d] != 0
 }
 
-func (e *employee) locked(d day) bool { _, locked := e.frozen[d]; return locked }
+func (e *employee) isLocked(d day) bool { _, locked := e.frozen[d]; return locked }
 
-// company is all that the model knows.
+// company is the whole state of the model.
 type company struct {
 	employees   []*employee
 	assignments []*assignment
-	silent      map[int]bool // the terms that pass no patterns on
+	silent      map[int]bool // the terms whose patterns their members do not inherit
 	touched     []*touched
 	entered     []*entered
 	orders      int
 	lineages    int
 }
 
-// layers are what lies on a day of an employee, from below. Locked days keep theirs.
+// layers returns the layers of a day of an employee, the lowest first. Locked days keep their
+// layers.
 func (c *company) layers(e *employee, d day) []layer {
 	if layers, locked := e.frozen[d]; locked {
 		return layers
@@ -134,7 +135,7 @@ func (c *company) layers(e *employee, d day) []layer {
 			here = append(here, a)
 		}
 	}
-	// The own ones of an employee lie above those of the term.
+	// An employee's own assignments lie above those of the term.
 	above := func(a *assignment) int {
 		if a.of != nil {
 			return 1
@@ -154,8 +155,8 @@ func (c *company) layers(e *employee, d day) []layer {
 	return layers
 }
 
-// hidden reports whether somebody touched an entry of a layer.
-func (c *company) hidden(e int, d day, l layer, index int) bool {
+// isHidden reports whether an entry of a layer was touched.
+func (c *company) isHidden(e int, d day, l layer, index int) bool {
 	for _, t := range c.touched {
 		if t.employee == e && t.day == d && t.lineage == l.lineage && counterpart(t.entries, t.index, l.entries) == index {
 			return true
@@ -164,8 +165,8 @@ func (c *company) hidden(e int, d day, l layer, index int) bool {
 	return false
 }
 
-// generated reports whether what somebody touched would be there without that.
-func (c *company) generated(t *touched) bool {
+// isGenerated reports whether the patterns still generate a touched entry.
+func (c *company) isGenerated(t *touched) bool {
 	for _, l := range c.layers(c.employees[t.employee], t.day) {
 		if l.lineage == t.lineage && counterpart(t.entries, t.index, l.entries) >= 0 {
 			return true
@@ -174,18 +175,18 @@ func (c *company) generated(t *touched) bool {
 	return false
 }
 
-// withdraw finds out which edited entries went with the employment.
+// withdraw marks the edited entries that ended with the employment.
 func (c *company) withdraw() {
 	for _, t := range c.touched {
-		if t.made != nil && !c.employees[t.made.employee].locked(t.made.day) {
+		if t.made != nil && !c.employees[t.made.employee].isLocked(t.made.day) {
 			t.made.withdrawn = c.without(t, t.made)
 		}
 	}
 }
 
-// without reports whether an entry that was edited belongs to an employment that is no more.
+// without reports whether an edited entry belongs to an ended employment.
 func (c *company) without(t *touched, made *entered) bool {
-	if made.employee != t.employee || c.generated(t) {
+	if made.employee != t.employee || c.isGenerated(t) {
 		return false
 	}
 	e := c.employees[made.employee]
@@ -195,7 +196,7 @@ func (c *company) without(t *touched, made *entered) bool {
 	return e.terms[made.day] == 0
 }
 
-// vanishes reports whether what somebody wants to make of an entry would not be shown.
+// vanishes reports whether an entry would not be shown after an edit.
 func (c *company) vanishes(made *entered) bool {
 	for _, t := range c.touched {
 		if t.id == made.id && t.made != nil {
@@ -205,7 +206,7 @@ func (c *company) vanishes(made *entered) bool {
 	return false
 }
 
-// counterpart returns the index of what an entry of a day is on another one, or -1.
+// counterpart returns the index of the entry on another day that corresponds to an entry, or -1.
 func counterpart(from []entry, index int, to []entry) int {
 	partner := map[int]int{}
 	used := map[int]bool{}
@@ -250,21 +251,21 @@ func counterpart(from []entry, index int, to []entry) int {
 	return -1
 }
 
-// The night in which the clock goes from two to three. A time that is not there is an
-// hour later; patterns of the model have none.
+// In this night the clock goes from two to three. A time that does not exist is an hour later;
+// patterns of the model have none.
 const (
 	clockChange        day = 27
 	gapStart, gapEnd       = 120, 180
 	minutesOfTheChange     = int(clockChange) * 1440
 )
 
-// skipped reports whether a time of a day is not there.
-func skipped(d day, minutes int) bool {
+// isSkipped reports whether the clock skips a time of a day.
+func isSkipped(d day, minutes int) bool {
 	at := int(d)*1440 + minutes - minutesOfTheChange
 	return at >= gapStart && at < gapEnd
 }
 
-// shown is an entry that a schedule shows, in words.
+// shown describes an entry that a schedule shows.
 type shown struct {
 	employee   int
 	day        day
@@ -274,7 +275,7 @@ type shown struct {
 	generated  bool
 	locked     bool
 	assignment int64
-	id         int64 // of what somebody entered; the product chooses the others
+	id         int64 // only of entered shifts; the product chooses the others
 }
 
 func (s shown) String() string {
@@ -282,7 +283,8 @@ func (s shown) String() string {
 		s.employee, s.day, s.label, s.start, s.end, s.generated, s.locked, s.assignment, s.id)
 }
 
-// dayLock is a lock that a schedule shows: the days of an employee from one to another, which is excluded.
+// dayLock is a lock that a schedule shows: the days of an employee from one to another, which is
+// excluded.
 type dayLock struct {
 	id       int64
 	employee int
@@ -293,7 +295,7 @@ func (l dayLock) on(employee int, d day) bool {
 	return l.employee == employee && l.from <= d && d < l.to
 }
 
-// schedule is all that the window shows.
+// schedule returns all entries of the window.
 func (c *company) schedule() []shown {
 	c.withdraw()
 	var list []shown
@@ -301,8 +303,8 @@ func (c *company) schedule() []shown {
 		for d := day(0); d < window; d++ {
 			for _, l := range c.layers(e, d) {
 				for index, en := range l.entries {
-					if !c.hidden(i, d, l, index) && (en.payCode || !e.covered(d)) {
-						list = append(list, shown{i, d, en.payCode, en.label, en.start, en.end, true, e.locked(d), l.assignment, 0})
+					if !c.isHidden(i, d, l, index) && (en.payCode || !e.isCovered(d)) {
+						list = append(list, shown{i, d, en.payCode, en.label, en.start, en.end, true, e.isLocked(d), l.assignment, 0})
 					}
 				}
 			}
@@ -311,13 +313,13 @@ func (c *company) schedule() []shown {
 	for i, e := range c.employees {
 		for d := range e.timeOff {
 			if d >= 0 && d < window {
-				list = append(list, shown{i, d, true, timeOffCode, 0, 1440, false, e.locked(d), 0, 0})
+				list = append(list, shown{i, d, true, timeOffCode, 0, 1440, false, e.isLocked(d), 0, 0})
 			}
 		}
 	}
 	add := func(m *entered) {
-		if m.day >= 0 && m.day < window && !m.withdrawn && !c.employees[m.employee].covered(m.day) {
-			list = append(list, shown{m.employee, m.day, false, m.label, m.start, m.end, false, c.employees[m.employee].locked(m.day), 0, m.id})
+		if m.day >= 0 && m.day < window && !m.withdrawn && !c.employees[m.employee].isCovered(m.day) {
+			list = append(list, shown{m.employee, m.day, false, m.label, m.start, m.end, false, c.employees[m.employee].isLocked(m.day), 0, m.id})
 		}
 	}
 	for _, m := range c.entered {
@@ -331,10 +333,10 @@ func (c *company) schedule() []shown {
 	return list
 }
 
-// lock freezes a day of an employee.
+// lock locks a day of an employee.
 func (c *company) lock(e *employee, d day) {
-	if !e.locked(d) {
-		e.frozenLeave[d] = e.covered(d)
+	if !e.isLocked(d) {
+		e.frozenLeave[d] = e.isCovered(d)
 		e.frozen[d] = c.layers(e, d)
 	}
 }

@@ -10,11 +10,11 @@ import (
 
 const (
 	timeOff = "/v1/scheduling/timeoff"
-	// timeOffCode is the pay code of all time off of the model.
+	// timeOffCode is the pay code of all time off in the model.
 	timeOffCode = "PTO"
 )
 
-// grantTimeOff grants somebody a whole day of time off.
+// grantTimeOff grants an employee a whole day of time off.
 func (w *fixture) grantTimeOff() string {
 	i, d := w.random.IntN(len(w.employees)), w.anyDay()
 	e := w.employees[i]
@@ -22,13 +22,13 @@ func (w *fixture) grantTimeOff() string {
 		return ""
 	}
 	var made struct{ ID int64 }
-	if !w.tried(http.MethodPost, timeOff, scenario.Object{
+	if !w.send(http.MethodPost, timeOff, scenario.Object{
 		"employee": scenario.Object{"id": e.id}, "requestSubType": scenario.Object{"id": 1},
 		"periods": []scenario.Object{{
 			"payCode": scenario.Object{"qualifier": timeOffCode}, "symbolicAmount": scenario.Object{"id": -1},
 			"startDate": d.date(), "endDate": d.date(),
 		}},
-	}, &made, e.locked(d)) {
+	}, &made, e.isLocked(d)) {
 		return fmt.Sprintf("no time off on the locked day %d of employee %d", d, i)
 	}
 	e.timeOff[d] = made.ID
@@ -48,15 +48,15 @@ func (w *fixture) cancelTimeOff() string {
 	}
 	slices.Sort(days)
 	d := days[w.random.IntN(len(days))]
-	if w.tried(http.MethodPost, timeOff+"/apply_update", scenario.Object{"changeState": scenario.Object{
+	if w.send(http.MethodPost, timeOff+"/apply_update", scenario.Object{"changeState": scenario.Object{
 		"do": scenario.Object{"toStatus": scenario.Object{"symbolicId": "CANCELLED"}}, "where": scenario.Object{"timeOffRequestId": e.timeOff[d]},
-	}}, nil, e.locked(d)) {
+	}}, nil, e.isLocked(d)) {
 		delete(e.timeOff, d)
 	}
 	return fmt.Sprintf("no time off of employee %d on %d", i, d)
 }
 
-// inherit has a term stop passing its patterns on to its members, or begin to.
+// inherit switches whether the members of a term inherit its patterns.
 func (w *fixture) inherit() string {
 	term := 1 + w.random.IntN(len(w.terms)-1)
 	at := path("/v1/timekeeping/setup/employment_terms", w.terms[term])

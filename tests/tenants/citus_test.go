@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// spread are the services whose tables may be spread over several servers by tenant_id, as
+// spread lists the services whose tables may be distributed over several servers by tenant_id, as
 // Citus does (docs/scale.md). The others are small.
 var spread = []string{"commons", "timekeeping", "scheduling"}
 
-// catalogRules are what Citus asks of tables that are distributed by a column, as queries
-// for what breaks them. That keys, unique indexes and foreign keys have the tenant is seen
-// by checkCatalog.
+// catalogRules are queries for violations of Citus' rules for distributed tables. checkCatalog
+// checks that keys, unique indexes and foreign keys have the tenant.
 var catalogRules = map[string]string{
 	"the column is a bigint that is never null": `SELECT attrelid::regclass::text FROM pg_attribute
 		WHERE attname = 'tenant_id' AND attrelid IN (SELECT oid FROM tables) AND NOT (atttypid = 'bigint'::regtype AND attnotnull)`,
@@ -40,16 +39,16 @@ var catalogRules = map[string]string{
 		WHERE NOT c.relispartition AND c.oid IN (SELECT oid FROM tables)`,
 }
 
-// ownTables are the tables that have a tenant.
+// ownTables lists the tables that have a tenant.
 const ownTables = `WITH tables AS (SELECT c.oid FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
 	WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace) `
 
-// triggersOfKeys set a column of the row that is written, from another one, so that they
-// need no other server. The release before writes persons without the column.
+// triggersOfKeys set a column of the written row from another column, so they need no other server.
+// The previous release writes persons without the column.
 var triggersOfKeys = []string{"person person_number_key_of_changed", "person person_number_key_of_new"}
 
-// assertDistributable shows that the tables hold the rules of a database that spreads them by
-// tenant, and that statements do.
+// assertDistributable shows that the tables and the statements hold the rules of a database that is
+// distributed by tenant.
 func assertDistributable(t *testing.T, w *fixture, statements []string) {
 	t.Helper()
 	var tables []string
@@ -87,11 +86,11 @@ func assertDistributable(t *testing.T, w *fixture, statements []string) {
 	assert.Greater(t, looked, 300)
 }
 
-// exception is a statement that works on all tenants at once, and why. Each is one that
-// every server can carry out on its own rows.
+// exception is a statement that works on all tenants at once, with the reason. Every server can
+// carry it out on its own rows.
 type exception struct{ part, reason string }
 
-// tenantless finds tables of tenants that a statement names without their tenant.
+// tenantless finds tables of tenants that a statement uses without a condition on their tenant.
 type tenantless struct{ named, into *regexp.Regexp }
 
 func newTenantless(tables []string) *tenantless {
@@ -104,7 +103,7 @@ func newTenantless(tables []string) *tenantless {
 	}
 }
 
-// noAlias are words that follow the name of a table and are no name for it.
+// noAlias matches words that follow the name of a table and are not its alias.
 var noAlias = regexp.MustCompile(`^(where|on|set|join|left|right|inner|cross|full|order|group|limit|for|returning|using|union|as|values|select|having|natural|and|or|offset|except|intersect|tablesample)$`)
 
 var (
@@ -113,19 +112,19 @@ var (
 	unqualified = regexp.MustCompile(`(?:^|[^.\w])tenant_id\s*(?:=|in\b)|=\s*tenant_id\b|\(\s*tenant_id\b`)
 )
 
-// flat is a statement in one line of small letters, without its texts.
+// flat returns a statement in one line of small letters, without its string literals.
 func flat(sql string) string {
 	return strings.ToLower(strings.Join(strings.Fields(quoted.ReplaceAllString(sql, "''")), " "))
 }
 
-// qualified says whose rows of a table are meant.
-func qualified(name, text string) bool {
+// isQualified reports whether a statement says whose rows of a table it uses.
+func isQualified(name, text string) bool {
 	return regexp.MustCompile(`\b` + name + `\.tenant_id\s*(?:=|in\b)|=\s*` + name + `\.tenant_id\b|\(\s*` + name + `\.tenant_id\b`).MatchString(text)
 }
 
-// look returns the tables of tenants that a statement names, and those of which it does
-// not say whose rows it means: by comparing "t.tenant_id", or by as many bare tenant_id as
-// there are tables without another name. It knows no more of SQL than that.
+// look returns the tables of tenants in a statement, and the tables among them without a condition
+// on the tenant. A condition compares "t.tenant_id"; or there are as many bare tenant_id as tables
+// without an alias. It understands no further SQL.
 func (f *tenantless) look(sql string) (names, without []string) {
 	text := conflict.ReplaceAllString(flat(sql), "")
 	bare := len(unqualified.FindAllString(text, -1))
@@ -143,7 +142,7 @@ func (f *tenantless) look(sql string) (names, without []string) {
 		if m[2] != "" && !noAlias.MatchString(m[2]) {
 			name = m[2]
 		}
-		if qualified(name, text) {
+		if isQualified(name, text) {
 			continue
 		}
 		if bare--; bare < 0 {
@@ -179,34 +178,34 @@ func TestStatementsWithoutTheirTenantAreFound(t *testing.T) {
 	}
 }
 
-// acrossTenants are the statements that work on all tenants at once, as flat returns them.
-// Some are sent once in minutes, so a run need not have seen each.
+// acrossTenants lists the statements that work on all tenants at once, in the form that flat
+// returns. Some are sent once in minutes, so a run may not see each of them.
 var acrossTenants = []exception{
 	{"subject, event, payload, request_id, traceparent from outbox where sent_at is null", "the relay sends the events of all tenants"},
 	{"update outbox set sent_at", "the relay notes which it has sent"},
 	{"delete from outbox where (tenant_id, id) in", "events that were sent go after a time"},
 	{"from (select created_at from outbox where sent_at is null", "a metric"},
 	{"select state, count(*) from propagation", "a metric"},
-	{"select tenant_id, id from propagation where state <>", "looks for what lies still"},
-	{"delete from propagation where (tenant_id, id) in", "what is too old goes"},
-	{"delete from audit_event where (tenant_id, occurred_at, id) in", "what is too old goes"},
-	{"delete from span_past_block where believed_until", "what is too old goes"},
-	{"_past where believed_until < $1", "what is too old goes"},
+	{"select tenant_id, id from propagation where state <>", "finds stalled propagations"},
+	{"delete from propagation where (tenant_id, id) in", "deletes old rows"},
+	{"delete from audit_event where (tenant_id, occurred_at, id) in", "deletes old rows"},
+	{"delete from span_past_block where believed_until", "deletes old rows"},
+	{"_past where believed_until < $1", "deletes old rows"},
 	{"select state, count(*) from payroll_staging", "a metric"},
-	{"select tenant_id, id, false from payroll_staging", "looks for what lies still, and for what is too old"},
+	{"select tenant_id, id, false from payroll_staging", "finds stalled and old runs"},
 	{"select distinct tenant_id from replica_gap", "looks for the tenants whose copies lack something"},
 	{"from replica_gap where topic = $1", "a metric"},
-	{"from dead_letter where replay_at is not null", "what an operator wants handled once more"},
-	{"from account_intent where created_at <", "what a process left that has died"},
-	{"from lockout_intent where due_at <=", "what is due"},
+	{"from dead_letter where replay_at is not null", "finds dead letters that an operator replays"},
+	{"from account_intent where created_at <", "finds intents of processes that died"},
+	{"from lockout_intent where due_at <=", "finds due lockouts"},
 	{"from leave_report where changed_at <", "leave that is not handed over yet"},
 	{"from time_off_claim where claimed_at <", "changes that were broken off"},
 	{"as allows_inheritance from employee) t on t.tenant_id = a.tenant_id", "none: the subquery hands its tenant to the join"},
-	// It stands in the way of spreading (docs/scale.md).
+	// This statement is a known obstacle to a distributed database (docs/scale.md).
 	{"with recursive t as ( (select tenant_id from", "lists the tenants that a copy has, by skipping through an index"},
 }
 
-// triggersOfThePast stand in the way of spreading scheduling's tables (docs/scale.md).
+// triggersOfThePast are known obstacles to distributing scheduling's tables (docs/scale.md).
 var triggersOfThePast = []string{
 	"day_lock keep_deleted", "day_lock keep_updated", "leave_edit keep_deleted", "leave_edit keep_updated",
 	"locked_leave keep_deleted", "locked_leave keep_updated",

@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// services have a database each.
+// services lists the services, which have a database each.
 var services = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
 
 // fixture is the product with its database server.
@@ -30,18 +30,18 @@ type fixture struct {
 	*launch.Server
 	database *localpg.Server
 	binary   string
-	// place says how operators reach the database server.
+	// place holds the arguments by which operators reach the database server.
 	place []string
-	// admin are connections as a superuser, whom row-level security does not bind.
+	// admin are connections as a superuser, to whom row-level security does not apply.
 	admin map[string]*pgx.Conn
 }
 
-// newFixture starts the product on a database server of its own, which it reaches by
-// the URL that through returns.
+// newFixture starts the product on a database server of its own. The product reaches it by the URL
+// that through returns.
 func newFixture(t *testing.T, through func(socket, direct string) string) *fixture {
 	t.Helper()
 	dir := t.TempDir()
-	// Root runs the database as another user, who must get there.
+	// Root runs the database as another user, who needs access to the folder.
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	database, err := localpg.Start(t.Context(), localpg.Config{Dir: filepath.Join(dir, "pg"), Disposable: true})
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func newFixture(t *testing.T, through func(socket, direct string) string) *fixtu
 	return w
 }
 
-// member is a tenant with an administrator who is logged in.
+// member is a tenant with a logged-in administrator.
 type member struct {
 	contract.Target
 	host, id string
@@ -79,7 +79,7 @@ func (w *fixture) operate(t *testing.T, args ...string) string {
 	return out
 }
 
-// tenant makes a tenant.
+// tenant creates a tenant.
 func (w *fixture) tenant(t *testing.T, name string) member {
 	t.Helper()
 	m := member{host: name + ".example.org"}
@@ -97,7 +97,7 @@ func (w *fixture) tenant(t *testing.T, name string) member {
 	return m
 }
 
-// login logs the administrator of a tenant in, by its host name.
+// login logs in the administrator of a tenant, through its host name.
 func (m member) login(t *testing.T) (string, error) {
 	t.Helper()
 	target := m.Target
@@ -105,7 +105,7 @@ func (m member) login(t *testing.T) (string, error) {
 	return contract.Login(t.Context(), target)
 }
 
-// hosted calls by a host name.
+// hosted sends requests with a host name.
 type hosted struct {
 	host string
 	http.RoundTripper
@@ -117,12 +117,12 @@ func (h hosted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// removes reports the steps that would take away what the others are to be tried on.
+// removes reports whether a step deletes objects that the tests need later.
 func removes(step contract.Step) bool {
 	return strings.HasPrefix(step.Do, "DELETE ") || strings.Contains(step.Do, "delete")
 }
 
-// begin runs the contract case that goes by the first id that there is.
+// begin runs the contract case that relies on the first assigned id.
 func begin(t *testing.T, target contract.Target) {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
@@ -132,8 +132,8 @@ func begin(t *testing.T, target contract.Target) {
 	require.NoError(t, contract.Run(t.Context(), target, all[i]))
 }
 
-// fill runs all contract cases, up to where they remove what they made, so that a
-// tenant has objects of every resource, and returns what was asked.
+// fill runs all contract cases, up to the steps that delete their objects, so that a tenant has
+// objects of every resource. It returns the sent requests.
 func fill(t *testing.T, target contract.Target) []contract.RecordedStep {
 	t.Helper()
 	all, err := contract.Load(cases.FS)
@@ -169,24 +169,23 @@ func (w *fixture) tables(t *testing.T, service string) []string {
 	return found
 }
 
-// volatileTable is the table in which edges note by themselves what they did not use of a
-// rate.
+// volatileTable is the table in which edges record unused rates in the background.
 const volatileTable = "rate_bucket"
 
-// late is the table of what was done and refused. Refusals come to it some seconds
-// later than they happen, with the time at which they did.
+// late is the table of the audit log. Refusals are written to it some seconds after they happen,
+// with the time at which they happened.
 const late = "audit_event"
 
-// purged is the table of events, from which those go by themselves that were sent some
-// minutes ago.
+// purged is the table of events. A background job deletes the events that were sent some minutes
+// ago.
 const purged = "outbox"
 
-// What is sent to people by itself goes on meanwhile: deliveries have another state, and
-// further attempts. Of them only which there are is compared.
+// The background job of deliveries runs in the meantime: it changes their states and adds attempts.
+// Only the keys of these rows are compared.
 const delivery, attempt = "notification_delivery", "notification_attempt"
 
-// rows returns a fingerprint of what a tenant has in each table but the restless ones,
-// and of refusals and events only those since then.
+// rows returns a fingerprint of a tenant's rows in each table, except the tables that change in the
+// background. Of refusals and events it covers only those since then.
 func (w *fixture) rows(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -215,8 +214,8 @@ func (w *fixture) rows(t *testing.T, tenant string, then time.Time) map[string]s
 	return all
 }
 
-// idsFrom lets all new ids begin at a number, and no sequence go back: that is what a
-// database does which was restored.
+// idsFrom raises all sequences to a number. It never sets one back, because that would look like a
+// restored database.
 func (w *fixture) idsFrom(t *testing.T, first int) {
 	t.Helper()
 	for _, service := range services {
@@ -226,12 +225,12 @@ func (w *fixture) idsFrom(t *testing.T, first int) {
 	}
 }
 
-// settled returns rows once nothing is applied any more.
-func (w *fixture) settled(t *testing.T, tenant string, then time.Time) map[string]string {
+// awaitSettled returns rows as soon as no change is being applied.
+func (w *fixture) awaitSettled(t *testing.T, tenant string, then time.Time) map[string]string {
 	t.Helper()
 	last := w.rows(t, tenant, then)
 	since := time.Now()
-	launch.Await(t, time.Minute, "nothing is applied any more", func() bool {
+	launch.Await(t, time.Minute, "all changes are applied", func() bool {
 		now := w.rows(t, tenant, then)
 		if !maps.Equal(now, last) {
 			last, since = now, time.Now()

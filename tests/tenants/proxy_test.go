@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// explicit is how statements say whose rows they mean.
+// explicit matches the conditions by which statements select the rows of a tenant.
 var explicit = regexp.MustCompile(`\b(\w+\.)?tenant_id = (\$\d+)`)
 
-// proxy stands between the product and its database, and takes from every statement
-// the condition that says whose rows are meant.
+// proxy stands between the product and its database, and removes the condition on the tenant from
+// every statement.
 type proxy struct {
 	address, socket string
 
 	mu sync.Mutex
-	// rewritten are the statements that lost their condition, and statements all that came.
+	// rewritten holds the statements that lost their condition, and statements holds all statements.
 	rewritten, statements map[string]bool
 }
 
-// newProxy makes a proxy before a unix socket, which ends with the test.
+// newProxy starts a proxy for a unix socket, which ends with the test.
 func newProxy(t *testing.T, socket string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,8 +50,7 @@ func newProxy(t *testing.T, socket string) *proxy {
 	return p
 }
 
-// pass passes what a client and the database say to each other until one of them
-// ends.
+// pass passes messages between a client and the database until one of them ends.
 func (p *proxy) pass(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", p.socket)
@@ -60,10 +59,10 @@ func (p *proxy) pass(client net.Conn) {
 	}
 	var queries sync.WaitGroup
 	queries.Go(func() {
-		_, _ = io.Copy(client, server) // It ends with the connection.
+		_, _ = io.Copy(client, server) // The copy ends with the connection.
 		_ = client.Close()
 	})
-	_ = p.removeConditions(client, server) // So does this.
+	_ = p.removeConditions(client, server) // This ends with the connection, too.
 	_ = server.Close()
 	queries.Wait()
 }
@@ -93,8 +92,8 @@ func (p *proxy) removeConditions(client io.Reader, server io.Writer) error {
 	}
 }
 
-// parse takes the conditions from a message that prepares a statement: its name, the
-// statement, and the types of parameters. These must still be used.
+// parse removes the conditions from a message that prepares a statement: its name, the statement,
+// and the types of parameters. The statement must still use all parameters.
 func (p *proxy) parse(body []byte) []byte {
 	name, rest, _ := bytes.Cut(body, []byte{0})
 	sql, types, _ := bytes.Cut(rest, []byte{0})
@@ -108,14 +107,14 @@ func (p *proxy) parse(body []byte) []byte {
 	return bytes.Join([][]byte{name, without, types}, []byte{0})
 }
 
-// came returns the statements that came.
-func (p *proxy) came() []string {
+// listStatements returns the statements that the proxy received.
+func (p *proxy) listStatements() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(maps.Keys(p.statements))
 }
 
-// count is how many statements lost their condition.
+// count returns how many statements lost their condition.
 func (p *proxy) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

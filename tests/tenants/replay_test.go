@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract"
 )
 
-// nowhere gives names to what is nowhere: for every id, name and secret of a tenant
-// another one, of the same form.
+// nowhere replaces every id, name and secret of a tenant by one of the same form that does not
+// exist.
 type nowhere struct {
 	names map[string]string
 	next  int
@@ -29,18 +29,17 @@ type nowhere struct {
 var (
 	digits  = regexp.MustCompile(`^\d+$`)
 	uniques = regexp.MustCompile(`[0-9a-f]{16}-\d+`)
-	// aUUID is one, or all of one but its last twelve digits.
+	// aUUID matches a UUID, with or without its last twelve digits.
 	aUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-([0-9a-f]{12})?)$`)
 	aPath = regexp.MustCompile(`^/v\d/.*/(\d+)$`)
-	// anInstant is nobody's.
+	// anInstant matches an instant, which belongs to no tenant.
 	anInstant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`)
-	// aQuery is the path of a list of what one request has led to.
+	// aQuery matches the path of a list of the effects of one request.
 	aQuery = regexp.MustCompile(`^(/v\d/.*\?request_id=)(.+)$`)
 )
 
-// Ids of the owner lie in a range of their own, so that they are known wherever they
-// come to light, and those of others above it. Nobody has firstUnusedID, nor what
-// follows.
+// Ids of the owner lie in a range of their own, so that a response that shows one is recognised.
+// Ids of other tenants lie above it. No object has firstUnusedID or a higher id.
 const (
 	ownedFrom     = 7_100_000
 	ownedTo       = 7_199_999
@@ -53,7 +52,7 @@ var (
 	ownedIDs = regexp.MustCompile(`\b71\d{5}\b`)
 )
 
-func (n *nowhere) of(value string) string {
+func (n *nowhere) replace(value string) string {
 	if other, known := n.names[value]; known {
 		return other
 	}
@@ -64,47 +63,47 @@ func (n *nowhere) of(value string) string {
 		other = fmt.Sprint(firstUnusedID + n.next)
 	case aPath.MatchString(value):
 		id := aPath.FindStringSubmatch(value)[1]
-		other = strings.TrimSuffix(value, id) + n.of(id)
+		other = strings.TrimSuffix(value, id) + n.replace(id)
 	case aQuery.MatchString(value):
 		parts := aQuery.FindStringSubmatch(value)
-		other = parts[1] + n.of(parts[2])
+		other = parts[1] + n.replace(parts[2])
 	case aUUID.MatchString(value):
 		n.next++
 		other = fmt.Sprintf("%08x", n.next) + aUUID.FindStringSubmatch(value)[1]
 	case uniques.MatchString(value):
 		other = uniques.ReplaceAllStringFunc(value, func(u string) string { return "f" + u[1:] })
 	case anInstant.MatchString(value):
-	case len(value) > 20: // A secret or a token.
+	case len(value) > 20: // a secret or a token
 		other = strings.Repeat("z", len(value)-4) + fmt.Sprintf("%04d", len(n.names))
 	}
 	n.names[value] = other
 	return other
 }
 
-// as returns what a tenant asks in place of another: by its own credentials, and by
-// what the other called its objects, which each may change.
-func (m member) as(asked contract.RecordedStep, operation *contract.Operation, each func(string) string) contract.RecordedStep {
+// requestAs returns the request that a tenant sends in place of another: with its own credentials,
+// and with the other's names of objects, each of which a function may change.
+func (m member) requestAs(asked contract.RecordedStep, operation *contract.Operation, each func(string) string) contract.RecordedStep {
 	values := maps.Clone(asked.Values)
 	for name, value := range values {
 		values[name] = each(value)
 	}
 	if operation != nil && strings.Contains(operation.Name, "IdentityProviderService") {
-		// An installation has an issuer with an audience only once: by them it knows
-		// whose token it sees. So these names are the only ones that tenants share.
+		// An installation has each pair of issuer and audience only once, because it finds the tenant of
+		// a token by them. So these are the only names that tenants share.
 		values["unique"] = "of-" + m.host
 	}
 	maps.Copy(values, m.Values)
 	asked.Values = values
 	if strings.Contains(asked.Step.Header["Authorization"], "${") {
-		// Who it is that asks is not what is tried here.
+		// The replay does not test the caller of the request.
 		asked.Step.Header = maps.Clone(asked.Step.Header)
 		delete(asked.Step.Header, "Authorization")
 	}
 	return asked
 }
 
-// both sends what each tenant asks, at the same time.
-func (r *replayed) both(mine, theirs contract.RecordedStep) (got, want contract.Response) {
+// sendBoth sends both tenants' requests at the same time.
+func (r *replayed) sendBoth(mine, theirs contract.RecordedStep) (got, want contract.Response) {
 	r.t.Helper()
 	var group errgroup.Group
 	group.Go(func() (err error) {
@@ -115,15 +114,15 @@ func (r *replayed) both(mine, theirs contract.RecordedStep) (got, want contract.
 	require.NoError(r.t, errors.Join(err, group.Wait()), mine.Step.Do)
 	_, as := mine.Step.Header["Authorization"]
 	for _, response := range []contract.Response{got, want} {
-		// Otherwise nothing would have been shown.
-		require.True(r.t, response.Status != http.StatusUnauthorized || as || mine.Step.Anonymous, "%s: whoever asks is let in", mine.Step.Do)
+		// Otherwise the comparison would show nothing.
+		require.True(r.t, response.Status != http.StatusUnauthorized || as || mine.Step.Anonymous, "%s: the caller is logged in", mine.Step.Do)
 		require.NotEqual(r.t, http.StatusTooManyRequests, response.Status, mine.Step.Do)
 		require.Less(r.t, response.Status, 500, "%s: %s", mine.Step.Do, response.Body)
 	}
 	return got, want
 }
 
-// complete reports whether all that a step names is known.
+// complete reports whether all values that a step names are known.
 func complete(asked contract.RecordedStep) bool {
 	for _, name := range contract.Names(asked.Text()) {
 		if _, known := asked.Values[name]; !known && name != "token" {
@@ -133,33 +132,31 @@ func complete(asked contract.RecordedStep) bool {
 	return true
 }
 
-// replayed is a comparison of two tenants that differ in nothing but what they call
-// things by.
+// replayed compares two tenants whose requests differ only in the names of objects.
 type replayed struct {
 	t *testing.T
-	// other calls them by what the owner has, and blank by what is nowhere.
+	// other uses the names of the owner's objects, and blank uses names that do not exist.
 	other, blank member
 	nowhere      *nowhere
 	operations   []*contract.Operation
 	tried        map[*contract.Route]bool
-	// seenNames are the names of the owner that other has said already.
+	// seenNames holds the names of the owner that other has already sent.
 	seenNames   map[string]bool
 	differences int
-	// forwards says that tenants also ask for what they have made.
+	// forwards says that tenants also read the objects that they have created themselves.
 	forwards bool
 }
 
-// replay lets one tenant ask for everything that the owner asked for, by the
-// owner's ids and names, and another for the same by ids and names that are nowhere.
-// Both must get the same response, and nothing of the owner may come to light.
+// replay lets one tenant send every request of the owner with the owner's ids and names, and
+// another tenant the same requests with ids and names that do not exist. Both must get the same
+// response, which contains no data of the owner.
 func replay(t *testing.T, owned []contract.RecordedStep, other, blank member) {
 	t.Helper()
 	r := &replayed{
 		t: t, other: other, blank: blank, nowhere: &nowhere{names: map[string]string{}},
 		operations: contract.Operations(), tried: map[*contract.Route]bool{}, seenNames: map[string]bool{},
 	}
-	// Backwards, names mean what the owner has; forwards, what the tenant has made
-	// itself.
+	// Backwards, names mean the owner's objects; forwards, the tenants have created their own by then.
 	for _, asked := range slices.Backward(owned) {
 		r.send(asked)
 	}
@@ -183,17 +180,17 @@ func (r *replayed) send(asked contract.RecordedStep) {
 	}
 	operation, route := asked.Called(r.operations)
 	r.tried[route] = true
-	mine := r.other.as(asked, operation, func(value string) string { return value })
-	theirs := r.blank.as(asked, operation, r.nowhere.of)
+	mine := r.other.requestAs(asked, operation, func(value string) string { return value })
+	theirs := r.blank.requestAs(asked, operation, r.nowhere.replace)
 	for _, u := range uniques.FindAllString(mine.Filled(), -1) {
 		r.seenNames[u] = true
 	}
 	what := fmt.Sprintf("%s: %s: %s", asked.Case, asked.Step.It, asked.Step.Do)
 	var got, want contract.Response
 	difference := ""
-	// What was asked for before may take a moment until it is applied.
+	// Earlier requests may take a moment until they are applied.
 	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(look) {
-		got, want = r.both(mine, theirs)
+		got, want = r.sendBoth(mine, theirs)
 		difference = r.compare(got, want, asked)
 		if got.Status == want.Status && r.ownTime(operation) {
 			difference = ""
@@ -210,22 +207,21 @@ func (r *replayed) send(asked contract.RecordedStep) {
 		}
 	}
 	if operation != nil && operation.Name == "rotaloom.auth.v1.TokenService.RevokeToken" {
-		// Whoever has a token may learn that it is one.
+		// Callers that have a token may learn that it is valid.
 		assert.Contains(r.t, []int{200, 400, 401}, got.Status)
 		return
 	}
 	if difference != "" {
 		r.differences++
-		assert.Fail(r.t, "the responses differ", "%s: %s\nby what another tenant has: %d %.1500s\nby what is nowhere:        %d %.1500s",
+		assert.Fail(r.t, "the responses differ", "%s: %s\nnames of another tenant: %d %.1500s\nunused names:          %d %.1500s",
 			what, difference, got.Status, got.Body, want.Status, want.Body)
 	}
 	require.Less(r.t, r.differences, 40)
 }
 
-// ownTime names the operations whose responses depend on when each tenant asked:
-// schedules are what became of changes that are applied one after another, with others
-// in between; and the trail has as many rows of a refusal as there were windows of
-// seconds in which it happened.
+// ownTime reports whether the response of an operation depends on when each tenant sent its
+// request. Schedules result from changes that are applied one after another, with others in
+// between. The audit log has one row for each window of seconds in which a refusal happened.
 func (r *replayed) ownTime(o *contract.Operation) bool {
 	if o == nil {
 		return false
@@ -234,14 +230,13 @@ func (r *replayed) ownTime(o *contract.Operation) bool {
 }
 
 const (
-	// waitTimeout is how long two responses may differ, and look the pause between two
-	// looks.
+	// waitTimeout bounds how long two responses may differ, and look is the pause between two
+	// comparisons.
 	waitTimeout = 20 * time.Second
 	look        = 50 * time.Millisecond
 )
 
-// notFound400 are the operations that by their contract return 400 when there is no
-// such thing.
+// notFound400 lists the operations that return 400 for a missing object by their contract.
 var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ShiftService.GetShift": true, "rotaloom.commons.v1.PersonService.GetPerson": true,
 	"rotaloom.commons.v1.PersonService.DeletePerson": true, "rotaloom.commons.v1.NewHireService.GetNewHire": true,
@@ -249,12 +244,12 @@ var notFound400 = map[string]bool{
 	"rotaloom.scheduling.v1.ScheduleRuleSetService.DeleteScheduleRuleSet": true,
 }
 
-// reads reports the steps that can be repeated.
+// reads reports whether a step can be repeated.
 func reads(step contract.Step) bool {
 	return strings.HasPrefix(step.Do, "GET ") || strings.Contains(step.Do, "read") || strings.Contains(step.Do, "execute")
 }
 
-// assertNoLeaks looks for what only the owner knows.
+// assertNoLeaks requires that a response contains no data that only the owner knows.
 func (r *replayed) assertNoLeaks(what string, asked contract.RecordedStep, got contract.Response) {
 	r.t.Helper()
 	body := string(got.Body)
@@ -267,8 +262,7 @@ func (r *replayed) assertNoLeaks(what string, asked contract.RecordedStep, got c
 	}
 }
 
-// ownsID reports whether the path of a step has the id of something that the owner
-// made.
+// ownsID reports whether the path of a step has the id of an object that the owner created.
 func (r *replayed) ownsID(asked contract.RecordedStep) bool {
 	path, _, _ := strings.Cut(asked.Step.Do, "?")
 	for _, name := range contract.Names(path) {
@@ -279,8 +273,8 @@ func (r *replayed) ownsID(asked contract.RecordedStep) bool {
 	return false
 }
 
-// compare says where two responses differ but for the names of things, and for what
-// the server chose itself. It is "" when they do not.
+// compare describes where two responses differ, except in the names of objects and in values that
+// the server chose. It returns "" for equal responses.
 func (r *replayed) compare(got, want contract.Response, asked contract.RecordedStep) string {
 	if got.Status != want.Status {
 		return "the status"
@@ -295,7 +289,7 @@ func (r *replayed) compare(got, want contract.Response, asked contract.RecordedS
 			text = strings.ReplaceAll(text, other, value)
 		}
 	}
-	// Names of other cases are there, too: in lists.
+	// Lists also have the names of other cases.
 	text = uniques.ReplaceAllStringFunc(text, func(u string) string {
 		if u[0] == 'f' {
 			return "1" + u[1:]
@@ -313,7 +307,7 @@ func (r *replayed) compare(got, want contract.Response, asked contract.RecordedS
 }
 
 var (
-	// chosen are the members whose values the server chooses, or a clock.
+	// chosen matches members whose values come from the server or a clock.
 	chosen = regexp.MustCompile(`(?i)(token|secret|^x|kid|^next|requestId|remaining|objects|persistentId|sdmKey)$`)
 	random = regexp.MustCompile(`^([A-Z2-7]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 	times  = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`)

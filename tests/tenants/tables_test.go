@@ -15,12 +15,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
-// theMarks is why the tables of marks have no tenant.
+// theMarks is the reason why tables of restore marks have no tenant.
 const theMarks = "how far the database has come, of all tenants together"
 
-// ofNobody are the tables whose rows belong to no tenant, and why.
-var ofNobody = map[string]string{
-	"scheduling.corrected_clock": "what the clock of the server showed when changes of any tenant were numbered",
+// sharedTables lists the tables whose rows belong to no tenant, with the reasons.
+var sharedTables = map[string]string{
+	"scheduling.corrected_clock": "times of the server's clock at which changes of any tenant were numbered",
 	"auth.signing_key":           "the keys of the installation",
 	"auth.tenant":                "a row is a tenant; it has policies of its own",
 
@@ -32,8 +32,8 @@ var ofNobody = map[string]string{
 	"scheduling.outbox_stream":  "which stream of the broker the service fills",
 }
 
-// ofAll are the unique indexes that hold for all tenants together, and why.
-var ofAll = map[string]string{
+// sharedIndexes lists the unique indexes over all tenants, with the reasons.
+var sharedIndexes = map[string]string{
 	"auth.identity_provider_issuer": "by issuer and audience the installation knows whose token it sees",
 }
 
@@ -44,8 +44,8 @@ var setupRows = map[string]string{
 	"setup_unique":    `INSERT INTO setup_unique (tenant_id, kind, property, value, id) VALUES ($1, 'probe', 'probe', 'probe', 1)`,
 }
 
-// assertRowSecurity shows that the tables keep tenants apart, whatever a statement says: the
-// owner has rows in them, other is another tenant.
+// assertRowSecurity shows that the tables keep tenants apart for any statement. The owner has rows
+// in them; other is another tenant.
 func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
 	t.Helper()
 	var empty []string
@@ -59,18 +59,18 @@ func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
 				_, err := w.admin[service].Exec(t.Context(), strings.Replace(sql, "$1", owner, 1))
 				require.NoError(t, err)
 			}
-			partition := false // Its rows are those of the table that it is a part of.
+			partition := false // A partition has the rows of its table.
 			require.NoError(t, conn.QueryRow(t.Context(), `SELECT relispartition FROM pg_class WHERE oid = $1::text::regclass`, table).Scan(&partition))
 			if !checkTable(t, conn, w.admin[service], service+"."+table, table, owner, other) && !partition {
 				empty = append(empty, service+"."+table)
 			}
 		}
 	}
-	t.Logf("tables without a row of the owner, of which less was shown: %v", empty)
+	t.Logf("tables without a row of the owner, which are only partly checked: %v", empty)
 	assert.Less(t, len(empty), 20)
 }
 
-// checkCatalog looks for what would lead around the policies.
+// checkCatalog looks for tables and roles to which the policies do not apply.
 func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	t.Helper()
 	list := func(sql string) []string {
@@ -89,10 +89,10 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	for _, table := range list(`SELECT relname::text FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
 		AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped)`) {
 		if name := service + "." + table; !strings.HasSuffix(table, "_version") {
-			assert.NotEmpty(t, ofNobody[name], "%s needs a column tenant_id, or a reason why not", name)
+			assert.NotEmpty(t, sharedTables[name], "%s needs a column tenant_id, or a reason why not", name)
 		}
 	}
-	// The database looks after foreign keys past all policies.
+	// The database checks foreign keys without policies.
 	assert.Empty(t, list(`SELECT conrelid::regclass || ' ' || conname FROM pg_constraint k WHERE contype = 'f' AND NOT EXISTS (
 		SELECT FROM unnest(conkey, confkey) AS pair (mine, theirs)
 		JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.mine AND a.attname = 'tenant_id'
@@ -101,14 +101,14 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	for _, index := range list(`SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 		JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'tenant_id' AND NOT a.attisdropped
 		WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND NOT a.attnum = ANY(i.indkey)`) {
-		assert.NotEmpty(t, ofAll[service+"."+index], "%s.%s shows one tenant what another has", service, index)
+		assert.NotEmpty(t, sharedIndexes[service+"."+index], "%s.%s shows one tenant the data of another", service, index)
 	}
 	for _, table := range list(`SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
 		WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace AND NOT (c.relrowsecurity AND c.relforcerowsecurity)`) {
 		assert.Fail(t, "row-level security is not enabled and forced", "%s.%s", service, table)
 	}
-	// A policy speaks of the session's tenant, or of work for all tenants, which only
-	// looks and tidies.
+	// A policy refers to the session's tenant, or to work for all tenants, which may only read and
+	// delete old rows.
 	assert.Empty(t, list(`SELECT polrelid::regclass || ' ' || polname || ': ' || expression FROM (
 			SELECT polrelid, polname, polcmd, coalesce(pg_get_expr(polqual, polrelid), '') AS expression FROM pg_policy
 			UNION ALL SELECT polrelid, polname, polcmd, coalesce(pg_get_expr(polwithcheck, polrelid), '') FROM pg_policy) p
@@ -117,14 +117,14 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 		AND NOT (polcmd IN ('r', 'd') AND expression = '(current_setting(''rotaloom.tenant_id''::text, true) = ''*''::text)')`), service)
 }
 
-// checkTable does as another tenant what no statement of ours does: anything at all,
-// without saying whose rows are meant. It reports whether the owner has rows there.
+// checkTable runs statements as another tenant without any condition on the tenant, which our own
+// statements always have. It reports whether the owner has rows in the table.
 func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other string) bool {
 	t.Helper()
 	ctx, quoted := t.Context(), pgx.Identifier{table}.Sanitize()
 	var rows int64
 	require.NoError(t, admin.QueryRow(ctx, fmt.Sprintf(`SELECT count(*) FROM %s WHERE tenant_id = %s`, quoted, owner)).Scan(&rows))
-	// concerned returns how many rows of the owner a statement concerns.
+	// concerned returns how many rows of the owner a statement affects.
 	concerned := func(as, sql string) (int64, error) {
 		tx, err := conn.Begin(ctx)
 		require.NoError(t, err)
@@ -142,10 +142,10 @@ func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other s
 			assert.Zero(t, n, "%s as %q: %s", name, as, sql)
 		}
 		_, err := concerned(as, fmt.Sprintf(`INSERT INTO %s (tenant_id) VALUES (%s)`, quoted, owner))
-		assert.True(t, forbidden(err), "%s as %q: a row for another tenant: %v", name, as, err)
+		assert.True(t, isForbidden(err), "%s as %q: a row for another tenant: %v", name, as, err)
 	}
 	n, err := concerned(owner, fmt.Sprintf(`UPDATE %s SET tenant_id = %s`, quoted, other))
-	assert.True(t, n == 0 && (err == nil || forbidden(err)), "%s: rows given to another tenant: %v", name, err)
+	assert.True(t, n == 0 && (err == nil || isForbidden(err)), "%s: rows given to another tenant: %v", name, err)
 	if rows > 0 {
 		seen, err := concerned(owner, `SELECT FROM `+quoted)
 		require.NoError(t, err)
@@ -154,8 +154,8 @@ func checkTable(t *testing.T, conn, admin *pgx.Conn, name, table, owner, other s
 	return rows > 0
 }
 
-// forbidden recognises a refusal by row-level security.
-func forbidden(err error) bool {
+// isForbidden recognises a refusal by row-level security.
+func isForbidden(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == "42501"
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Every statement has lost the condition that says whose rows it means. What the product
-// has asked its databases is also held to the rules of one that spreads tenants over servers.
+// Every statement has lost its condition on the tenant. The statements of the product are also
+// checked against the rules of a database that distributes tenants over servers.
 func TestRowLevelSecurityAlone(t *testing.T) {
 	t.Parallel()
 	var p *proxy
@@ -30,7 +30,7 @@ func TestRowLevelSecurityAlone(t *testing.T) {
 	assertRowSecurity(t, w, "1", other.id)
 	t.Logf("%d statements lost their condition", p.count())
 	assert.Greater(t, p.count(), 100, "the statements of the stores")
-	assertDistributable(t, w, p.came())
+	assertDistributable(t, w, p.listStatements())
 }
 
 // The database no longer keeps tenants apart.
@@ -47,11 +47,11 @@ func TestStatementsAlone(t *testing.T) {
 		}
 	}
 	other := apart(t, w)
-	switched(t, w, other)
+	checkSwitchedOff(t, w, other)
 }
 
-// switched shows what becomes of a tenant that is switched off and on.
-func switched(t *testing.T, w *fixture, m member) {
+// checkSwitchedOff disables a tenant and enables it again.
+func checkSwitchedOff(t *testing.T, w *fixture, m member) {
 	t.Helper()
 	expectStatus := func(status int) {
 		t.Helper()
@@ -81,7 +81,7 @@ func switched(t *testing.T, w *fixture, m member) {
 	expectStatus(http.StatusOK)
 }
 
-// Operators find the database that the standalone program keeps for itself.
+// Operators find the private database of the standalone program.
 func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t)
@@ -96,7 +96,7 @@ func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 	assert.Contains(t, errs, "there is no server in")
 }
 
-// apart shows that tenants know nothing of each other.
+// apart shows that tenants cannot learn of each other.
 func apart(t *testing.T, w *fixture) member {
 	t.Helper()
 	other, blank := w.tenant(t, "other"), w.tenant(t, "blank")
@@ -107,9 +107,9 @@ func apart(t *testing.T, w *fixture) member {
 	w.idsFrom(t, othersFrom)
 	require.False(t, t.Failed())
 	began := time.Now()
-	before := w.settled(t, "1", began)
+	before := w.awaitSettled(t, "1", began)
 	replay(t, owned, other, blank)
-	after := w.settled(t, "1", began)
+	after := w.awaitSettled(t, "1", began)
 	for table, rows := range before {
 		assert.Equal(t, rows, after[table], "%s: nothing of the owner was changed", table)
 	}
