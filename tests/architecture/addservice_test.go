@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// namesServices are names of services in a file, without regard to letter case.
+// namesServices match names of services in a file, in any letter case.
 var namesServices = func() (out []*regexp.Regexp) {
 	for _, service := range order {
 		if service != "gateway" && service != "standalone" {
@@ -29,7 +29,8 @@ func namesAll(text []byte) bool {
 	return !slices.ContainsFunc(namesServices, func(r *regexp.Regexp) bool { return !r.Match(text) })
 }
 
-// describesServices are files that name every service and need no change for a new one by hand.
+// describesServices reports whether a file names every service but needs no manual change for a new
+// one.
 func describesServices(path string) bool {
 	top, _, _ := strings.Cut(path, "/")
 	return top == "docs" || top == "tests" && strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/contract/") ||

@@ -1,5 +1,5 @@
-// Package architecture holds the rules between the modules: dependencies run
-// one way, and no service knows another.
+// Package architecture checks the rules between the modules: dependencies run one way, and no
+// service depends on another.
 package architecture
 
 import (
@@ -44,8 +44,8 @@ func TestDependenciesRunOneWay(t *testing.T) {
 	}
 }
 
-// In the standalone binary nats-server and the PostgreSQL launcher are linked;
-// a service's binary must not carry them.
+// The standalone binary links nats-server and the PostgreSQL launcher; the binary of a service must
+// not.
 func TestServiceBinariesCarryNoServers(t *testing.T) {
 	t.Parallel()
 	for _, module := range workspace(t) {

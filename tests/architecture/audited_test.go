@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writesOnPools are the files that may write on a pool, past a transaction and past
+// writesOnPools lists the files that may write on a pool, without a transaction and without
 // pg.Unaudited.
 var writesOnPools = map[string]string{
 	"pkg/pg/unaudited.go":                                "the one place",
@@ -22,12 +22,12 @@ var writesOnPools = map[string]string{
 	"services/commons/internal/search/query/executor.go": "a read behind the settings that bound it",
 }
 
-// writingSQL is a statement that writes.
+// writingSQL matches statements that write.
 var writingSQL = regexp.MustCompile("(?is)^[`\"]\\s*(INSERT|UPDATE|DELETE|MERGE|TRUNCATE|WITH\\b.*\\b(INSERT INTO|UPDATE|DELETE FROM))\\b")
 
-// A write without its row in the audit trail is there on purpose, and says why: it
-// goes through pg.Unaudited. All others go through pg.InTx, which takes the row along.
-func TestNoWriteGoesPastTheAuditTrail(t *testing.T) {
+// Writes go through pg.InTx, which adds their row to the audit log. A write that must not have a
+// row goes through pg.Unaudited, with the reason.
+func TestWritesAreAudited(t *testing.T) {
 	t.Parallel()
 	unaudited := 0
 	eachFile(t, func(name, path string) {
@@ -56,7 +56,7 @@ func TestNoWriteGoesPastTheAuditTrail(t *testing.T) {
 				assert.Fail(t, "writes on a pool", "%s: %s of a pool: use pg.InTx, or pg.Unaudited with its reason", name, method.Sel.Name)
 			case "Query", "QueryRow", "Collect", "CollectOne", "ForEach":
 				for _, arg := range call.Args {
-					text := statements[nameOf(arg)]
+					text := statements[lastName(arg)]
 					if literal, ok := arg.(*ast.BasicLit); ok {
 						text = literal.Value
 					}
@@ -74,13 +74,13 @@ func queriesPool(function *ast.SelectorExpr, args []ast.Expr) bool {
 	return isName(function.X, "pg") && slices.Contains([]string{"Collect", "CollectOne", "ForEach"}, function.Sel.Name) && len(args) > 1 && isPool(args[1])
 }
 
-// isPool reports whether an expression is named as a pool is everywhere.
+// isPool reports whether an expression has the name that every pool has.
 func isPool(x ast.Expr) bool {
-	return strings.HasSuffix(strings.ToLower(nameOf(x)), "pool")
+	return strings.HasSuffix(strings.ToLower(lastName(x)), "pool")
 }
 
-// nameOf is the last name of a variable or of a field.
-func nameOf(x ast.Expr) string {
+// lastName returns the last name of a variable or of a field.
+func lastName(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
 		return x.Name
@@ -90,7 +90,7 @@ func nameOf(x ast.Expr) string {
 	return ""
 }
 
-// constants are the texts of a file's constants, by their names.
+// constants returns the texts of a file's constants, by their names.
 func constants(file *ast.File) map[string]string {
 	found := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {

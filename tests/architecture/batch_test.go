@@ -13,14 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// batchesOnPools are the files that may send a batch to a pool: what they send is
-// no read of several statements.
+// batchesOnPools lists the files that may send a batch to a pool, because the batch does not
+// consist of several reads.
 var batchesOnPools = map[string]string{
 	"pkg/pg/unaudited.go":                                "only writes",
 	"services/commons/internal/search/query/executor.go": "one query behind the settings that bound it",
 }
 
-// Each statement of a batch sees another moment; pg.Snapshot makes them see one.
+// Each statement of a batch sees the database at another moment. pg.Snapshot makes all statements
+// see the same moment.
 func TestBatchesOfReadsAreSnapshots(t *testing.T) {
 	t.Parallel()
 	eachFile(t, func(name, path string) {
@@ -33,8 +34,8 @@ func TestBatchesOfReadsAreSnapshots(t *testing.T) {
 	})
 }
 
-// eachFile calls do for each Go file of pkg and of the services that is no test. Name
-// is the file's path in the repository.
+// eachFile calls do for each Go file of pkg and of the services, except tests. Name is the file's
+// path in the repository.
 func eachFile(t *testing.T, do func(name, path string)) {
 	t.Helper()
 	for _, module := range workspace(t) {
@@ -44,8 +45,8 @@ func eachFile(t *testing.T, do func(name, path string)) {
 	}
 }
 
-// eachFileOf does so for the files of one module.
-func eachFileOf(t *testing.T, path string, do func(name, path string)) {
+// eachModuleFile does the same for the files of one module.
+func eachModuleFile(t *testing.T, path string, do func(name, path string)) {
 	t.Helper()
 	for _, module := range workspace(t) {
 		if module.path == path {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// systemClockUsers are the files that ask the machine for the time, with what for.
+// systemClockUsers lists the files that read the machine's clock, with the reasons.
 var systemClockUsers = map[string]string{
 	"pkg/clock/clock.go":           "the one place",
 	"pkg/pg/pgerr/fault.go":        "the server had no room some seconds ago, for all who use it in the process",
@@ -27,9 +27,9 @@ var systemClockUsers = map[string]string{
 	"gateway/accesslog.go":         "the same",
 }
 
-// The present is asked of the clock that is passed in, so that tests choose it, and how
-// long something takes of a stopwatch.
-func TestThePresentIsAskedOfAClock(t *testing.T) {
+// Code reads the present time from a clock that it is given, so that tests can choose the time. It
+// measures durations with a stopwatch.
+func TestTimeIsReadFromAClock(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	look := func(name, path string) {
@@ -52,13 +52,13 @@ func TestThePresentIsAskedOfAClock(t *testing.T) {
 		})
 	}
 	eachFile(t, look)
-	eachFileOf(t, "gateway", look)
+	eachModuleFile(t, "gateway", look)
 	for name := range systemClockUsers {
 		assert.True(t, seen[name], "%s asks no machine for the time", name)
 	}
 }
 
-// ownClocks are the files that choose the clock of the machine.
+// ownClocks lists the files that choose the machine's clock.
 var ownClocks = map[string]string{
 	"pkg/boot/app.go": "what every program begins with",
 	"services/standalone/internal/standalone/doctor.go": "a command that runs no program",
@@ -70,7 +70,7 @@ var ownClocks = map[string]string{
 	"pkg/serve/deadletter.go":                           "the same",
 }
 
-// A service is given one clock, with what else it works with, and hands it on.
+// A service gets one clock with its other dependencies, and passes it on.
 func TestServicesAreGivenTheirClock(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -89,7 +89,7 @@ func TestServicesAreGivenTheirClock(t *testing.T) {
 		})
 	}
 	eachFile(t, look)
-	eachFileOf(t, "gateway", look)
+	eachModuleFile(t, "gateway", look)
 	for name := range ownClocks {
 		assert.True(t, seen[name], "%s chooses no clock", name)
 	}

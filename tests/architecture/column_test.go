@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// renamedLater finds the columns that a decision lists, by the module that they are in.
+// renamedLater matches the columns that a decision lists, by their module.
 var renamedLater = regexp.MustCompile(`(?m)^\| (\w+) (\w+\.\w+) \| (\w+) \|$`)
 
 func TestColumnsToBeRenamedHaveComments(t *testing.T) {

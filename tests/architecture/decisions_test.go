@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each page of decisions has a number that no other has, the index lists each of them under its
-// number and its title, and there are at most 40. Numbers may be missing: changes that are made at the same
-// time take theirs from ranges of their own.
+// Each page of decisions has a unique number. The index lists each page under its number and its
+// title, and there are at most 40. Numbers may be missing, because concurrent changes take theirs
+// from separate ranges.
 func TestDecisionsAreNumberedAndListed(t *testing.T) {
 	t.Parallel()
 	const folder = "../../docs/decisions"
@@ -26,7 +26,7 @@ func TestDecisionsAreNumberedAndListed(t *testing.T) {
 	index, err := os.ReadFile(filepath.Join(folder, "README.md"))
 	require.NoError(t, err)
 	last := 0
-	for _, page := range pages { // They come in the order of their names.
+	for _, page := range pages { // The pages are sorted by name.
 		name := filepath.Base(page)
 		number, err := strconv.Atoi(name[:4])
 		require.NoError(t, err, name)
@@ -42,14 +42,14 @@ func TestDecisionsAreNumberedAndListed(t *testing.T) {
 	assert.Equal(t, len(pages), strings.Count(string(index), "](0"), "the index lists a page that is not there")
 }
 
-// docs/README.md leads to every page but the decisions, which have an index of their own.
+// docs/README.md links every page except the decisions, which have an index of their own.
 func TestDocumentationIsListed(t *testing.T) {
 	t.Parallel()
 	const folder = "../../docs"
 	index, err := os.ReadFile(filepath.Join(folder, "README.md"))
 	require.NoError(t, err)
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(folder, path) // It lies below.
+		name, _ := filepath.Rel(folder, path) // The page lies below the folder.
 		if entry.IsDir() && name == "decisions" {
 			return fs.SkipDir
 		}

@@ -14,7 +14,7 @@ import (
 
 var goFile = regexp.MustCompile("`([\\w./-]+\\.go)`")
 
-// A document names Go files that are there. The README of a folder names those below it.
+// Every Go file that a document names exists. The README of a folder names files below that folder.
 func TestDocumentsNameFilesThatAreThere(t *testing.T) {
 	t.Parallel()
 	var documents, sources []string

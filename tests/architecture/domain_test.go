@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// domainFree are the contracts that belong to no domain: options, refs and details of
-// errors, and the services that every service has.
+// domainFree lists the contracts that belong to no domain: options, references and details of
+// errors, and the operations that every service has.
 var domainFree = []string{"audit", "common", "options", "replication"}
 
-// domainUsers are the packages under pkg/ that may use those of pkg/domain.
+// domainUsers lists the packages under pkg/ that may use those under pkg/domain.
 var domainUsers = map[string]string{
 	"pkg/serve": "puts together the programs of the services",
 }
 
-// The building blocks know no domain: neither its messages nor what services share
-// of it, which stands in pkg/domain.
-func TestBuildingBlocksKnowNoDomain(t *testing.T) {
+// The building blocks do not depend on the domain: neither on its messages, nor on the code that
+// services share, which is in pkg/domain.
+func TestBuildingBlocksDoNotDependOnTheDomain(t *testing.T) {
 	t.Parallel()
 	decoder := json.NewDecoder(strings.NewReader(run(t, "../../pkg", "go", "list", "-json=ImportPath,Imports", "./...")))
 	seen := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Contracts are the one place that has the numbers of fields: code finds them by
-// pkg/protofield or by descriptors.
+// Only contracts contain the numbers of fields: code finds fields by pkg/protofield or by
+// descriptors.
 func TestFieldNumbersAreNotTyped(t *testing.T) {
 	t.Parallel()
 	argument := map[string]int{"AppendTag": 1, "EncodeTag": 0, "ByNumber": 0, "hole": 0, "nested": 0}
@@ -44,7 +44,7 @@ func TestFieldNumbersAreNotTyped(t *testing.T) {
 		})
 	}
 	eachFile(t, look)
-	eachFileOf(t, "gateway", look)
+	eachModuleFile(t, "gateway", look)
 }
 
 func isNumber(e ast.Expr) bool {

@@ -116,8 +116,8 @@ func TestIdiomsAreFound(t *testing.T) {
 		name, _ := findIdiom(text)
 		assert.Equal(t, idiom, name, text)
 	}
-	for name, clear := range map[string]bool{"stored": false, "keyOf": false, "of": false, "listen": true, "cacheKey": true, "requireStored": true} {
-		assert.Equal(t, clear, !verbless.MatchString(name) || verbsAndNouns.MatchString(name), name)
+	for name, plain := range map[string]bool{"stored": false, "keyOf": false, "of": false, "listen": true, "cacheKey": true, "requireStored": true} {
+		assert.Equal(t, plain, !verbless.MatchString(name) || verbsAndNouns.MatchString(name), name)
 	}
 }
 

@@ -17,25 +17,25 @@ import (
 	_ "github.com/rotaloom/rotaloom/proto/contracts"
 )
 
-// notLimits are the files in which the number of a limit is something else.
+// notLimits lists the files that use the number of a limit with another meaning.
 var notLimits = map[string]string{
 	"pkg/boot/certs/localca.go 365":                            "days of a year",
 	"pkg/civil/date.go 365":                                    "days of a year",
 	"services/commons/internal/symbolicperiod/handler.go 365":  "how long a pay period of the settings may be",
-	"services/scheduling/internal/dataprovider/terms.go 84000": "the service limit of TK, which is that of no operation of scheduling",
+	"services/scheduling/internal/dataprovider/terms.go 84000": "the service limit of TK, which no operation of scheduling has",
 }
 
-// ownBounds are constants that callers see as limits although no contract has
-// them: they bound what is stored, or what a program can do at once.
+// ownBounds lists constants that callers see as limits although no contract has them: they bound
+// stored objects, or the work that a program can do at once.
 var ownBounds = map[string]string{
 	"services/commons/internal/search/hyperfind maxProfiles":  "profiles of a tenant",
 	"services/commons/internal/locationset maxLocations":      "locations of the sets of a response",
 	"services/scheduling/internal/employmentterm maxVersions": "versions of a stored term",
 }
 
-// A limit of the contracts stands in the contracts only: whoever enforces it, or what
-// follows from it, asks policy.Max. Round numbers mean many things; so this looks for the
-// others anywhere, and for constants that callers see as limits.
+// Only the contracts contain the limits; code that enforces a limit or depends on it calls
+// policy.Max. Round numbers have many meanings, so the test searches for the other numbers in all
+// files, and for constants that callers see as limits.
 func TestLimitsStandInTheContracts(t *testing.T) {
 	t.Parallel()
 	limits := distinctLimits(t)
@@ -65,10 +65,10 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 				}
 			case *ast.CallExpr:
 				if method, ok := x.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "WithLimits" && len(x.Args) == 2 {
-					if allowed := unconverted(x.Args[1]); nameOf(allowed) != "" {
-						reported[folder+" "+nameOf(allowed)] = name
+					if allowed := stripConversion(x.Args[1]); lastName(allowed) != "" {
+						reported[folder+" "+lastName(allowed)] = name
 					} else if _, ok := allowed.(*ast.BasicLit); ok {
-						assert.Fail(t, "a limit that is no limit of the contract", "%s: use policy.Max", name)
+						assert.Fail(t, "a limit that is not in the contract", "%s: use policy.Max", name)
 					}
 				}
 			}
@@ -85,14 +85,14 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 	for i, list := range []map[string]string{notLimits, ownBounds} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			for at := range list {
-				assert.True(t, seen[at], "%s is not there any more", at)
+				assert.True(t, seen[at], "%s no longer exists", at)
 			}
 		})
 	}
 	assert.Greater(t, len(reported), 5)
 }
 
-// distinctLimits are the limits of the contracts that are no round numbers.
+// distinctLimits returns the limits of the contracts that are not round numbers.
 func distinctLimits(t *testing.T) map[string]bool {
 	t.Helper()
 	operations, err := policy.NewTable(nil).Operations()
@@ -109,8 +109,8 @@ func distinctLimits(t *testing.T) map[string]bool {
 	return limits
 }
 
-// unconverted takes the conversion off an expression: int64(x) is x.
-func unconverted(x ast.Expr) ast.Expr {
+// stripConversion returns an expression without its conversion: x for int64(x).
+func stripConversion(x ast.Expr) ast.Expr {
 	if call, ok := x.(*ast.CallExpr); ok && len(call.Args) == 1 && isName(call.Fun, "int64") {
 		return call.Args[0]
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lockSQL are the files that lock with SQL of their own.
+// lockSQL lists the files that lock with SQL of their own.
 var lockSQL = map[string]string{
 	"pkg/pg/advisory/lock.go":        "the one place",
-	"pkg/testkit/pgtest/database.go": "the database of templates is no service's",
+	"pkg/testkit/pgtest/database.go": "the database of templates belongs to no service",
 }
 
-// Two locks of one name would be one lock. So their names are constants of the type
-// advisory.Lock, each is there once, and nobody makes keys beside them.
+// Two locks with one name would be one lock. So the names are constants of the type advisory.Lock,
+// each name is unique, and no code builds keys in another way.
 func TestAdvisoryLocksHaveUniqueNames(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{}
@@ -38,14 +38,14 @@ func TestAdvisoryLocksHaveUniqueNames(t *testing.T) {
 				}
 				for i := range x.Names {
 					value, ok := x.Values[i].(*ast.BasicLit)
-					if assert.True(t, ok, "%s: the name of %s is no constant", name, x.Names[i]) {
+					if assert.True(t, ok, "%s: the name of %s is not a constant", name, x.Names[i]) {
 						assert.Empty(t, names[value.Value], "%s: the lock %s is there already", name, value.Value)
 						names[value.Value] = name
 					}
 				}
 			case *ast.CallExpr:
 				if typ, ok := x.Fun.(*ast.SelectorExpr); ok && typ.Sel.Name == "Lock" && isName(typ.X, "advisory") {
-					assert.Fail(t, "a lock whose name is no constant", name)
+					assert.Fail(t, "a lock whose name is not a constant", name)
 				}
 			}
 			return true

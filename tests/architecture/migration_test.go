@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// atOnce are the newest migrations of which the first release consists: whoever installs
-// that runs them on empty tables, before anything else runs. From the release on, the
-// numbers stay as they are; until then a migration that breaks a rule may raise one.
+// atOnce holds the newest migration of the first release in each folder. An installation of that
+// release runs these migrations on empty tables, before any program starts. Until the release, a
+// migration that breaks a rule may raise a number; afterwards the numbers stay.
 var atOnce = map[string]int{
 	"pkg/audit/migrations":            3,
 	"pkg/outbox/migrations":           4,
@@ -30,8 +30,8 @@ var atOnce = map[string]int{
 	"services/timekeeping/migrations": 28,
 }
 
-// Migrations run while the programs of the release before go on working, on tables that
-// are large (docs/add-an-operation.md).
+// Migrations run on large tables while the programs of the previous release work
+// (docs/add-an-operation.md).
 func TestMigrationsLetTheReleaseBeforeWork(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -51,7 +51,7 @@ func TestMigrationsLetTheReleaseBeforeWork(t *testing.T) {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			problems := migrationProblems(string(text))
-			if version <= known { // Only what holds for all.
+			if version <= known { // Check only the rules for all migrations.
 				problems = slices.DeleteFunc(problems, func(p string) bool { return p != downMigration && p != ownTimeout })
 			}
 			assert.Empty(t, problems, path)
@@ -63,7 +63,7 @@ func TestMigrationsLetTheReleaseBeforeWork(t *testing.T) {
 
 const (
 	downMigration = "migrations go forward only: no \"goose Down\""
-	ownTimeout    = "lock_timeout is that of the migrator, which tries again"
+	ownTimeout    = "the migrator sets lock_timeout and tries again"
 	blocksWrite   = "an index on a table that is there is made CONCURRENTLY"
 	inTx          = "CONCURRENTLY needs \"-- +goose NO TRANSACTION\", and a file without a transaction has nothing else"
 	again         = "an index that was broken off is there, and wrong: DROP INDEX CONCURRENTLY IF EXISTS comes before"
@@ -87,8 +87,8 @@ var (
 	timeout     = regexp.MustCompile(`(?i)\b(?:lock_timeout|statement_timeout)\b`)
 )
 
-// migrationProblems says what is wrong with a migration that runs while the programs of
-// the release before work.
+// migrationProblems lists the faults of a migration that runs while the programs of the previous
+// release work.
 func migrationProblems(text string) []string {
 	var found []string
 	report := func(wrong bool, problem string) {
@@ -142,7 +142,7 @@ func TestRulesOfMigrations(t *testing.T) {
 		"a generated column":         {"ALTER TABLE a ADD COLUMN b int NOT NULL GENERATED ALWAYS AS (c) STORED;", nil},
 		"an index beside writers":    {"-- +goose NO TRANSACTION\n-- +goose Up\nDROP INDEX CONCURRENTLY IF EXISTS a_b;\nCREATE INDEX CONCURRENTLY a_b ON a (b);", nil},
 		"a check for later":          {"ALTER TABLE a ADD CONSTRAINT c CHECK (b > 0) NOT VALID;", nil},
-		"what nobody uses any more":  {"CREATE TABLE b (c int);\n-- unused since v1.4.0\nALTER TABLE a DROP COLUMN b;", nil},
+		"an unused column":           {"CREATE TABLE b (c int);\n-- unused since v1.4.0\nALTER TABLE a DROP COLUMN b;", nil},
 		"a word in a comment":        {"-- No lock_timeout, no DROP TABLE here.\nCREATE TABLE b (c int);", nil},
 
 		"the way back":                   {"-- +goose Up\nCREATE TABLE b (c int);\n-- +goose Down\nSELECT 1;", []string{downMigration}},

@@ -14,15 +14,14 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-// order are the services from the lowest to the highest (docs/architecture.md), and the
-// programs that call them.
+// order lists the services from the lowest to the highest (docs/architecture.md), and the programs
+// that call them.
 var order = []string{"auth", "commons", "scheduling", "timekeeping", "platform", "gateway", "standalone"}
 
-// owners are the services of contracts that are not named after one, and of programs
-// that belong to one.
+// owners maps contracts that are not named after a service, and programs, to their services.
 var owners = map[string]string{"audit": "auth", "data": "commons", "propagator": "scheduling"}
 
-// downwards are the events against the order, with what their consumer keeps of them.
+// downwards lists the events against the order, with the data that their consumer keeps.
 var downwards = map[string]string{
 	"rotaloom.scheduling.v1.EmploymentTermChanged": "hyperfinds of commons ask for terms",
 	"rotaloom.scheduling.v1.LeaveTaken":            "hyperfinds of commons ask for who is scheduled",
@@ -32,7 +31,7 @@ var downwards = map[string]string{
 	"rotaloom.scheduling.v1.SpansChanged":          "hyperfinds of commons ask for who is scheduled",
 }
 
-// Services call those below them, and learn of changes of those below them.
+// Services call only lower services, and consume events only of lower services.
 func TestServicesKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	var against []string
@@ -70,7 +69,7 @@ func TestServicesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// rank is the place of a service in the order.
+// rank returns the position of a service in the order.
 func rank(t *testing.T, service string) int {
 	t.Helper()
 	if owner, ok := owners[service]; ok {

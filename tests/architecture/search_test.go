@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// belowSearch are the packages of commons that its read side may import: what both
-// sides stand on. None of them writes persons, jobs or locations.
+// belowSearch lists the packages of commons that the read side may import: both sides depend on
+// them. None of them writes persons, jobs or locations.
 var belowSearch = []string{"internal/locationpath", "internal/structure"}
 
-// The read side of commons (queries, employee groups, copies of other services'
-// state) is behind a wall. The write side imports internal/search and nothing below
-// it; the read side imports nothing of the write side.
-func TestSearchIsBehindAWall(t *testing.T) {
+// The read side of commons has queries, employee groups and copies of other services' state. The
+// write side imports internal/search and no package below it; the read side imports no package of
+// the write side.
+func TestReadSideOfCommonsIsSeparate(t *testing.T) {
 	t.Parallel()
 	const commons = root + "services/commons/"
 	out := run(t, filepath.Join("..", "..", "services", "commons"), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")

@@ -32,7 +32,7 @@ func TestTablesRunTheirCases(t *testing.T) {
 			if !ok || !strings.HasPrefix(f.Name.Name, "Test") {
 				continue
 			}
-			for _, loop := range tablesOf(f.Body) {
+			for _, loop := range findTables(f.Body) {
 				tables++
 				alone := calls(loop.Body, "Run") || !calls(loop.Body, "")
 				assert.True(t, alone, "%s: run each case with t.Run", files.Position(loop.Pos()))
@@ -43,13 +43,13 @@ func TestTablesRunTheirCases(t *testing.T) {
 	assert.Greater(t, tables, 100)
 }
 
-// tablesOf returns the loops over the cases of tables in a test.
-func tablesOf(body *ast.BlockStmt) []*ast.RangeStmt {
+// findTables returns the loops over the cases of tables in a test.
+func findTables(body *ast.BlockStmt) []*ast.RangeStmt {
 	literals, loops := map[string]*ast.CompositeLit{}, []*ast.RangeStmt{}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch x := n.(type) {
 		case *ast.FuncLit:
-			return !drawn(x.Type)
+			return !takesRapid(x.Type)
 		case *ast.AssignStmt:
 			for i, left := range x.Lhs {
 				if name, ok := left.(*ast.Ident); ok && i < len(x.Rhs) {
@@ -72,11 +72,11 @@ func tablesOf(body *ast.BlockStmt) []*ast.RangeStmt {
 	return loops
 }
 
-// isTable reports whether a literal holds cases: structs, or what is expected of a name,
-// unless all that is done with that is one comparison.
+// isTable reports whether a literal holds cases: structs, or expected values by name, unless the
+// loop consists of one comparison.
 func isTable(literal *ast.CompositeLit, body *ast.BlockStmt) bool {
 	if len(literal.Elts) < 3 {
-		return false // A pair is no table.
+		return false // A pair is not a table.
 	}
 	switch x := literal.Type.(type) {
 	case *ast.ArrayType:
@@ -89,8 +89,8 @@ func isTable(literal *ast.CompositeLit, body *ast.BlockStmt) bool {
 	return false
 }
 
-// drawn reports whether a function is given a *rapid.T, which has no subtests.
-func drawn(f *ast.FuncType) bool {
+// takesRapid reports whether a function has a parameter of type *rapid.T, which has no subtests.
+func takesRapid(f *ast.FuncType) bool {
 	for _, p := range f.Params.List {
 		if star, ok := p.Type.(*ast.StarExpr); ok {
 			if s, ok := star.X.(*ast.SelectorExpr); ok && isName(s.X, "rapid") {
@@ -101,7 +101,7 @@ func drawn(f *ast.FuncType) bool {
 	return false
 }
 
-// calls reports whether something calls a method, or, for "", an assertion.
+// calls reports whether a node calls a method, or, for "", an assertion.
 func calls(body ast.Node, method string) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutTenant are the files that ask whether there is a tenant, because they work
-// without one as well.
+// withoutTenant lists the files that check whether there is a tenant, because they also work
+// without one.
 var withoutTenant = map[string]string{
 	"pkg/pg/open.go":           "a connection without a tenant sees no rows",
 	"pkg/rpc/client/client.go": "a call without a tenant goes out without one",
 	"pkg/obs/log.go":           "a line without a tenant is written without one",
 	"services/platform/internal/ratelimit/handler.go": "callers who are not known yet have a rate, too",
-	"services/platform/internal/ratelimit/store.go":   "without a tenant it is that of the installation",
+	"services/platform/internal/ratelimit/store.go":   "without a tenant it is the installation's rate limit",
 }
 
-// Work of one tenant takes it from tenant.Of, which needs no branch: pkg/rpc refuses calls
-// without a tenant. Only what also works without one asks whether there is one.
-func TestOnlyWorkWithoutTenantAsksForOne(t *testing.T) {
+// Code that works for one tenant takes it from tenant.Of, without a check: pkg/rpc refuses calls
+// without a tenant. Only code that also works without a tenant checks whether there is one.
+func TestOnlyWorkWithoutTenantChecksForOne(t *testing.T) {
 	t.Parallel()
 	eachFile(t, func(name, path string) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

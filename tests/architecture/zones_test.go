@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fromTheMachine are the names of package time that read the machine's time zones.
+// fromTheMachine lists the names of package time that read the machine's time zones.
 var fromTheMachine = []string{"LoadLocation", "Local"}
 
-// zoneSQL is what calculates with a time zone in SQL. Sessions have UTC.
+// zoneSQL matches calculations with a time zone in SQL. Sessions have UTC.
 var zoneSQL = regexp.MustCompile(`(?i)\bAT TIME ZONE\b|\bSET (LOCAL |SESSION )?TIME ?ZONE\b|\bmake_timestamptz\b`)
 
-// Two machines must calculate the same instants. So time zones come from the database
-// that the programs carry (pkg/tzdb), and never from the machine.
+// Two machines must calculate the same instants. So time zones come from the database inside the
+// programs (pkg/tzdb), and never from the machine.
 func TestTimeZonesComeFromThePinnedDatabase(t *testing.T) {
 	t.Parallel()
 	for _, module := range workspace(t) {
@@ -54,7 +54,7 @@ func TestTimeZonesComeFromThePinnedDatabase(t *testing.T) {
 	}
 }
 
-// machineZones returns where a file asks the machine for time zones.
+// machineZones returns the places where a file reads the machine's time zones.
 func machineZones(t *testing.T, path string) (found []string) {
 	t.Helper()
 	files := token.NewFileSet()

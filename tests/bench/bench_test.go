@@ -11,9 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 )
 
-// A baseline that returns other bytes than the product compares nothing. Whoever changes
-// a response notices here that the baseline must follow. Whether targets are met is not
-// looked at: tests share the machine.
+// A baseline must return the same bytes as the product, or the comparison means nothing. This test
+// fails if a response changes without its baseline. It does not check the targets, because tests
+// share the machine.
 func TestBaselinesReturnWhatTheProductReturns(t *testing.T) {
 	t.Parallel()
 	var table bytes.Buffer

@@ -15,13 +15,13 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// requireAudited holds that every operation that writes, and succeeded in one of
-// the cases, left an audit row in the database of its service.
+// requireAudited requires an audit row in the service's database for every operation that writes
+// and that a case has shown to succeed.
 func requireAudited(t *testing.T, d *launch.Deployment, ran []contract.Case) {
 	t.Helper()
 	policies := policy.NewTable(nil)
 	kept := map[string]map[string]bool{}
-	for o := range succeeded(ran) {
+	for o := range succeededOperations(ran) {
 		at := strings.LastIndexByte(o.Name, '.')
 		operation := o.Name[:at] + "/" + o.Name[at+1:]
 		method, err := policies.Method("/" + operation)
@@ -31,14 +31,14 @@ func requireAudited(t *testing.T, d *launch.Deployment, ran []contract.Case) {
 		}
 		domain := strings.Split(operation, ".")[1]
 		if kept[domain] == nil {
-			kept[domain] = audited(t, d.Postgres.AdminURL(domain))
+			kept[domain] = auditedOperations(t, d.Postgres.AdminURL(domain))
 		}
 		assert.True(t, kept[domain][operation], "%s writes without an audit row", operation)
 	}
 }
 
-// succeeded returns the operations of which the cases show a success.
-func succeeded(ran []contract.Case) map[*contract.Operation]bool {
+// succeededOperations returns the operations that succeed in one of the cases.
+func succeededOperations(ran []contract.Case) map[*contract.Operation]bool {
 	operations, found := contract.Operations(), map[*contract.Operation]bool{}
 	for _, c := range ran {
 		for _, step := range c.Steps {
@@ -50,8 +50,8 @@ func succeeded(ran []contract.Case) map[*contract.Operation]bool {
 	return found
 }
 
-// audited returns the operations that a database has rows of.
-func audited(t *testing.T, url string) map[string]bool {
+// auditedOperations returns the operations that have rows in a database.
+func auditedOperations(t *testing.T, url string) map[string]bool {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// only is what the path of a case must contain to be run; every path contains "".
+// only is a text in the paths of the cases to run; every path contains "".
 var only = flag.String("case", "", "run the cases whose path contains this")
 
 func TestStandalone(t *testing.T) {
@@ -30,15 +30,15 @@ func TestSeparateProcesses(t *testing.T) {
 	requireAudited(t, deployment, ran.cases)
 }
 
-// The programs work over fewer sessions of the database than they have connections, and
-// get another one for each transaction.
+// The programs have fewer database sessions than connections, and get another session for each
+// transaction.
 func TestBehindPooler(t *testing.T) {
 	t.Parallel()
 	deployment := launch.DeployedBehindPooler(t)
 	runAll(t, launch.Login(t, deployment.Client, deployment.Ready), &passed{})
 }
 
-// passed are the cases that ran to their end.
+// passed holds the cases that ran to their end.
 type passed struct {
 	mu    sync.Mutex
 	cases []contract.Case
@@ -50,8 +50,7 @@ func (p *passed) add(c contract.Case) {
 	p.cases = append(p.cases, c)
 }
 
-// runAll starts the cases, which have run when t has ended, and notes those that
-// pass.
+// runAll starts the cases, and records those that pass. They have ended when t has ended.
 func runAll(t *testing.T, target contract.Target, p *passed) {
 	t.Helper()
 	all, err := contract.Load(cases.FS)

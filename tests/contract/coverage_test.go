@@ -38,7 +38,7 @@ func TestEveryOperationHasCases(t *testing.T) {
 	}
 }
 
-// setupServices keep what a client of the reference product sets up.
+// setupServices are the services of objects that a client of the reference product sets up.
 var setupServices = []string{
 	"commons.v1.HolidayService",
 	"timekeeping.v1.RequestSubtypeService", "scheduling.v1.ScheduleGroupService", "scheduling.v1.ScheduleRuleService",
@@ -53,21 +53,20 @@ var setupServices = []string{
 	"commons.v1.LocationTypeService",
 }
 
-// unknownIs400 are the operations that by their contract return 400 for an id that nothing
-// has.
+// unknownIs400 lists the operations that return 400 for an unknown id by their contract.
 var unknownIs400 = []string{
 	"scheduling.v1.ScheduleRuleService.GetScheduleRule",
 	"scheduling.v1.ScheduleRuleSetService.UpdateScheduleRuleSet", "scheduling.v1.ScheduleRuleSetService.DeleteScheduleRuleSet",
 	"scheduling.v1.ScheduleRuleSetAssignmentService.UpdateScheduleRuleSetAssignments",
 }
 
-// hiddenVersions are the services whose messages show no version, so that requests cannot
-// state one either.
+// hiddenVersions lists the services whose messages show no version, so that requests cannot state
+// one either.
 var hiddenVersions = []string{"scheduling.v1.SchedulePatternTemplateService", "commons.v1.LocationTypeService"}
 
-// Every operation of setup is shown to succeed, to refuse whose profile does not give it,
-// not to know what is not there, and, where it replaces or deletes what has a version, to
-// refuse a version and an entity tag that are not the last.
+// The cases show for every operation of setup that it succeeds, refuses callers without permission,
+// and returns the contract's error for unknown ids. If it replaces or deletes objects with a
+// version, they also show that it refuses a stale version and a stale entity tag.
 func TestEverySetupOperationIsShown(t *testing.T) {
 	t.Parallel()
 	all, err := Load(cases.FS)

@@ -32,7 +32,7 @@ var described = sync.OnceValues(func() (*description, error) {
 	}
 	root, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("the API description is no object")
+		return nil, fmt.Errorf("the API description is not an object")
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
@@ -100,7 +100,7 @@ func (d *description) checkRequest(step Step, route string, at []string, request
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(request))
 	if err != nil {
-		return fmt.Errorf("the request is no JSON: %w", err)
+		return fmt.Errorf("the request is not JSON: %w", err)
 	}
 	value = strict(schema, value)
 	if err := schema.Validate(value); err != nil {

@@ -36,7 +36,7 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 		{name: "an object for a list", do: "GET /v1/scheduling/shift_templates", status: 200, response: `{}`, problem: "want array"},
 		{name: "lenient forms of a request", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"id":"5","name":7,"segments":{"orderNumber":1.5},"label":null}`, response: `{}`},
 		{name: "a request that is not described", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"foo":1}`, response: `{}`, problem: "additional properties 'foo'"},
-		{name: "what is no operation", do: "GET /v1/nothing", status: 404, response: `nothing`},
+		{name: "an unknown operation", do: "GET /v1/nothing", status: 404, response: `nothing`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

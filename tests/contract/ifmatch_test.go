@@ -27,15 +27,15 @@ import (
 // staleTag is an entity tag that no object of a case has.
 const staleTag = `"999999999"`
 
-// withoutRead are the routes on whose path nothing is read that has an entity tag. Their
-// objects are changed by another version, by the version that a new object has, and by any.
+// withoutRead lists the routes whose path has no read with an entity tag. Three versions are sent
+// to them instead: another version, the version of a new object, and any.
 var withoutRead = []string{
 	"PUT /v1/scheduling/schedule_pattern_templates",
 	"DELETE /v1/scheduling/schedule_pattern_templates",
 	"PUT /v1/commons/persons/schedule_rule_sets/{}",
 }
 
-// onlyOnce is a case whose companies have identifiers of businesses: it runs once in a tenant.
+// onlyOnce is a case whose companies have unique business identifiers: it runs once in a tenant.
 const onlyOnce = "timekeeping/brazil_compliance/lifecycle"
 
 // versionedRoute is a route that takes If-Match, with a case that calls it.
@@ -44,9 +44,9 @@ type versionedRoute struct {
 	at   contract.Case
 }
 
-// Every route of the contract whose object has a version refuses another version with 412,
-// and changes nothing then. Of several requests with the current one, exactly one is carried
-// out. A route without a case that calls it fails.
+// Every route whose object has a version refuses another version with 412, and changes nothing
+// then. Of several concurrent requests with the current version, exactly one is carried out. A
+// route fails if no case calls it.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	operations := contract.Operations()
@@ -81,7 +81,7 @@ func versionedRoutes(t *testing.T, operations []*contract.Operation) []versioned
 		method, err := table.Method(o.Name)
 		require.NoError(t, err)
 		for _, route := range o.Routes {
-			verb, path, _ := strings.Cut(textOf(route), " ")
+			verb, path, _ := strings.Cut(routeText(route), " ")
 			if !method.TakesIfMatch(verb, path) {
 				continue
 			}
@@ -91,13 +91,13 @@ func versionedRoutes(t *testing.T, operations []*contract.Operation) []versioned
 				if all[i].Path == onlyOnce {
 					continue
 				}
-				at := slices.IndexFunc(all[i].Steps, func(s contract.Step) bool { return calls(operations, s, textOf(route)) })
+				at := slices.IndexFunc(all[i].Steps, func(s contract.Step) bool { return calls(operations, s, routeText(route)) })
 				if at >= 0 && (found == nil || at < before) {
 					found, before = &all[i], at
 				}
 			}
-			if assert.NotNil(t, found, "no case calls %s with success", textOf(route)) {
-				out = append(out, versionedRoute{textOf(route), *found})
+			if assert.NotNil(t, found, "no case calls %s with success", routeText(route)) {
+				out = append(out, versionedRoute{routeText(route), *found})
 			}
 		}
 	}
@@ -105,8 +105,8 @@ func versionedRoutes(t *testing.T, operations []*contract.Operation) []versioned
 	return out
 }
 
-// textOf is a route as "PUT /v1/things/{}".
-func textOf(route *contract.Route) string {
+// routeText returns a route as "PUT /v1/things/{}".
+func routeText(route *contract.Route) string {
 	return strings.TrimSuffix(strings.Replace(route.String(), " //", " /", 1), "/")
 }
 
@@ -114,11 +114,11 @@ func textOf(route *contract.Route) string {
 func calls(operations []*contract.Operation, step contract.Step, route string) bool {
 	_, called := contract.Called(operations, step)
 	_, once := step.Header["Idempotency-Key"]
-	return called != nil && textOf(called) == route && step.Status < 300 && !step.Anonymous && !once
+	return called != nil && routeText(called) == route && step.Status < 300 && !step.Anonymous && !once
 }
 
-// another returns a case with other serial numbers of devices and identifiers of companies,
-// which are given once in a tenant. All else that a case makes is named by ${unique}.
+// another returns a case with other serial numbers of devices and identifiers of companies, which
+// are unique in a tenant. All other objects of the case have names with ${unique}.
 func another(t *testing.T, c contract.Case, n int) contract.Case {
 	t.Helper()
 	path := c.Path + ".yaml"
@@ -135,7 +135,7 @@ func another(t *testing.T, c contract.Case, n int) contract.Case {
 	return list[0]
 }
 
-// cpf returns a Brazilian CPF: nine digits, and the two that check them.
+// cpf returns a Brazilian CPF: nine digits with two check digits.
 func cpf(n int) string {
 	digits := fmt.Sprintf("%09d", n)
 	for len(digits) < 11 {
@@ -148,7 +148,7 @@ func cpf(n int) string {
 	return digits
 }
 
-// ifMatchWalk sends a step of a case again and again, each time with another If-Match.
+// ifMatchWalk sends a step of a case repeatedly, each time with another If-Match.
 type ifMatchWalk struct {
 	target contract.Target
 	step   contract.RecordedStep
@@ -175,7 +175,7 @@ func (w ifMatchWalk) read(t *testing.T) contract.Response {
 	_, url, _ := strings.Cut(w.step.Step.Do, " ")
 	path, _, _ := strings.Cut(url, "?")
 	segments := strings.Split(path, "/")
-	for !strings.Contains(segments[len(segments)-1], "${") { // A verb behind the id.
+	for !strings.Contains(segments[len(segments)-1], "${") { // a verb after the id
 		segments = segments[:len(segments)-1]
 		require.NotEmpty(t, segments, path)
 	}
@@ -220,8 +220,8 @@ func (w ifMatchWalk) check(t *testing.T) {
 	w.requireDone(t, "*")
 }
 
-// checkRace sends several requests at once that name the current version: one of them is
-// carried out.
+// checkRace sends several requests with the current version at once: exactly one of them is carried
+// out.
 func (w ifMatchWalk) checkRace(t *testing.T, ifMatch string) {
 	t.Helper()
 	const racers = 4
@@ -260,8 +260,8 @@ func (w ifMatchWalk) requireDone(t *testing.T, ifMatch string) {
 
 func (w ifMatchWalk) deletes() bool { return strings.HasPrefix(w.step.Step.Do, "DELETE ") }
 
-// Every route that changes something and takes no If-Match refuses entity tags, so that no
-// client believes that its change was held to a version.
+// Every route that changes an object and does not take If-Match refuses entity tags. Otherwise
+// clients would believe that the server compared the version.
 func TestIfMatchWithoutVersion(t *testing.T) {
 	t.Parallel()
 	target := launch.Standalone(t, "--no-throttle", "--log-level", "error").Target(t)
@@ -270,11 +270,11 @@ func TestIfMatchWithoutVersion(t *testing.T) {
 		method, err := table.Method(o.Name)
 		require.NoError(t, err)
 		for _, route := range o.Routes {
-			verb, path, _ := strings.Cut(textOf(route), " ")
+			verb, path, _ := strings.Cut(routeText(route), " ")
 			if verb == http.MethodGet || method.TakesIfMatch(verb, path) {
 				continue
 			}
-			t.Run(textOf(route), func(t *testing.T) {
+			t.Run(routeText(route), func(t *testing.T) {
 				t.Parallel()
 				step := contract.RecordedStep{Step: contract.Step{
 					Do: verb + " " + strings.ReplaceAll(path, "{}", "1"), Header: map[string]string{"If-Match": `"1"`},

@@ -13,9 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// An index of PostgreSQL takes no text of more than some 2,700 bytes. The ids of other
-// systems are indexed: the longest may consist of characters of four bytes each, which
-// cannot be compressed, and a longer one is refused.
+// An index of PostgreSQL accepts texts up to about 2,700 bytes. The ids of other systems are
+// indexed. The longest allowed id is accepted, even if each character has four bytes and the text
+// cannot be compressed. A longer id is refused.
 func TestTheLongestIDsFitTheirIndexes(t *testing.T) {
 	t.Parallel()
 	api := scenario.API{Target: launch.Standalone(t, "--no-throttle", "--log-level", "error").Target(t)}

@@ -29,18 +29,17 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-var updateLimits = flag.Bool("update-limits", false, "write testdata/limits.txt and testdata/ranges.txt anew")
+var updateLimits = flag.Bool("update-limits", false, "write testdata/limits.txt and testdata/ranges.txt again")
 
-// What the limits are is pinned in testdata/limits.txt, so that none is changed by
-// mistake.
+// testdata/limits.txt pins the limits, so that none is changed by mistake.
 func TestLimitsAreWrittenDown(t *testing.T) {
 	t.Parallel()
 	requirePinned(t, "testdata/limits.txt", declaredLimits(t))
 }
 
-// Every limit that a contract declares lets as much pass as it says, and refuses one
-// more with its code, status and numbers. Those that methods enforce themselves have
-// contract cases of their own.
+// Every limit that a contract declares accepts requests at the limit, and refuses one more with its
+// code, status and numbers. Limits that methods enforce themselves have contract cases of their
+// own.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	all := declaredLimits(t)
@@ -74,7 +73,7 @@ type declaredLimit struct {
 	from, to     string // properties that bound the days, of the message or of dates
 	difference   bool   // whether the days are the difference of the dates
 	dates        string // the property that holds from and to, or ""
-	quantity     string // what the method counts, of a limit that it enforces itself
+	quantity     string // the unit of a limit that the method enforces itself
 	max          int64
 	code         string
 	status       int
@@ -83,11 +82,11 @@ type declaredLimit struct {
 
 // String names the limit as limits.txt does.
 func (l declaredLimit) String() string {
-	return fmt.Sprintf("%s %s %s %d %s %d", l.method, l.path, l.counted(), l.max, l.code, l.status)
+	return fmt.Sprintf("%s %s %s %d %s %d", l.method, l.path, l.countedProperty(), l.max, l.code, l.status)
 }
 
-// counted names what the limit counts, with the properties that lead there.
-func (l declaredLimit) counted() string {
+// countedProperty returns the property that the limit counts, with the properties that lead there.
+func (l declaredLimit) countedProperty() string {
 	counted := l.from + ".." + l.to
 	switch {
 	case l.quantity != "":
@@ -228,7 +227,7 @@ func declare(base declaredLimit, below []string, o *optionsv1.Limit, code string
 	return base
 }
 
-// outcome is what came back.
+// outcome is the response to a request.
 type outcome struct {
 	status    int
 	text      []byte
@@ -241,7 +240,7 @@ type outcome struct {
 
 var inPath = regexp.MustCompile(`\{[^}]*\}`)
 
-// send sends as much as the limit lets pass, and so much more.
+// send sends as many items as the limit accepts, plus a number of further ones.
 func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) outcome {
 	t.Helper()
 	values := l.counts(l.max + more)
@@ -282,7 +281,7 @@ func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a ou
 	return a
 }
 
-// counts returns the properties that hold so many items, or days.
+// counts returns the properties with the given number of items, or days.
 func (l declaredLimit) counts(n int64) map[string]any {
 	if l.list == nil {
 		first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -296,13 +295,13 @@ func (l declaredLimit) counts(n int64) map[string]any {
 		return days
 	}
 	if l.list.IsList() {
-		return map[string]any{l.list.JSONName(): slices.Repeat([]any{itemOf(l.list)}, int(n))}
+		return map[string]any{l.list.JSONName(): slices.Repeat([]any{validItem(l.list)}, int(n))}
 	}
 	return map[string]any{l.list.JSONName(): map[string]any{"ids": slices.Repeat([]any{1}, int(n))}}
 }
 
-// itemOf is an item that is good as such.
-func itemOf(list protoreflect.FieldDescriptor) any {
+// validItem returns an item that is valid by itself.
+func validItem(list protoreflect.FieldDescriptor) any {
 	switch {
 	case list.Message() != nil && list.Message().Fields().ByName("id") != nil && list.Message().Fields().ByName("id").Kind() == protoreflect.Int64Kind:
 		return map[string]any{"id": 999999937}
@@ -314,7 +313,8 @@ func itemOf(list protoreflect.FieldDescriptor) any {
 	return 999999937
 }
 
-// wrap puts properties where the limit is. A body that is a bare array has no name.
+// wrap puts properties into the message that has the limit. A body that is a bare array has no
+// name.
 func wrap(values any, l declaredLimit) any {
 	if object, ok := values.(map[string]any); ok && l.list != nil {
 		options, _ := proto.GetExtension(l.list.Parent().Options(), optionsv1.E_Message).(*optionsv1.Message)
@@ -332,7 +332,7 @@ func wrap(values any, l declaredLimit) any {
 	return values
 }
 
-// requirePinned compares limits with those that were written down in a file.
+// requirePinned compares limits with those in a file.
 func requirePinned[T fmt.Stringer](t *testing.T, file string, all []T) {
 	t.Helper()
 	var b strings.Builder

@@ -22,15 +22,14 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// What the ranges and lengths are is pinned in testdata/ranges.txt, so that none is
-// changed by mistake.
+// testdata/ranges.txt pins the ranges and lengths, so that none is changed by mistake.
 func TestRangesAreWrittenDown(t *testing.T) {
 	t.Parallel()
 	requirePinned(t, "testdata/ranges.txt", declaredRanges(t))
 }
 
-// Every range and length that a contract declares lets its ends pass, and refuses what is
-// beyond them with its code, status and text. What is no number is refused, too.
+// Every range and length that a contract declares accepts its ends, and refuses values beyond them
+// with its code, status and text. It also refuses values that are not numbers.
 func TestRanges(t *testing.T) {
 	t.Parallel()
 	target := launch.Standalone(t, "--no-throttle", "--log-level", "error").Target(t)
@@ -65,7 +64,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// declaredRange is a range or a length of a field where an operation meets it.
+// declaredRange is a range or a length of a field, with an operation that has the field.
 type declaredRange struct {
 	declaredLimit
 	field     protoreflect.FieldDescriptor
@@ -74,7 +73,7 @@ type declaredRange struct {
 	required  bool
 	message   string
 	good, bad []any
-	// others are fields of the same message that must be there.
+	// others are required fields of the same message.
 	others map[string]any
 }
 
@@ -83,13 +82,13 @@ func (r declaredRange) String() string {
 	return fmt.Sprintf("%s %s %s %s %s %d", r.method, r.declaredLimit.path, r.name(), r.bounds, r.code, r.status)
 }
 
-// name is the path of the field.
+// name returns the path of the field.
 func (r declaredRange) name() string {
 	at := strings.Join(append(slices.Clone(r.below), r.field.JSONName()), ".")
 	return strings.TrimPrefix(strings.ReplaceAll(at, ".[]", "[]"), "[].")
 }
 
-// refusal is the text of the fault of a value.
+// refusal returns the error text for a value.
 func (r declaredRange) refusal(value any) string {
 	at := strings.ReplaceAll(r.name(), "[]", "[0]")
 	if r.field.IsList() {
@@ -98,7 +97,7 @@ func (r declaredRange) refusal(value any) string {
 	return strings.NewReplacer("{name}", at, "{value}", fmt.Sprint(value)).Replace(r.message)
 }
 
-// request is the query or the body with a value of the field.
+// request returns the query or the body with a value of the field.
 func (r declaredRange) request(value any) any {
 	if r.field.IsList() {
 		value = []any{value}
@@ -108,14 +107,14 @@ func (r declaredRange) request(value any) any {
 	return r.at(values)
 }
 
-// without is the query or the body without the field.
+// without returns the query or the body without the field.
 func (r declaredRange) without() any {
 	values := maps.Clone(r.others)
 	delete(values, r.field.JSONName())
 	return r.at(values)
 }
 
-// at puts properties where the field is.
+// at puts properties into the message that has the field.
 func (r declaredRange) at(values map[string]any) any {
 	if r.query {
 		return values
@@ -172,8 +171,8 @@ func rangesOfMessage(m protoreflect.MessageDescriptor, base declaredLimit) []dec
 	return found
 }
 
-// tryNumbers says what a range lets pass and what not, of numbers that the ranges of the
-// field before it let pass.
+// tryNumbers adds numbers that a range accepts, and numbers that it refuses. All of them are
+// accepted by the ranges of the field before it.
 func (r *declaredRange) tryNumbers(o *optionsv1.Range, before []*optionsv1.Range) {
 	step := 1.0
 	if r.field.Kind() == protoreflect.DoubleKind {

@@ -190,7 +190,7 @@ func (r *referenceData) schema(value any, way string) (any, error) {
 			return map[string]any{"enum": enum}, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no type %v", value)
+	return nil, fmt.Errorf("the type %v is unknown", value)
 }
 
 // operationSchema returns the schema of an operation's request or response; nil if it is unknown.
@@ -225,7 +225,7 @@ func checkReference(way, route string, value any) error {
 		return err
 	}
 	if err := schema.Validate(value); err != nil {
-		return fmt.Errorf("%s is not what the reference product %s (tests/contract/reference): %w", route, way, err)
+		return fmt.Errorf("%s differs from the type that the reference product %s (tests/contract/reference): %w", route, way, err)
 	}
 	return nil
 }

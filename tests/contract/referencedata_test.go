@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the reference product takes we take, and what it returns we have: the API
-// description has each property, with a type that fits.
+// The product accepts all properties that the reference product takes, and returns all that it
+// returns: the API description has each property, with a type that fits.
 func TestReferenceIsDescribed(t *testing.T) {
 	t.Parallel()
 	r, err := references()
@@ -29,7 +29,7 @@ func TestReferenceIsDescribed(t *testing.T) {
 			verb, path, _ := strings.Cut(route, " ")
 			at := []string{"paths", path, strings.ToLower(verb)}
 			_, ok := d.follow(at...)
-			require.True(t, ok, "there is no such operation")
+			require.True(t, ok, "the operation is unknown")
 			for way, body := range map[string]any{"takes": o.Takes, "returns": o.Returns} {
 				t.Run(way, func(t *testing.T) {
 					if body == nil {
@@ -71,7 +71,7 @@ func (c *comparison) compare(path string, want any, schema map[string]any) {
 	case []any:
 		items, _ := schema["items"].(map[string]any)
 		if kind != "array" {
-			c.problem(path, "is no list but %s", kind)
+			c.problem(path, "is not a list but %s", kind)
 			return
 		}
 		c.compare(path+"[]", want[0], items)
@@ -153,13 +153,13 @@ operations:
 	}{
 		{name: "as it is", way: "returns", value: []any{map[string]any{"name": "a", "kind": "CAT", "born": "2026-01-01", "toys": 5}}},
 		{name: "a request need not say all", way: "takes", value: map[string]any{"kind": "DOG"}},
-		{name: "what is required", way: "returns", value: []any{map[string]any{}}, problem: "missing property 'name'"},
+		{name: "a missing required property", way: "returns", value: []any{map[string]any{}}, problem: "missing property 'name'"},
 		{name: "another type", way: "takes", value: map[string]any{"name": true}, problem: "want string"},
 		{name: "a type inside", way: "takes", value: map[string]any{"owners": []any{map[string]any{"id": "x"}}}, problem: "want integer"},
 		{name: "no value of the enumeration", way: "takes", value: map[string]any{"kind": "COW"}, problem: "does not match pattern"},
 		{name: "a request in any case", way: "takes", value: map[string]any{"kind": "cat"}},
 		{name: "a response in another case", way: "returns", value: []any{map[string]any{"name": "a", "kind": "cat"}}, problem: "must be one of"},
-		{name: "a property that nobody listed", way: "returns", value: []any{map[string]any{"name": "a", "age": 5}}, problem: "additional properties 'age'"},
+		{name: "a property that is not listed", way: "returns", value: []any{map[string]any{"name": "a", "age": 5}}, problem: "additional properties 'age'"},
 		{name: "an object for a list", way: "returns", value: map[string]any{}, problem: "want array"},
 	}
 	for _, test := range tests {

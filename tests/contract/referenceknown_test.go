@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of each operation of the reference product it is said what it takes and returns, or why
-// that is not known.
+// The data states for each operation of the reference product what it takes and returns, or why
+// that is unknown.
 func TestEveryOperationOfTheReferenceIsKnown(t *testing.T) {
 	t.Parallel()
 	r, err := references()
@@ -51,6 +51,6 @@ func TestEveryOperationOfTheReferenceIsKnown(t *testing.T) {
 		}
 	}
 	for name := range unknown {
-		assert.True(t, seen[name], "%s is listed as unknown, and is no operation of the reference product with a body", name)
+		assert.True(t, seen[name], "%s is listed as unknown, but is not an operation of the reference product with a body", name)
 	}
 }

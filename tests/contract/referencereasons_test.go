@@ -11,25 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxSharedReason is how many types may give the same reason. What is true of one type is
-// true of its siblings as well: the kinds of contacts, and the extensions of persons that
-// have the same list, are three each. A reason of more types than that is a rule, which fits
-// whatever is missing and explains none of it.
+// maxSharedReason bounds the number of types that give the same reason. A reason may apply to
+// siblings: the kinds of contacts, and the extensions of persons that have the same list, are three
+// each. A reason that more types share is too general to explain anything.
 const maxSharedReason = 3
 
-// Of each property that is missing or different it is said why, in words of its own.
+// Each missing or different property has a reason of its own.
 func TestReferenceIsExplained(t *testing.T) {
 	t.Parallel()
 	r, err := references()
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Types)
-	assert.Empty(t, r.unexplained())
+	assert.Empty(t, r.findUnexplained())
 }
 
-// unexplained returns what is wrong with the reasons of the rows "missing" and "differs".
-func (r *referenceData) unexplained() []string {
+// findUnexplained describes missing and repeated reasons in the rows "missing" and "differs".
+func (r *referenceData) findUnexplained() []string {
 	var problems []string
-	given := map[string][]string{} // Rows by reason.
+	given := map[string][]string{} // rows by reason
 	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
 		seen := map[string]bool{}
 		for kind, rows := range map[string]map[string][]string{"missing": r.Types[name].Missing, "differs": r.Types[name].Differs} {
@@ -85,11 +84,11 @@ d: {differs: {x says it: [e]}}`, problem: "not of all: x says it: a missing, b m
 			r, err := loadReference(fstest.MapFS{"a.yaml": {Data: []byte(text)}})
 			require.NoError(t, err)
 			if test.problem == "" {
-				assert.Empty(t, r.unexplained())
+				assert.Empty(t, r.findUnexplained())
 				return
 			}
-			require.Len(t, r.unexplained(), 1)
-			assert.Contains(t, r.unexplained()[0], test.problem)
+			require.Len(t, r.findUnexplained(), 1)
+			assert.Contains(t, r.findUnexplained()[0], test.problem)
 		})
 	}
 }

@@ -44,7 +44,7 @@ type Response struct {
 	Body   []byte
 }
 
-// Send sends a step once, to a host name, and returns the response, whatever it is.
+// Send sends a step once, to a host name, and returns the response with any status.
 func Send(ctx context.Context, target Target, host string, asked RecordedStep) (Response, error) {
 	request, err := newRequest(ctx, target, asked.Step, asked.Values)
 	if err != nil {

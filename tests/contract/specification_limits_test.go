@@ -52,7 +52,7 @@ func TestLimitsOfTheSpecification(t *testing.T) {
 				found++
 				limited := false
 				for _, l := range declared[o.Route] {
-					if !counted.MatchString(l.counted()) {
+					if !counted.MatchString(l.countedProperty()) {
 						continue
 					}
 					limited = true

@@ -13,12 +13,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract/cases"
 )
 
-// specified is an operation that the specification names.
+// specified is an operation in the specification.
 type specified struct {
 	Operation string `yaml:"operation"`
 	// Route is method and path.
 	Route string `yaml:"route"`
-	// Open says why it is not served yet.
+	// Open says why the operation is not served yet.
 	Open string `yaml:"open"`
 	// Language says that the operation takes Accept-Language.
 	Language bool `yaml:"language"`
@@ -43,7 +43,7 @@ func TestOperationsOfTheSpecification(t *testing.T) {
 	require.NoError(t, err)
 	served := map[string]bool{}
 	for _, o := range operations {
-		served[unnamed(o.Route)] = true
+		served[removeNames(o.Route)] = true
 	}
 	seen := map[string]bool{}
 	for _, s := range list {
@@ -52,16 +52,16 @@ func TestOperationsOfTheSpecification(t *testing.T) {
 			assert.False(t, seen[s.Route], "%s is listed twice", s.Route)
 			seen[s.Route] = true
 			if s.Open == "" {
-				assert.True(t, served[unnamed(s.Route)], "%s is not served; say why under open", s.Route)
+				assert.True(t, served[removeNames(s.Route)], "%s is not served; say why under open", s.Route)
 			} else {
-				assert.False(t, served[unnamed(s.Route)], "%s is served: it is no more open", s.Route)
+				assert.False(t, served[removeNames(s.Route)], "%s is served: remove the reason why it is open", s.Route)
 			}
 		})
 	}
 }
 
-// Of each operation that takes Accept-Language a case asks in a language, gets the
-// response in it, and is told so.
+// For each operation that takes Accept-Language, a case requests a language, and the response has
+// that language and a Content-Language header.
 func TestLanguagesOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	all, err := Load(cases.FS)
@@ -84,14 +84,14 @@ func TestLanguagesOfTheSpecification(t *testing.T) {
 	for _, s := range readSpecification(t) {
 		if s.Language {
 			asked++
-			assert.True(t, shown[unnamed(s.Route)], "%s: no case shows it in a language, with Vary and Content-Language", s.Route)
+			assert.True(t, shown[removeNames(s.Route)], "%s: no case shows it in a language, with Vary and Content-Language", s.Route)
 		}
 	}
 	assert.Equal(t, 11, asked)
 }
 
-// unnamed is a route whose parameters have no names.
-func unnamed(route string) string {
+// removeNames returns a route without the names of its parameters.
+func removeNames(route string) string {
 	segments := strings.Split(route, "/")
 	for i, s := range segments {
 		if strings.HasPrefix(s, "{") {

@@ -167,7 +167,7 @@ func (p *Process) Stop(t testing.TB) {
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
-		t.Errorf("%s did not stop within %s: its log ends with what it was doing", p.Path, stopTimeout)
+		t.Errorf("%s did not stop within %s: the end of its log shows the last activity", p.Path, stopTimeout)
 		_ = p.Process.Signal(syscall.SIGQUIT) // The Go runtime prints the stacks of all goroutines, and ends.
 		select {
 		case <-p.exited:

@@ -50,7 +50,7 @@ func (d *Deployment) startStandby(t testing.TB) {
 	// Set it this late, so that the standby does not wait for its own standby once it is promoted.
 	d.administer(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	d.administer(t, "SELECT pg_reload_conf()")
-	Await(t, startTimeout, "what is committed is on both servers", func() bool {
+	Await(t, startTimeout, "both servers have every commit", func() bool {
 		var n int
 		d.administer(t, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", &n)
 		return n == 1

@@ -254,7 +254,7 @@ var forbiddenForm = regexp.MustCompile(`forbidden_code: "([^"]+)"`)
 
 var limitStatus, limitQuantity = regexp.MustCompile(`status: (\d+)`), regexp.MustCompile(`quantity: "([^"]+)"`)
 
-// contracts collects the codes that only the contracts name: those of limits and of permissions.
+// contracts collects the codes that only the contracts name: codes of limits and of permissions.
 func (s *sources) contracts(root string) error {
 	return filepath.WalkDir(filepath.Join(root, "proto/api"), func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".proto") {

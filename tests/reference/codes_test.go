@@ -26,7 +26,7 @@ never changes its meaning. In the texts, %s and its like stand for values; at mo
 
 // todo is what to do about errors of a status whose code says nothing else.
 var todo = map[string]string{
-	"200": "Use the rest of the response, and ask for what is missing again.",
+	"200": "Use the rest of the response, and request the missing items again.",
 	"207": "Look at each item: those without an error are done.",
 	"400": "Correct the request.",
 	"401": "Log in, and send the new access token.",

@@ -38,7 +38,7 @@ clients or users as labels. A histogram has ` + "`_bucket`, `_sum` and `_count`"
 
 func TestEveryMetricIsOnThePage(t *testing.T) {
 	t.Parallel()
-	metrics := metricsOf(t)
+	metrics := readMetrics(t)
 	page := strings.Builder{}
 	page.WriteString(metricsHead)
 	for _, m := range metrics {
@@ -51,8 +51,8 @@ func TestEveryMetricIsOnThePage(t *testing.T) {
 	requirePage(t, "metrics.md", page.String())
 }
 
-// metricsOf reads the metrics of all programs from their sources.
-func metricsOf(t *testing.T) []metric {
+// readMetrics reads the metrics of all programs from their sources.
+func readMetrics(t *testing.T) []metric {
 	t.Helper()
 	root := launch.Root(t)
 	var metrics []metric
@@ -67,10 +67,10 @@ func metricsOf(t *testing.T) []metric {
 			}
 			ast.Inspect(file, func(node ast.Node) bool {
 				if call, ok := node.(*ast.CallExpr); ok {
-					if m, made := metricOf(call); made {
-						require.NotEmpty(t, m.name, "%s makes a metric whose name is no literal", path)
+					if m, made := readMetric(call); made {
+						require.NotEmpty(t, m.name, "%s makes a metric whose name is not a literal", path)
 						require.True(t, strings.HasSuffix(m.help, "."), "%s: %s says nothing", path, m.name)
-						require.False(t, m.vector && len(m.labels) == 0, "%s: the labels of %s are no literal", path, m.name)
+						require.False(t, m.vector && len(m.labels) == 0, "%s: the labels of %s are not literals", path, m.name)
 						metrics = append(metrics, m)
 					}
 				}
@@ -86,8 +86,8 @@ func metricsOf(t *testing.T) []metric {
 
 var constructor = regexp.MustCompile(`^New(Counter|Gauge|Histogram|Summary)(Vec|Func)?$`)
 
-// metricOf reads a call that makes a metric.
-func metricOf(call *ast.CallExpr) (m metric, made bool) {
+// readMetric reads a call that creates a metric.
+func readMetric(call *ast.CallExpr) (m metric, made bool) {
 	function, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return m, false

@@ -1,5 +1,5 @@
-// Package reference holds the pages of docs/ that are made from the programs: their
-// settings and their metrics. `make reference` writes them anew.
+// Package reference compares the generated pages of docs/ with the programs: their settings,
+// metrics and codes. `make reference` writes the pages again.
 package reference
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-var update = flag.Bool("update", false, "write the pages anew")
+var update = flag.Bool("update", false, "write the pages again")
 
-// requirePage compares a page with what it should be, or writes it.
+// requirePage compares a page with its expected text, or writes it.
 func requirePage(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join(launch.Root(t), "docs", name)
@@ -27,6 +27,6 @@ func requirePage(t *testing.T, name, want string) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if !bytes.Equal(got, []byte(want)) {
-		t.Errorf("docs/%s is not what the programs say: run `make reference` and commit it", name)
+		t.Errorf("docs/%s differs from the programs: run `make reference` and commit it", name)
 	}
 }

@@ -28,7 +28,7 @@ Settings under the name of a program count for all its commands. ` + "`<program>
 file, each with where it comes from; secrets are hidden.
 `
 
-// Every flag is on the page, has a variable, and a line that says what it does.
+// Every flag is on the page, and has a variable and a description.
 func TestEverySettingIsOnThePage(t *testing.T) {
 	t.Parallel()
 	page := strings.Builder{}
@@ -46,7 +46,7 @@ func TestEverySettingIsOnThePage(t *testing.T) {
 
 var row = regexp.MustCompile("(?m)^\\| `--([a-z0-9-]+)` \\| (.*?) \\| .* \\| (.*) \\|$")
 
-// requireRows checks that every flag has a variable, and a line that says what it does.
+// requireRows requires that every flag has a variable and a description.
 func requireRows(t *testing.T, page string) {
 	t.Helper()
 	rows := row.FindAllStringSubmatch(page, -1)

@@ -74,7 +74,7 @@ func (s *suite) runAccrual(ctx context.Context, a *Accrual) error {
 	return errors.Join(errs...)
 }
 
-// hireWithAccruals creates an employee with an accrual profile, whose number is its name.
+// hireWithAccruals creates an employee whose accrual profile has the given name as its number.
 func (s *suite) hireWithAccruals(ctx context.Context, name string, a *Accrual) (int64, error) {
 	const end = "3000-01-01"
 	statuses := []scenario.Object{}

@@ -245,7 +245,7 @@ func (c *Case) check() error {
 	case c.Result == Hit && (inputs != 1 || c.Reason != "" || c.Got != ""):
 		return fmt.Errorf("a hit has one input and no reason")
 	case c.Result == Miss && (inputs != 1 || c.Reason == "" || c.Got == ""):
-		return fmt.Errorf("a miss has one input, a reason and what the product returns")
+		return fmt.Errorf("a miss has one input, a reason and the value that the product returns")
 	case c.Result == NotSupported && (inputs != 0 || c.Reason == "" || c.Got != ""):
 		return fmt.Errorf("a case that is not supported has a reason only")
 	case c.Result != Hit && c.Result != Miss && c.Result != NotSupported:

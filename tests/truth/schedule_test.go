@@ -198,7 +198,7 @@ func (s *suite) runHoliday(ctx context.Context, h *Holiday) error {
 	var errs []error
 	for _, day := range h.Dates {
 		if days[day] == "" {
-			errs = append(errs, fmt.Errorf("%s is no holiday", day))
+			errs = append(errs, fmt.Errorf("%s is not a holiday", day))
 		}
 	}
 	for _, day := range h.Without {

@@ -36,8 +36,8 @@ func TestPage(t *testing.T) {
 	assert.Equal(t, page(all), string(got), "docs/truth.md differs from the cases: run `make reference` and commit it")
 }
 
-// TestExamples runs all examples on one server. A hit must be returned as the source says. A
-// miss must not, so that nobody forgets to publish that it became a hit.
+// TestExamples runs all examples on one server. A hit must have the result of its source. A miss
+// must not, so that it is published as a hit when it becomes one.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	all, err := Load()

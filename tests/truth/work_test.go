@@ -253,7 +253,7 @@ func (s *suite) awaitTotals(ctx context.Context, w *Work, id int64, from, to str
 	}
 }
 
-// payJobs sets what the employee is paid in jobs.
+// payJobs sets the employee's wages in jobs.
 func (s *suite) payJobs(ctx context.Context, number string, wages map[string]float64) error {
 	if len(wages) == 0 {
 		return nil

@@ -85,7 +85,7 @@ func queueFigures(h *harness.Host, o harness.Options) (figures []harness.Figure,
 // walFigure measures how much a change writes to the write-ahead log of the database server,
 // including all copies of other services.
 func walFigure(h *harness.Host, _ harness.Options, c *seededServer) ([]harness.Figure, error) {
-	f := harness.Figure{Name: wal, Unit: "B", AtMost: 800, Note: "write-ahead log of all services per employee and change, 10,000 employees, no checkpoint meanwhile"}
+	f := harness.Figure{Name: wal, Unit: "B", AtMost: 800, Note: "write-ahead log of all services per employee and change, 10,000 employees, no checkpoint during the run"}
 	crew, err := fixture.Seed(h.Context(), c.admin, c.large, manyEmployees)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,8 @@ func balanceFigures(h *harness.Host, o harness.Options) ([]harness.Figure, error
 }
 
 // employBalances hires two employees with shifts on every day and ten days of time off in each
-// year. The accrual profile of one begins in the first year, that of the other in the last one.
+// year. The accrual profile of one employee begins in the first year, the other profile in the last
+// one.
 func employBalances(ctx context.Context, api scenario.API) (subtype int64, ids []int64, err error) {
 	name := scenario.Unique("balance")
 	if subtype, err = setUpBalances(ctx, api, name); err != nil {

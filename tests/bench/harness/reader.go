@@ -42,7 +42,7 @@ func (r *Reader) Read(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	r.Received.Reset()
-	// Hide ReadFrom, whose behaviour depends on the free space in the buffer.
+	// Hide ReadFrom, because its behaviour depends on the free space in the buffer.
 	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.Received}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func processorTime(t baseline.Target, pid int, r *harness.Reader) harness.Measur
 // transportFigure compares writing and reading the response from memory with the baseline, which
 // has to produce it. No handler can be faster than that.
 func transportFigure(h *harness.Host, o harness.Options, base string, product, bare *harness.Reader) (harness.Figure, error) {
-	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
+	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: the time of a read without its query"}
 	stored := &harness.Reader{Client: bare.Client, URL: base + "/memory", Body: bare.Body}
 	request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, stored.URL, bytes.NewReader(product.Received.Bytes()))
 	if err != nil {
