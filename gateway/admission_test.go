@@ -100,7 +100,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	until(t, "one request waits", func() bool { return edge.admission.work.waiting.Load() == 1 })
 	cancel()
 	require.Error(t, <-gone)
-	until(t, "who has gone does not wait", func() bool { return edge.admission.work.waiting.Load() == 0 })
+	until(t, "a caller that left does not wait", func() bool { return edge.admission.work.waiting.Load() == 0 })
 	letGo()
 	assert.Equal(t, http.StatusOK, (<-done).status)
 }
@@ -122,7 +122,7 @@ func TestMemoryOfBodiesIsBounded(t *testing.T) {
 	edge.ServeHTTP(w, newHTTPRequest("POST", shiftsPath, `{"label":"`+strings.Repeat("x", 2*firstBuffer)+`"}`))
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 	assert.NotEmpty(t, w.Header().Get("Retry-After"))
-	assert.True(t, edge.bodies.Empty(), "what was held is given back")
+	assert.True(t, edge.bodies.Empty(), "the memory is given back")
 	w = httptest.NewRecorder()
 	edge.ServeHTTP(w, newHTTPRequest("POST", shiftsPath, `{}`))
 	assert.Equal(t, http.StatusInternalServerError, w.Code, "the recorder was reached")

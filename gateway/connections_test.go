@@ -47,7 +47,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	client.CloseIdleConnections()
 	client.Timeout = time.Minute
 	began := time.Now()
-	require.NoError(t, get(), "whoever waits is served")
+	require.NoError(t, get(), "waiting callers are served")
 	assert.Less(t, time.Since(began), 30*time.Second)
 	assert.LessOrEqual(t, bounded.limiter.Open(), limit)
 }

@@ -92,7 +92,7 @@ func FuzzTokenForm(f *testing.F) {
 		r.Header["Content-Type"] = []string{kind}
 		w := httptest.NewRecorder()
 		edge.ServeHTTP(w, r)
-		require.GreaterOrEqual(t, w.Code, 400, "nobody is let in here")
+		require.GreaterOrEqual(t, w.Code, 400, "the edge has no valid token")
 		require.Less(t, w.Code, 500, "%s", w.Body)
 		var refusal struct {
 			Error       string `json:"error"`

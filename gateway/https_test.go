@@ -132,5 +132,5 @@ func TestATrustedProxyMaySpeakPlainHTTP(t *testing.T) {
 		})
 	}
 	re, _ = get(t, client, "http://"+c.https+"/v1/nothing", "X-Forwarded-Proto", "https")
-	assert.Equal(t, 403, re.status, "the port of HTTPS speaks HTTPS, whoever asks")
+	assert.Equal(t, 403, re.status, "the HTTPS port speaks HTTPS to every caller")
 }

@@ -168,7 +168,7 @@ func TestRouting(t *testing.T) {
 		{"a word where an id may stand has a method of its own", "GET", "/v1/commons/persons/employee?person_number=1", 500, "/rotaloom.commons.v1.PersonService/GetPersonExtension", ""},
 		{"a word is not changed by the query", "GET", "/v1/commons/persons/employee?extension_type=device", 500, "/rotaloom.commons.v1.PersonService/GetPersonExtension", ""},
 		{"a negative id is looked up", "GET", patterns + "/-3", 500, "/rotaloom.scheduling.v1.EmploymentTermSchedulePatternService/GetEmploymentTermSchedulePattern", ""},
-		{"an id that is no number names nothing", "GET", patterns + "/abc", 404, "", ""},
+		{"an id that is not a number", "GET", patterns + "/abc", 404, "", ""},
 		{"an id that is too large names nothing", "GET", patterns + "/99999999999999999999", 404, "", ""},
 		{"zero names nothing", "GET", patterns + "/0", 404, "", ""},
 		{"an unknown path", "GET", "/v1/scheduling/nothing", 404, "", ""},

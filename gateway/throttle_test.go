@@ -227,7 +227,7 @@ func TestRefusedRatesAreKept(t *testing.T) {
 	}
 	f.requestUntilRefused("GET", "/v1/nothing", f.token, "203.0.113.1:1", "")
 	f.requestUntilRefused("GET", patterns+"/12", "", "203.0.113.9:1", "")
-	assert.Empty(t, f.counter.denials(), "nobody waited for it")
+	assert.Empty(t, f.counter.denials(), "no request waited for it")
 	end()
 	kept := f.counter.denials()
 	require.Len(t, kept, 2)
@@ -259,7 +259,7 @@ func TestAFederatedTokenHasARateOfItsOwn(t *testing.T) {
 
 	f.requestUntilRefused("GET", path, foreignToken("eve"), "203.0.113.2:1", "")
 	assert.Contains(t, f.counter.callers(), "THROTTLE_READ address:203.0.113.2")
-	assert.Len(t, f.counter.callers(), 3, "nobody has accepted it")
+	assert.Len(t, f.counter.callers(), 3, "the service has not accepted it")
 }
 
 // After a service has reported a token as revoked, requests with it count against the rate of the address and

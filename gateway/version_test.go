@@ -99,10 +99,10 @@ func TestEntityTags(t *testing.T) {
 	}}
 	s := serve(t, Config{}, f)
 	re := call(t, s, "GET", templatesPath+"/1", "")
-	assert.Equal(t, `"7"`, re.header.Get("ETag"), "what the response shows")
+	assert.Equal(t, `"7"`, re.header.Get("ETag"), "the version in the response")
 	reported = "12"
 	re = call(t, s, "GET", templatesPath+"/1", "")
-	assert.Equal(t, `"12"`, re.header.Get("ETag"), "what the service reports goes before")
+	assert.Equal(t, `"12"`, re.header.Get("ETag"), "the version in the header takes precedence")
 	failure = fault.New(fault.CodeStale, http.StatusPreconditionFailed, "Changed.").GRPCStatus().Err()
 	re = call(t, s, "GET", templatesPath+"/1", "")
 	assert.Equal(t, http.StatusPreconditionFailed, re.status)

@@ -81,13 +81,13 @@ func TestTheChunksOfLargeResponsesGoOutWhole(t *testing.T) {
 func TestCorkedWritesAreKeptBack(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range map[string][]int{
-		"nothing":                      {},
-		"little":                       {1, 2, 3},
-		"as much as is kept":           {corkBytes - 1, 1},
-		"more than is kept":            {corkBytes - 1, 2},
-		"more at once than is kept":    {1, corkBytes + 1, 1},
-		"several times what is kept":   {corkBytes, corkBytes, corkBytes, 7},
-		"nothing beside what was kept": {0, corkBytes + 1, 0},
+		"nothing":                          {},
+		"little":                           {1, 2, 3},
+		"as much as is kept":               {corkBytes - 1, 1},
+		"more than is kept":                {corkBytes - 1, 2},
+		"more at once than is kept":        {1, corkBytes + 1, 1},
+		"several times what is kept":       {corkBytes, corkBytes, corkBytes, 7},
+		"more at once than is kept, alone": {0, corkBytes + 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +136,7 @@ func TestNothingIsWrittenAfterALoss(t *testing.T) {
 	require.NoError(t, conn.SetWriteDeadline(time.Time{}))
 	_, err = conn.Write([]byte("later"))
 	var timeout net.Error
-	require.True(t, errors.As(err, &timeout) && timeout.Timeout(), "the error of what was lost: %v", err)
+	require.True(t, errors.As(err, &timeout) && timeout.Timeout(), "the error of the lost bytes: %v", err)
 	conn.cork()
 	_, err = conn.Write([]byte("later"))
 	require.Error(t, err)
@@ -170,7 +170,7 @@ func TestStalledConnectionsAreClosedAtOnce(t *testing.T) {
 		stalled := now == before
 		before = now
 		return stalled
-	}, 20*time.Second, 200*time.Millisecond, "the clients take nothing any more")
+	}, 20*time.Second, 200*time.Millisecond, "the clients no longer read")
 	began := time.Now()
 	require.NoError(t, server.Config.Close())
 	writing.Wait()

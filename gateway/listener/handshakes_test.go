@@ -54,7 +54,8 @@ func TestHandshakesAreBounded(t *testing.T) {
 		dial(t, h)
 	}
 	require.Eventually(t, running(h, limit), 10*time.Second, time.Millisecond)
-	secure := tls.Client(dial(t, h), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // The name is not what is tested.
+	// The test does not check the name.
+	secure := tls.Client(dial(t, h), &tls.Config{InsecureSkipVerify: true}) //nolint:gosec
 	done := make(chan error, 1)
 	go func() { done <- secure.Handshake() }()
 	highest := 0.0
@@ -109,7 +110,7 @@ func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
 			ended++
 		}
 	}
-	assert.Equal(t, 6, ended, "what is more than its part is ended at once")
+	assert.Equal(t, 6, ended, "connections beyond its part are ended at once")
 	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	conn, err := other.DialContext(t.Context(), "tcp", h.Addr().String())
 	require.NoError(t, err)
@@ -121,7 +122,8 @@ func TestOneAddressTakesAPartOfTheHandshakes(t *testing.T) {
 		}
 	}()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
-	require.NoError(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).Handshake()) //nolint:gosec // The name is not what is tested.
+	// The test does not check the name.
+	require.NoError(t, tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).Handshake()) //nolint:gosec
 	require.NoError(t, (<-accepted).Close())
 	for _, conn := range knocks {
 		require.NoError(t, conn.Close())

@@ -29,7 +29,7 @@ func TestEmptyObjectsAreNotBuilt(t *testing.T) {
 	assert.Equal(t, http.StatusRequestEntityTooLarge, bad.Status)
 	assert.Equal(t, fault.CodeTooLarge, bad.Code)
 	_, err = plan.AppendWire(nil, []byte(`{"segments":[{},{},{}]}`))
-	require.NoError(t, err, "a few are no matter")
+	require.NoError(t, err, "a few are accepted")
 }
 
 // The limit refuses a list that is too long with the same text and numbers as if the list had been written

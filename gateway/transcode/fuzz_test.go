@@ -15,8 +15,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// fuzzed are the message types that fuzzing works on.
-func fuzzed() []protoreflect.MessageDescriptor {
+// fuzzTypes returns the message types that fuzzing works on.
+func fuzzTypes() []protoreflect.MessageDescriptor {
 	return []protoreflect.MessageDescriptor{
 		kindsFile().Messages().ByName("Kinds"),
 		kindsFile().Messages().ByName("Items"),
@@ -26,7 +26,7 @@ func fuzzed() []protoreflect.MessageDescriptor {
 }
 
 func FuzzAppendJSON(f *testing.F) {
-	for i, desc := range fuzzed() {
+	for i, desc := range fuzzTypes() {
 		for seed := range uint64(4) {
 			wire, err := proto.Marshal(maker{Rand: rand.New(rand.NewPCG(seed, 3))}.message(desc, 1))
 			require.NoError(f, err)
@@ -34,7 +34,7 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, which byte, wire []byte) {
-		desc := fuzzed()[int(which)%len(fuzzed())]
+		desc := fuzzTypes()[int(which)%len(fuzzTypes())]
 		text, err := transcode.For(desc).AppendJSON(nil, wire)
 		if err == nil {
 			require.True(t, json.Valid(text), "%q", text)
@@ -44,7 +44,7 @@ func FuzzAppendJSON(f *testing.F) {
 			return
 		}
 		if _, standard := protojson.Marshal(m); standard == nil && err == nil {
-			require.Equal(t, expected(t, m), decode(t, text))
+			require.Equal(t, expectedJSON(t, m), decode(t, text))
 		}
 	})
 }
@@ -61,7 +61,7 @@ func understood(wire []byte, m proto.Message) (ok bool) {
 }
 
 func FuzzAppendWire(f *testing.F) {
-	for i, desc := range fuzzed() {
+	for i, desc := range fuzzTypes() {
 		for seed := range uint64(4) {
 			m := maker{Rand: rand.New(rand.NewPCG(seed, 4)), request: true}.message(desc, 1)
 			wire, err := proto.Marshal(m)
@@ -76,7 +76,7 @@ func FuzzAppendWire(f *testing.F) {
 		f.Add(byte(1), []byte(text))
 	}
 	f.Fuzz(func(t *testing.T, which byte, text []byte) {
-		desc := fuzzed()[int(which)%len(fuzzed())]
+		desc := fuzzTypes()[int(which)%len(fuzzTypes())]
 		wire, err := transcode.For(desc).AppendWire(nil, text)
 		if err != nil {
 			return

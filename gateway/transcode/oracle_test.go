@@ -215,9 +215,9 @@ func canonicalNumber(text string) any {
 	return x
 }
 
-// expected returns what protojson writes of a message, changed by the
-// documented differences.
-func expected(t testing.TB, m proto.Message) any {
+// expectedJSON returns the JSON that protojson writes of a message, changed by the documented
+// differences.
+func expectedJSON(t testing.TB, m proto.Message) any {
 	t.Helper()
 	text, err := protojson.Marshal(m)
 	require.NoError(t, err)

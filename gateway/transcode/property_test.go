@@ -34,7 +34,7 @@ func TestJSONEqualsProtojsonForEveryMessageType(t *testing.T) {
 				wire, err := proto.Marshal(m)
 				require.NoError(t, err)
 				requireSameJSON(t, m, wire)
-				requireSameJSON(t, m, shuffled(random.Rand, wire))
+				requireSameJSON(t, m, shuffle(random.Rand, wire))
 			}
 		})
 	}
@@ -44,12 +44,12 @@ func requireSameJSON(t testing.TB, m proto.Message, wire []byte) {
 	t.Helper()
 	text, err := transcode.For(m.ProtoReflect().Descriptor()).AppendJSON([]byte("before"), wire)
 	require.NoError(t, err)
-	require.Equal(t, expected(t, m), decode(t, text[len("before"):]), "%s", text)
+	require.Equal(t, expectedJSON(t, m), decode(t, text[len("before"):]), "%s", text)
 }
 
-// shuffled reorders the fields of a message, keeps the order of those with the same number, and repeats some of
-// them, which encoders may do.
-func shuffled(r *rand.Rand, wire []byte) []byte {
+// shuffle reorders the fields of a message, but keeps the order of fields with the same number. It
+// repeats some fields, which encoders may do.
+func shuffle(r *rand.Rand, wire []byte) []byte {
 	fields := map[protowire.Number][][]byte{}
 	var order []protowire.Number
 	for len(wire) > 0 {

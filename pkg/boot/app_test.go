@@ -177,7 +177,7 @@ func TestProfilesAreServedWhenAskedFor(t *testing.T) {
 	}
 }
 
-// A page of somebody else, whose name leads here, learns nothing.
+// A foreign web page whose host name resolves to this address learns nothing.
 func TestTheAdminListenerKnowsItsNames(t *testing.T) {
 	t.Parallel()
 	handler := boot.AdminHandler(boot.AdminConfig{Hosts: []string{"edge.internal"}}, boot.NewChecks(), obs.NewRegistry())

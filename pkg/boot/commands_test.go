@@ -84,7 +84,7 @@ func TestOperatorsSeeTheBuild(t *testing.T) {
 	}
 }
 
-// Scrapers that ask for it get the traces of what was slow.
+// Scrapers that request OpenMetrics get the traces of slow requests.
 func TestMetricsHaveExemplars(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

@@ -32,15 +32,15 @@ func TestBashCompletesCommandsAndFlags(t *testing.T) {
 	for name, c := range map[string]struct {
 		line, want []string
 	}{
-		"a command":                     {[]string{"comp"}, []string{"completion"}},
-		"commands that begin alike":     {[]string{"se"}, []string{"settings", "serve"}},
-		"a flag of the command":         {[]string{"serve", "--lamp"}, []string{"--lamp-hue", "--lamp-size"}},
-		"a flag of all commands":        {[]string{"serve", "--log-l"}, []string{"--log-level"}},
-		"no flag of another command":    {[]string{"version", "--lamp"}, []string{}},
-		"the value of a flag":           {[]string{"serve", "--log-level", "w"}, []string{"warn"}},
-		"the value of a flag, further":  {[]string{"serve", "--lamp-size", "3", "--log-format", ""}, []string{"json", "text"}},
-		"the argument of a command":     {[]string{"completion", "z"}, []string{"zsh"}},
-		"nothing below what is unknown": {[]string{"serve", "red", "xyz"}, []string{}},
+		"a command":                        {[]string{"comp"}, []string{"completion"}},
+		"commands that begin alike":        {[]string{"se"}, []string{"settings", "serve"}},
+		"a flag of the command":            {[]string{"serve", "--lamp"}, []string{"--lamp-hue", "--lamp-size"}},
+		"a flag of all commands":           {[]string{"serve", "--log-l"}, []string{"--log-level"}},
+		"no flag of another command":       {[]string{"version", "--lamp"}, []string{}},
+		"the value of a flag":              {[]string{"serve", "--log-level", "w"}, []string{"warn"}},
+		"the value of a flag, further":     {[]string{"serve", "--lamp-size", "3", "--log-format", ""}, []string{"json", "text"}},
+		"the argument of a command":        {[]string{"completion", "z"}, []string{"zsh"}},
+		"nothing below an unknown command": {[]string{"serve", "red", "xyz"}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

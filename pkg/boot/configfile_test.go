@@ -75,7 +75,7 @@ func TestConfigFilesThatAreRefused(t *testing.T) {
 		"no YAML":             {"listen: 'a\n", "yaml:"},
 		"a wrong value":       {"wait: soon\n", "--wait"},
 		"another file":        {"config: other.yaml\n", `there is no setting "config"`},
-		"what is no setting":  {"help: true\n", `there is no setting "help"`},
+		"an unknown setting":  {"help: true\n", `there is no setting "help"`},
 		"more than is a file": {"# " + strings.Repeat("x", maxConfigFile), "more than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestConfigPrintsWhatCounts(t *testing.T) {
 
 	again, _, code := runWithFile(t, printed, nil, "config", "serve")
 	require.Equal(t, exitOK, code, again.errs.String())
-	assert.Contains(t, again.out.String(), "wait: 5s # file\n", "what it prints can be used as a file")
+	assert.Contains(t, again.out.String(), "wait: 5s # file\n", "its output can be used as a file")
 }
 
 func TestConfigChecksWhatItPrints(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// It sets what the whole process has, so it runs alone.
+// The test changes settings of the whole process, so it runs alone.
 func TestTheMemoryLimitFollowsTheContainer(t *testing.T) {
 	before, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetMemoryLimit(before); debug.SetGCPercent(percent) })

@@ -76,7 +76,7 @@ func TestASecondSignalEndsTheProcess(t *testing.T) {
 	<-done
 }
 
-// Who stops a program while it starts sees no failure.
+// Stopping a program during its start is not a failure.
 func TestProgramThatIsStoppedWhileItStarts(t *testing.T) {
 	t.Parallel()
 	p, closed := newProgram("--color=red"), false

@@ -36,7 +36,7 @@ func TestSettingsFromFiles(t *testing.T) {
 		{name: "no such file", environment: map[string]string{"ROTALOOM_COLOR_FILE": "/nowhere/color"}, refused: "ROTALOOM_COLOR_FILE: open /nowhere/color"},
 		{name: "no file is named", environment: map[string]string{"ROTALOOM_COLOR_FILE": ""}, refused: "missing flags: --color"},
 		{
-			name:        "a file that is no setting",
+			name:        "a file that is not a setting",
 			environment: map[string]string{"ROTALOOM_COLOR_FILE": write(strings.Repeat("x", maxSettingFile+1))},
 			refused:     "more than 65536 bytes",
 		},

@@ -42,7 +42,7 @@ func TestHandlerWorksInTheContextOfTheEvent(t *testing.T) {
 	assert.Equal(t, testevent.Payload(t, "a"), m.Payload)
 	assert.Equal(t, 1, m.Delivery)
 	assert.WithinDuration(t, time.Now(), m.Published, time.Minute)
-	b.settled("reader")
+	b.awaitSettled("reader")
 }
 
 func TestFailedEventComesAgainAndDoesNotHoldOthersBack(t *testing.T) {
@@ -57,7 +57,7 @@ func TestFailedEventComesAgainAndDoesNotHoldOthersBack(t *testing.T) {
 		}
 		return nil
 	}))
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Equal(t, 3, seen.count("shaky"))
 	assert.Equal(t, 1, seen.count("sound"))
 	assert.Empty(t, b.deadLetters.list())
@@ -69,7 +69,7 @@ func TestDeadLettersAreCountedFromTheBeginning(t *testing.T) {
 	b := newBundle(t, nil)
 	b.publish(7, "good")
 	b.run(consumer(func(context.Context, bus.Message) error { return nil }))
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.NoError(t, testutil.GatherAndCompare(b.reg, strings.NewReader(`
 		# HELP rotaloom_bus_dead_letters_total Events that became dead letters. An operator must examine and replay each of them.
 		# TYPE rotaloom_bus_dead_letters_total counter
@@ -94,7 +94,7 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 	})
 
 	b.run(reader)
-	b.settled("reader")
+	b.awaitSettled("reader")
 	require.Len(t, b.deadLetters.list(), 1)
 	letter := b.deadLetters.list()[0]
 	assert.Equal(t, "poison", letter.Message.ID)
@@ -118,8 +118,8 @@ func TestPoisonGoesToTheDeadLettersAndCanBeReplayed(t *testing.T) {
 	require.Eventually(t, func() bool { return len(b.deadLetters.list()) == 0 }, waitTimeout, 5*time.Millisecond)
 }
 
-// Processes that die take messages with them that they never handled: that is no
-// failure of the messages. One that ends its process each time is given up.
+// Processes that die take messages with them that they have not handled. This does not count as a
+// failure of the messages. But a message that ends its process each time becomes a dead letter.
 func TestDeadProcessesAreNoFailuresOfMessages(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, nil)
@@ -130,7 +130,7 @@ func TestDeadProcessesAreNoFailuresOfMessages(t *testing.T) {
 		Durable: "reader", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: -1,
 	})
 	require.NoError(t, err)
-	for range 10 { // Given to somebody who is gone before they look at it.
+	for range 10 { // delivered to a process that dies before it handles the message
 		fetched, err := c.Fetch(1)
 		require.NoError(t, err)
 		for m := range fetched.Messages() {
@@ -145,7 +145,7 @@ func TestDeadProcessesAreNoFailuresOfMessages(t *testing.T) {
 	m := <-attempts
 	assert.Greater(t, m.Delivery, 3)
 	assert.Equal(t, 1, m.Attempt)
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Empty(t, b.deadLetters.list())
 }
 
@@ -160,7 +160,7 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 		seen.add(m.ID)
 		return fmt.Errorf("apply: %w", bus.Permanent(errors.New("unreadable")))
 	}))
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Equal(t, 1, seen.count("a"))
 	assert.Zero(t, seen.count("nobody's"), "an event without a tenant reaches no handler")
 	assert.Len(t, b.deadLetters.list(), 2)
@@ -187,7 +187,7 @@ func TestTransientErrorsAreWaitedOut(t *testing.T) {
 	b.run(reader)
 	seen.await(t, "poison")
 	b.deadLetters.setFail(nil)
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Equal(t, 5, seen.count("a"), "held and tried until it went through, however few tries it had")
 	require.Len(t, b.deadLetters.list(), 1, "the dead letter waited for the database as well")
 	assert.Equal(t, "poison", b.deadLetters.list()[0].Message.ID)
@@ -224,7 +224,7 @@ func TestBatchesHoldOneTenantAndIsolateThePoison(t *testing.T) {
 			return nil
 		},
 	})
-	b.settled("reader")
+	b.awaitSettled("reader")
 	for i := range 20 {
 		assert.Equal(t, 1, seen.count(fmt.Sprint("event-", i)))
 	}
@@ -244,13 +244,13 @@ func TestSlowHandlerKeepsItsMessage(t *testing.T) {
 	reader := consumer(func(_ context.Context, m bus.Message) error {
 		seen.add(m.ID)
 		if m.ID == "slow" {
-			<-time.After(900 * time.Millisecond) // Three times what the broker would wait.
+			<-time.After(900 * time.Millisecond) // three times the wait of the broker
 		}
 		return nil
 	})
 	reader.AckWait = 300 * time.Millisecond
 	b.run(reader)
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Equal(t, 1, seen.count("slow"))
 	assert.Equal(t, 1, seen.count("waiting"))
 }

@@ -76,7 +76,7 @@ func TestConsumerIsSetUpAgainWhenItIsDeleted(t *testing.T) {
 	}))
 	b.publish(1, "first")
 	seen.await(t, "first")
-	b.settled("reader")
+	b.awaitSettled("reader")
 
 	js, err := jetstream.New(b.conn)
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestStopLetsHandlersFinishAndGivesTheRestBack(t *testing.T) {
 		return nil
 	}
 	b.run(reader)
-	b.settled("reader")
+	b.awaitSettled("reader")
 	assert.Equal(t, 1, seen.count("begun"))
 	assert.Equal(t, 1, seen.count("not begun"))
 }

@@ -85,7 +85,7 @@ func (b *bundle) run(c bus.Consumer) (stop func()) {
 	return stop
 }
 
-// state is what the broker knows of a consumer.
+// state returns the broker's state of a consumer.
 func (b *bundle) state(durable string) *jetstream.ConsumerInfo {
 	js, err := jetstream.New(b.conn)
 	require.NoError(b.t, err)
@@ -96,12 +96,12 @@ func (b *bundle) state(durable string) *jetstream.ConsumerInfo {
 	return consumer.CachedInfo()
 }
 
-// settled waits until the broker has a response for every message.
-func (b *bundle) settled(durable string) {
+// awaitSettled waits until the broker has a response for every message.
+func (b *bundle) awaitSettled(durable string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {
 		info := b.state(durable)
-		// A consumer that was just made may not have counted what waits for it.
+		// A new consumer may not have counted the waiting messages yet.
 		return info.Delivered.Consumer > 0 && info.NumPending == 0 && info.NumAckPending == 0
 	}, waitTimeout, 5*time.Millisecond)
 }

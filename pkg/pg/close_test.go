@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// silentProxy passes connections on to PostgreSQL until it falls silent: from then on it
-// takes what comes, and passes nothing on.
+// silentProxy passes connections on to PostgreSQL until it falls silent. From then on it still
+// reads, but passes nothing on.
 type silentProxy struct {
 	silent atomic.Bool
 	server string // the socket
@@ -71,7 +71,7 @@ func (m muted) Write(b []byte) (int, error) {
 	return m.to.Write(b)
 }
 
-// A database that nobody reaches any more does not keep a program from ending.
+// A database that no longer answers does not keep a program from ending.
 func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
 	cfg := pgtest.Config(t)

@@ -78,8 +78,8 @@ func TestFailedMigrationLeavesNothingHalfDone(t *testing.T) {
 	require.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), mended))
 }
 
-// A schema change gives up rather than stop everybody who queues behind it, and may work
-// for as long as it needs to.
+// A schema change gives up soon instead of stopping the statements that queue behind its lock. Once
+// it has the lock, it may work for as long as it needs.
 func TestMigrationsWaitForNoLockForLong(t *testing.T) {
 	t.Parallel()
 	cfg := pgtest.Config(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// pooledConfig leads through a real PgBouncer in transaction mode, whose sessions take
-// turns.
+// pooledConfig returns a configuration that connects through a real PgBouncer in transaction mode,
+// where transactions share sessions.
 func pooledConfig(t *testing.T, sets ...pg.Migrations) pg.Config {
 	t.Helper()
 	direct := pgtest.Config(t, sets...)
@@ -29,7 +29,7 @@ func pooledConfig(t *testing.T, sets ...pg.Migrations) pg.Config {
 	return cfg
 }
 
-func pooled(t *testing.T, cfg pg.Config) *pg.Pool {
+func openPooled(t *testing.T, cfg pg.Config) *pg.Pool {
 	t.Helper()
 	pool, err := pg.Open(t.Context(), cfg, pgtest.Log(t))
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func pooled(t *testing.T, cfg pg.Config) *pg.Pool {
 	return pool
 }
 
-// waysToCount are all ways in which the notes that a context may see are read.
+// waysToCount returns every way to read the notes that a context may see.
 func waysToCount(pool *pg.Pool) map[string]func(context.Context) (int, error) {
 	const count = "SELECT count(*) FROM note WHERE $1"
 	inTx := func(ctx context.Context, opts pgx.TxOptions) (n int, err error) {
@@ -69,13 +69,13 @@ func waysToCount(pool *pg.Pool) map[string]func(context.Context) (int, error) {
 		},
 		"snapshot": func(ctx context.Context) (n int, err error) {
 			var s pg.Snapshot
-			s.Queue(ignored, "SELECT 1")
+			s.Queue(discardRows, "SELECT 1")
 			s.Queue(into(&n), count, true)
 			return n, s.Read(ctx, pool)
 		},
 		"pair": func(ctx context.Context) (n int, err error) {
 			var first, second pg.Snapshot
-			first.Queue(ignored, "SELECT 1")
+			first.Queue(discardRows, "SELECT 1")
 			second.Queue(into(&n), count, true)
 			return n, pg.ReadPair(ctx, pool, &first, &second)
 		},
@@ -113,7 +113,7 @@ func (a *along) Committed() { a.committed = true }
 // Everybody reads in every way at once, over fewer sessions than connections.
 func TestTenantsDoNotMixBehindAPooler(t *testing.T) {
 	t.Parallel()
-	pool := pooled(t, pooledConfig(t, notes()))
+	pool := openPooled(t, pooledConfig(t, notes()))
 	fill(t, pool)
 	for way, count := range waysToCount(pool) {
 		t.Run(way, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestTenantsDoNotMixBehindAPooler(t *testing.T) {
 
 func TestWritesBehindAPooler(t *testing.T) {
 	t.Parallel()
-	pool := pooled(t, pooledConfig(t, notes()))
+	pool := openPooled(t, pooledConfig(t, notes()))
 	fill(t, pool)
 	mine := tenant.With(t.Context(), 1)
 	count := func() int {
@@ -177,12 +177,12 @@ func TestWritesBehindAPooler(t *testing.T) {
 	require.EqualValues(t, 0, pool.Stat().AcquiredConns(), "all were given back")
 }
 
-// What a session would have been set at its start is set in each transaction.
+// With a pooler, the settings of a session are set in each transaction.
 func TestSettingsGoWithEachTransactionBehindAPooler(t *testing.T) {
 	t.Parallel()
 	cfg := pooledConfig(t, notes())
 	cfg.StatementTimeout = 200 * time.Millisecond
-	pool := pooled(t, cfg)
+	pool := openPooled(t, cfg)
 	ctx := t.Context()
 
 	_, err := pool.Exec(ctx, "SELECT pg_sleep(20)")
@@ -197,11 +197,11 @@ func TestSettingsGoWithEachTransactionBehindAPooler(t *testing.T) {
 	assert.Equal(t, "UTC", zone)
 }
 
-// Nobody who comes through the pooler past the pool has the tenant of somebody else.
+// A client that uses the pooler without the pool never gets the tenant of another client.
 func TestSessionsOfAPoolerKeepNoTenant(t *testing.T) {
 	t.Parallel()
 	cfg := pooledConfig(t, notes())
-	pool := pooled(t, cfg)
+	pool := openPooled(t, cfg)
 	fill(t, pool)
 	for _, count := range waysToCount(pool) {
 		_, err := count(tenant.With(t.Context(), 2))
@@ -225,7 +225,7 @@ const sessionLock advisory.Lock = "test session"
 func TestLocksOfSessionsGoPastAPooler(t *testing.T) {
 	t.Parallel()
 	cfg := pooledConfig(t, notes())
-	pool := pooled(t, cfg)
+	pool := openPooled(t, cfg)
 	conn, err := pool.Session(t.Context())
 	require.NoError(t, err)
 	got, err := sessionLock.TrySession(t.Context(), conn, "")
@@ -254,5 +254,5 @@ func TestMigrationsGoPastAPooler(t *testing.T) {
 		migrators.Go(func() { assert.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), notes(), counters())) })
 	}
 	migrators.Wait()
-	require.NoError(t, pg.CheckSchema(t.Context(), pooled(t, cfg), notes(), counters()))
+	require.NoError(t, pg.CheckSchema(t.Context(), openPooled(t, cfg), notes(), counters()))
 }

@@ -104,7 +104,7 @@ func TestARepeatedTransactionAnnouncesWhatItsLastAttemptRaised(t *testing.T) {
 	assert.Zero(t, calls)
 }
 
-// A transaction in which a statement failed is rolled back by its commit.
+// The commit of a transaction with a failed statement rolls it back.
 func TestACommitThatRollsBackAnnouncesNothing(t *testing.T) {
 	t.Parallel()
 	pool, calls := pgtest.New(t), 0

@@ -22,7 +22,7 @@ func into[T any](value *T) func(pgx.Rows) error {
 	}
 }
 
-func ignored(rows pgx.Rows) error {
+func discardRows(rows pgx.Rows) error {
 	rows.Close()
 	return rows.Err()
 }
@@ -64,7 +64,7 @@ func TestSnapshotSeesOneMoment(t *testing.T) {
 	behindGate(t, pool, func() error {
 		var s pg.Snapshot
 		s.Queue(into(&before), "SELECT n FROM counter WHERE id = 1")
-		s.Queue(ignored, gate)
+		s.Queue(discardRows, gate)
 		s.Queue(into(&after), "SELECT n FROM counter WHERE id = $1", 1)
 		return s.Read(t.Context(), pool)
 	})
@@ -96,9 +96,9 @@ func TestPairSeesOneMoment(t *testing.T) {
 	behindGate(t, pool, func() error {
 		var first, second pg.Snapshot
 		first.Queue(into(&before), "SELECT n FROM counter WHERE id = 1")
-		second.Queue(ignored, gate)
+		second.Queue(discardRows, gate)
 		second.Queue(into(&after), "SELECT n FROM counter WHERE id = 1")
-		first.Queue(ignored, gate)
+		first.Queue(discardRows, gate)
 		first.Queue(into(&beside), "SELECT n FROM counter WHERE id = 1")
 		return pg.ReadPair(t.Context(), pool, &first, &second)
 	})
@@ -114,8 +114,8 @@ func assertReturned(t *testing.T, pool *pg.Pool) {
 	assert.Eventually(t, func() bool { return pool.Stat().AcquiredConns() == 0 }, 10*time.Second, time.Millisecond)
 }
 
-// With one connection in the pool there is no second one to wait for.
-func TestPairMakesDoWithOneConnection(t *testing.T) {
+// With a pool of one connection, a pair does not wait for a second one.
+func TestPairWorksWithOneConnection(t *testing.T) {
 	t.Parallel()
 	pool := oneConn(t)
 	fill(t, pool)
@@ -134,8 +134,8 @@ func TestPairThatFails(t *testing.T) {
 	for name, sqls := range map[string][2]string{"the first": {"SELECT 1/0", "SELECT 1"}, "the second": {"SELECT 1", "SELECT 1/0"}} {
 		t.Run(name, func(t *testing.T) {
 			var first, second pg.Snapshot
-			first.Queue(ignored, sqls[0])
-			second.Queue(ignored, sqls[1])
+			first.Queue(discardRows, sqls[0])
+			second.Queue(discardRows, sqls[1])
 			require.ErrorContains(t, pg.ReadPair(t.Context(), pool, &first, &second), "division by zero")
 			assertReturned(t, pool)
 		})
@@ -146,8 +146,8 @@ func TestSnapshotWritesNothing(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, counters())
 	var s pg.Snapshot
-	s.Queue(ignored, "SELECT 1")
-	s.Queue(ignored, "UPDATE counter SET n = 9 RETURNING n")
+	s.Queue(discardRows, "SELECT 1")
+	s.Queue(discardRows, "UPDATE counter SET n = 9 RETURNING n")
 	assert.ErrorContains(t, s.Read(t.Context(), pool), "read-only transaction")
 }
 
@@ -167,7 +167,7 @@ func TestSnapshotThatFailsKeepsItsConnection(t *testing.T) {
 			var n int
 			var s pg.Snapshot
 			s.Queue(into(&n), "SELECT count(*)::int FROM note")
-			s.Queue(ignored, sql)
+			s.Queue(discardRows, sql)
 			s.Queue(into(&n), "SELECT count(*)::int FROM note")
 			require.Error(t, s.Read(ctx, pool))
 			assert.Equal(t, before, backend())

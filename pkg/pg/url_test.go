@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 )
 
-// What is written is what pgx reads, and what we read of a URL that somebody else wrote.
-func TestSettingsOfAURLArriveAtPgx(t *testing.T) {
+// pgx reads the URLs that we write, and we read the settings of other URLs.
+func TestPgxReadsTheSettingsOfAURL(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"/run/pg", "/a path/with spaces", "/with+plus", "/100%/and&more=x", "/ümläut/ä"} {
 		t.Run(host, func(t *testing.T) {

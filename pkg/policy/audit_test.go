@@ -16,9 +16,9 @@ const ours = "rotaloom."
 
 var permissionForm = regexp.MustCompile(`^[a-z_]+(\.[a-z_]+)+\.(read|write)$`)
 
-// Audit returns what is wrong with our contracts in files (nil: those linked
-// into the program): a missing route, a missing or contradictory policy, an
-// option that cannot be followed. A test holds it to be empty.
+// Audit returns the faults of our contracts in files (nil: the contracts that are linked into the
+// program): a missing route, a missing or contradictory policy, or an option that cannot be
+// applied. A test requires that there are none.
 func Audit(files *protoregistry.Files) []string {
 	if files == nil {
 		files = protoregistry.GlobalFiles
@@ -70,7 +70,7 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	case m.Internal && !m.Edge && len(m.Callers) == 0:
 		report("no service may call the internal method: it names no callers")
 	case m.Public && len(m.Callers) > 0:
-		report("a public method names callers, and everybody may call it")
+		report("a public method names callers, although all callers may call it")
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}
@@ -87,7 +87,7 @@ func auditVersions(desc protoreflect.MethodDescriptor, m *Method) []string {
 	}
 	replaces := rule.GetPut() != "" || strings.Contains(rule.GetPost(), "{")
 	if !m.Versioned && replaces && hasVersion(m.Output) {
-		report("replaces what has a version, and is not versioned")
+		report("replaces an object with a version, but is not versioned")
 	}
 	return problems
 }

@@ -38,8 +38,8 @@ func TestTheLeastLimitCapsAList(t *testing.T) {
 	assert.Equal(t, map[protoreflect.FieldNumber]int64{1: 5, 2: 10}, caps)
 }
 
-// Items that were left out count as if they were there, and a request that lacks some passes
-// no limit. What does not say so in its one form says nothing.
+// Items that were left out count as if they were sent, and an incomplete request passes no limit. A
+// malformed note of left-out items is ignored.
 func TestItemsThatWereLeftOutCount(t *testing.T) {
 	t.Parallel()
 	files := policytest.Files(t, contract)

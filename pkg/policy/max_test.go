@@ -20,7 +20,7 @@ func TestMaxIsThatOfTheContract(t *testing.T) {
 func TestRangeMaxIsThatOfTheContract(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 10_000, policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count"))
-	assert.Panics(t, func() { policy.RangeMax[*commonsv1.ExecuteHyperfindRequest]("threshold") }, "there is no largest")
+	assert.Panics(t, func() { policy.RangeMax[*commonsv1.ExecuteHyperfindRequest]("threshold") }, "there is no greatest value")
 	assert.Panics(t, func() { policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("where") }, "there is no range")
 	assert.Panics(t, func() { policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("counts") }, "there is no field")
 }

@@ -18,51 +18,51 @@ import (
 
 // nobodys are services that write, and whose rows belong to no employee.
 var nobodys = map[string]string{
-	"AccrualCodeService":             "what a tenant sets up for everybody",
-	"AccrualProfileService":          "what a tenant sets up for everybody",
-	"BrazilCompanyService":           "what a tenant sets up for everybody",
-	"BrazilDeviceGroupService":       "what a tenant sets up for everybody",
-	"EmploymentTermService":          "what a tenant sets up for everybody",
-	"HolidayService":                 "what a tenant sets up for everybody",
-	"JobService":                     "what a tenant sets up for everybody",
-	"LeaveCustomFieldService":        "what a tenant sets up for everybody",
-	"LeaveProfileService":            "what a tenant sets up for everybody",
-	"LeaveRuleService":               "what a tenant sets up for everybody",
-	"LeaveTypeService":               "what a tenant sets up for everybody",
-	"LocationService":                "what a tenant sets up for everybody",
-	"LocationSetService":             "what a tenant sets up for everybody",
-	"LocationTypeService":            "what a tenant sets up for everybody",
-	"PayCodeService":                 "what a tenant sets up for everybody",
-	"PayRuleService":                 "what a tenant sets up for everybody",
-	"RequestSubtypeService":          "what a tenant sets up for everybody",
-	"ScheduleGroupService":           "what a tenant sets up for everybody",
-	"SchedulePatternTemplateService": "what a tenant sets up for everybody",
-	"ScheduleRuleSetService":         "what a tenant sets up for everybody",
-	"TagDefinitionService":           "what a tenant sets up for everybody",
-	"TargetThresholdService":         "what a tenant sets up for everybody",
-	"WorkRuleService":                "what a tenant sets up for everybody",
-	"BrazilDeviceService":            "devices, and their files: a file is kept as the device signed it, and pays nobody",
-	"ClientService":                  "clients are no persons",
+	"AccrualCodeService":             "setup of a tenant, for all employees",
+	"AccrualProfileService":          "setup of a tenant, for all employees",
+	"BrazilCompanyService":           "setup of a tenant, for all employees",
+	"BrazilDeviceGroupService":       "setup of a tenant, for all employees",
+	"EmploymentTermService":          "setup of a tenant, for all employees",
+	"HolidayService":                 "setup of a tenant, for all employees",
+	"JobService":                     "setup of a tenant, for all employees",
+	"LeaveCustomFieldService":        "setup of a tenant, for all employees",
+	"LeaveProfileService":            "setup of a tenant, for all employees",
+	"LeaveRuleService":               "setup of a tenant, for all employees",
+	"LeaveTypeService":               "setup of a tenant, for all employees",
+	"LocationService":                "setup of a tenant, for all employees",
+	"LocationSetService":             "setup of a tenant, for all employees",
+	"LocationTypeService":            "setup of a tenant, for all employees",
+	"PayCodeService":                 "setup of a tenant, for all employees",
+	"PayRuleService":                 "setup of a tenant, for all employees",
+	"RequestSubtypeService":          "setup of a tenant, for all employees",
+	"ScheduleGroupService":           "setup of a tenant, for all employees",
+	"SchedulePatternTemplateService": "setup of a tenant, for all employees",
+	"ScheduleRuleSetService":         "setup of a tenant, for all employees",
+	"TagDefinitionService":           "setup of a tenant, for all employees",
+	"TargetThresholdService":         "setup of a tenant, for all employees",
+	"WorkRuleService":                "setup of a tenant, for all employees",
+	"BrazilDeviceService":            "devices, and their files: a file is kept as the device signed it, and affects no pay",
+	"ClientService":                  "clients are not persons",
 	"GenericNotificationService":     "texts of messages",
 	"HyperfindProfileService":        "which queries users may use",
 	"HyperfindService":               "queries, which show no more persons than their users see",
-	"IdentityProviderService":        "who vouches for users",
+	"IdentityProviderService":        "the issuers of users' tokens",
 	"MessagingService":               "it sends messages, and changes nothing of those who get them",
 	"RateLimitService":               "how often clients may call",
-	"ShiftTemplateService":           "shifts of nobody; reading them names employees",
+	"ShiftTemplateService":           "its shifts belong to no employee; reads name employees",
 	"UserService":                    "it takes wrong passwords off a name, for users who log in",
 	"WebhookService":                 "where events are sent",
 }
 
-// named are those of the services whose requests name employees all the same: they name
-// whom something is shown or sent to, and write for nobody.
+// named lists the services of this kind whose requests still name employees. They name the
+// recipients of messages or the employees to show, and write no rows of employees.
 var named = []string{"MessagingService", "ShiftTemplateService", "HyperfindService"}
 
 // namesAnEmployee matches the fields by which requests name an employee.
 var namesAnEmployee = regexp.MustCompile(`^(employee|employees|employee_refs?|employee_ids?|emp_no|person|persons|person_(id|key|number|identity)|delegate|delegator)$`)
 
-// Every operation that writes says whether callers may use it for their own record, but
-// those of services whose rows belong to no employee.
+// Every operation that writes says whether callers may use it for their own record, except
+// operations of services whose rows belong to no employee.
 func TestOperationsSayWhetherTheyWriteToTheCallersRecord(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -94,24 +94,24 @@ func TestOperationsSayWhetherTheyWriteToTheCallersRecord(t *testing.T) {
 // soundsLikeAWage matches the names of fields that may hold a wage.
 var soundsLikeAWage = regexp.MustCompile(`wage|salary|money|amount|(^|_)rate\d*$|compensation`)
 
-// noWages are fields, by a part of their full names, whose names sound as if they held one.
+// noWages lists fields, by a part of their full names, whose names sound as if they held a wage.
 var noWages = map[string]string{
-	"CurrencyAmount.amount":                               "money that somebody entered for a day, and no wage",
-	"EmployeePayCodeEdit.amount":                          "what is entered, of which money is a part",
+	"CurrencyAmount.amount":                               "money that a user entered for a day, not a wage",
+	"EmployeePayCodeEdit.amount":                          "an entered edit, which may be money",
 	"GrantedLeaveType.amount":                             "hours",
 	"LeaseRateResponse.rate":                              "requests a second",
 	"LeaveGrant.amount":                                   "hours",
-	"MinimumWage.amount":                                  "a rule of an employment term, for everybody",
+	"MinimumWage.amount":                                  "a rule of an employment term, for all employees",
 	"PayCode.money":                                       "whether a pay code holds money",
-	"PayCodeAmount.money":                                 "money that somebody entered for a day, and no wage",
-	"PayRuleVersion.regular_rate":                         "how the rate of overtime is found, for everybody",
+	"PayCodeAmount.money":                                 "money that a user entered for a day, not a wage",
+	"PayRuleVersion.regular_rate":                         "how the rate of overtime is found, for all employees",
 	"PersonWageWorkRules.effective_dated_wage_work_rules": "wages stand in it",
 	"RateAllowance.rate":                                  "requests a second",
 	"RateLimit.rate":                                      "requests a second",
 	"ReadPersonPayRequest.wages":                          "whether wages are asked for",
-	"TermDayPaycode.amount":                               "a rule of an employment term, for everybody",
-	"WorkHourDefinition.amount":                           "a rule of an employment term, for everybody",
-	"WorkedTimeTotal.money":                               "money that somebody entered for a day, and no wage",
+	"TermDayPaycode.amount":                               "a rule of an employment term, for all employees",
+	"WorkHourDefinition.amount":                           "a rule of an employment term, for all employees",
+	"WorkedTimeTotal.money":                               "money that a user entered for a day, not a wage",
 	"amount_from":                                         "a word",
 	"amount_in_seconds":                                   "time",
 	"amount_type":                                         "a word",
@@ -124,9 +124,9 @@ var noWages = map[string]string{
 	"grant_amount":                                        "hours or days of a balance",
 	"hours_amount":                                        "hours",
 	"include_base_wages":                                  "whether wages are asked for",
-	"minimum_wage":                                        "a rule of an employment term, for everybody",
-	"money_amount":                                        "money that somebody entered for a day, and no wage",
-	"money_currency_amount":                               "money that somebody entered for a day, and no wage",
+	"minimum_wage":                                        "a rule of an employment term, for all employees",
+	"money_amount":                                        "money that a user entered for a day, not a wage",
+	"money_currency_amount":                               "money that a user entered for a day, not a wage",
 	"override_accrual_amount":                             "hours or days of a balance",
 	"raw_wage":                                            "whether wages are asked for",
 	"resident_state_total_allowances_claimed_currency_amount": "a tax allowance",
@@ -134,8 +134,8 @@ var noWages = map[string]string{
 	"target_amount_type":    "a word",
 	"unavailability_amount": "time",
 	"unavailable_amount":    "time",
-	"wage_addition":         "a rule of a pay code, for everybody",
-	"wage_multiplier":       "a rule of a pay code, for everybody",
+	"wage_addition":         "a rule of a pay code, for all employees",
+	"wage_multiplier":       "a rule of a pay code, for all employees",
 	"wage_work_rules":       "wages stand in it",
 	"work_state_total_allowances_claimed_currency_amount": "a tax allowance",
 }
@@ -160,7 +160,7 @@ func TestWagesAreDeclared(t *testing.T) {
 		return true
 	})
 	for part := range noWages {
-		assert.True(t, used[part], "%s is listed, and is no field that sounds like a wage", part)
+		assert.True(t, used[part], "%s is listed, but is not a field that sounds like a wage", part)
 	}
 }
 

@@ -108,7 +108,7 @@ func contains(ascending []int64, key int64) bool {
 }
 
 // storeHeads runs a statement that stores the heads of states, whose keys ascend. It returns the
-// stored keys, ascending.
+// storedValues keys, ascending.
 func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, tenantID int64, states []state) ([]int64, error) {
 	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenantID, states)...)...)
 	if err != nil {

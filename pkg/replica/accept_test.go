@@ -26,12 +26,12 @@ type history struct {
 	now    map[int64]thing
 }
 
-// Any order, repetition and loss: the copy has of each thing the newest state
-// that came, and when the owner publishes once more what is missing it has all.
+// States arrive in any order, repeatedly, or not at all. The copy has the newest received state of
+// each thing, and is complete after the owner has published the missing states again.
 func TestCopyOfWholeStates(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	copied := copyOf(pool, things)
+	copied := copyValues(pool, things)
 	for run := range 40 {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			h := &history{random: rand.New(rand.NewPCG(uint64(run), 1)), now: map[int64]thing{}}
@@ -40,27 +40,27 @@ func TestCopyOfWholeStates(t *testing.T) {
 
 			newest := map[int64]thing{}
 			for _, e := range came {
-				s := thingOf(e)
+				s := decodeThing(e)
 				if s.version > newest[s.id].version {
 					newest[s.id] = s
 				}
 			}
-			assert.Equal(t, values(newest), stored(t, pool, int64(run+1)))
+			assert.Equal(t, values(newest), storedValues(t, pool, int64(run+1)))
 
 			for id, s := range h.now {
 				require.NoError(t, deliver(t, copied, int64(run+1), announce(things, s)), id)
 			}
-			assert.Equal(t, values(h.now), stored(t, pool, int64(run+1)))
+			assert.Equal(t, values(h.now), storedValues(t, pool, int64(run+1)))
 		})
 	}
 }
 
-// The same of steps: one that does not follow is never applied, and leaves a gap
-// unless what it holds came otherwise.
+// The same holds for steps. A step that does not follow the previous one is not applied, and leaves
+// a gap unless its state arrived in another way.
 func TestCopyOfSteps(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	copied := copyOf(pool, steps)
+	copied := copyValues(pool, steps)
 	for run := range 40 {
 		t.Run(fmt.Sprint(run), func(t *testing.T) {
 			tenantID := int64(run + 1)
@@ -77,7 +77,7 @@ func TestCopyOfSteps(t *testing.T) {
 			versions := listHeads(t, pool, tenantID, "steps")
 			gaps := countGaps(t, pool, tenantID)
 			ask(t, pool, tenantID)
-			have := stored(t, pool, tenantID)
+			have := storedValues(t, pool, tenantID)
 			for id, s := range h.now {
 				if versions[id] == s.version {
 					assert.Equal(t, values(map[int64]thing{id: s})[id], have[id], "thing %d", id)
@@ -93,20 +93,20 @@ func TestCopyOfSteps(t *testing.T) {
 				s.all = true
 				require.NoError(t, deliver(t, copied, tenantID, announce(steps, s)))
 			}
-			assert.Equal(t, values(h.now), stored(t, pool, tenantID))
+			assert.Equal(t, values(h.now), storedValues(t, pool, tenantID))
 		})
 	}
 }
 
-// What was on its way when a comparison found that the owner has more may be no newer
-// than what is known: only what comes after the owner was asked closes a gap.
+// A comparison finds that the owner has newer states. States that were already on their way may be
+// older than those. So only states that were published after the request close a gap.
 func TestStatesFromBeforeTheRequestCloseNoGap(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	for tenantID, of := range []protoreflect.MessageDescriptor{things, steps} {
 		t.Run(string(of.Name()), func(t *testing.T) {
 			tenantID := int64(tenantID + 1)
-			copied := copyOf(pool, of)
+			copied := copyValues(pool, of)
 			known, newer := thing{id: 1, version: 1, value: 1, all: true}, thing{id: 1, version: 2, value: 2, all: true}
 			require.NoError(t, deliver(t, copied, tenantID, announce(of, known)))
 			require.NoError(t, replica.Backfill(t.Context(), pool, tenantID, copied.Contract().Topic))
@@ -114,7 +114,7 @@ func TestStatesFromBeforeTheRequestCloseNoGap(t *testing.T) {
 				require.NoError(t, deliver(t, copied, tenantID, announce(of, s)))
 				assert.Contains(t, countGaps(t, pool, tenantID), s.id, "version %d", s.version)
 			}
-			assert.Equal(t, map[int64]int64{1: 2}, stored(t, pool, tenantID))
+			assert.Equal(t, map[int64]int64{1: 2}, storedValues(t, pool, tenantID))
 
 			ask(t, pool, tenantID)
 			require.NoError(t, deliver(t, copied, tenantID, announce(of, newer)))
@@ -134,7 +134,7 @@ func ask(t *testing.T, pool *pg.Pool, tenantID int64) {
 func TestCopyOfGroups(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	copied := copyOf(pool, groups)
+	copied := copyValues(pool, groups)
 	event := func(revision, value int64, keys ...int64) proto.Message {
 		made := dynamicpb.NewMessage(groups)
 		made.Set(groups.Fields().ByName("revision"), protoreflect.ValueOfInt64(revision))
@@ -147,7 +147,7 @@ func TestCopyOfGroups(t *testing.T) {
 	}
 	require.NoError(t, deliver(t, copied, 1, event(5, 50, 3, 1), event(4, 40, 1, 2)))
 	require.NoError(t, deliver(t, copied, 1, event(3, 30, 1, 2, 3, 4)))
-	assert.Equal(t, map[int64]int64{1: 50, 2: 40, 3: 50, 4: 30}, stored(t, pool, 1))
+	assert.Equal(t, map[int64]int64{1: 50, 2: 40, 3: 50, 4: 30}, storedValues(t, pool, 1))
 }
 
 // grow adds changes of few things, among them deletions.
@@ -190,7 +190,7 @@ func (h *history) deliver(t *testing.T, r *replica.Replica, tenantID int64) (cam
 	return came
 }
 
-func thingOf(e proto.Message) thing {
+func decodeThing(e proto.Message) thing {
 	m := e.ProtoReflect().Get(e.ProtoReflect().Descriptor().Fields().ByName("things")).List().Get(0).Message()
 	fields := m.Descriptor().Fields()
 	return thing{
@@ -199,7 +199,7 @@ func thingOf(e proto.Message) thing {
 	}
 }
 
-// values are those of the things that are there.
+// values returns the values of the things that exist.
 func values(of map[int64]thing) map[int64]int64 {
 	out := map[int64]int64{}
 	for id, s := range of {
@@ -210,7 +210,7 @@ func values(of map[int64]thing) map[int64]int64 {
 	return out
 }
 
-func stored(t *testing.T, pool *pg.Pool, tenantID int64) map[int64]int64 {
+func storedValues(t *testing.T, pool *pg.Pool, tenantID int64) map[int64]int64 {
 	t.Helper()
 	return pairs(t, pool, tenantID, `SELECT id, value FROM copy WHERE tenant_id = $1`)
 }

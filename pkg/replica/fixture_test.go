@@ -131,12 +131,12 @@ func announce(of protoreflect.MessageDescriptor, states ...thing) proto.Message 
 	return made
 }
 
-func valueOf(m *dynamicpb.Message) int64 {
+func readValue(m *dynamicpb.Message) int64 {
 	return m.Get(m.Descriptor().Fields().ByName("value")).Int()
 }
 
-// ownTables are those of an owner, and of a copy that keeps values and, where
-// states are steps, their sums.
+// ownTables are the tables of an owner, and of a copy that keeps values and, where states are
+// steps, their sums.
 const ownTables = `
 CREATE TABLE thing (tenant_id bigint, id bigint, version bigint, value bigint, PRIMARY KEY (tenant_id, id));
 CREATE TABLE copy (tenant_id bigint, id bigint, value bigint, PRIMARY KEY (tenant_id, id))`
@@ -165,12 +165,12 @@ func newPool(t *testing.T) *pg.Pool {
 	return pool
 }
 
-// copyOf keeps the values of things, and, of steps, what they add up to.
-func copyOf(pool *pg.Pool, of protoreflect.MessageDescriptor) *replica.Replica {
+// copyValues returns a copy that keeps the values of things or, for steps, their sums.
+func copyValues(pool *pg.Pool, of protoreflect.MessageDescriptor) *replica.Replica {
 	return makeCopy(pool, of, func(err error) error { return err })
 }
 
-// refusing is a copy of things; failed says what an error of its tables is.
+// refusing returns a copy of things; failed translates the errors of its tables.
 func refusing(pool *pg.Pool, failed func(error) error) *replica.Replica {
 	return makeCopy(pool, things, func(err error) error {
 		if err == nil {
@@ -191,10 +191,10 @@ func makeCopy(pool *pg.Pool, of protoreflect.MessageDescriptor, failed func(erro
 					batch.Queue(`DELETE FROM copy WHERE tenant_id = $1 AND id = $2`, tenantID, c.Key)
 				case c.Whole:
 					batch.Queue(`INSERT INTO copy VALUES ($1, $2, $3) ON CONFLICT (tenant_id, id) DO UPDATE SET value = $3`,
-						tenantID, c.Key, valueOf(c.State))
+						tenantID, c.Key, readValue(c.State))
 				default:
 					batch.Queue(`INSERT INTO copy AS c VALUES ($1, $2, $3) ON CONFLICT (tenant_id, id) DO UPDATE SET value = c.value + $3`,
-						tenantID, c.Key, valueOf(c.State))
+						tenantID, c.Key, readValue(c.State))
 				}
 			}
 			return failed(tx.SendBatch(ctx, batch).Close())
@@ -202,8 +202,8 @@ func makeCopy(pool *pg.Pool, of protoreflect.MessageDescriptor, failed func(erro
 	})
 }
 
-// topicOf owns the things of the table; their versions may be raised.
-func topicOf() replica.Topic {
+// thingTopic publishes the things of the table; their versions may be raised.
+func thingTopic() replica.Topic {
 	return replica.Topic{
 		Event: dynamicpb.NewMessage(things), Tenants: `SELECT DISTINCT tenant_id FROM thing`,
 		Marks: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
@@ -239,7 +239,7 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, err)
 	w.relay, err = outbox.NewRelay(outbox.Options{Pool: w.pool, Bus: w.bus, Log: pgtest.Log(t), Registry: w.reg})
 	require.NoError(t, err)
-	w.copied = copyOf(w.pool, things)
+	w.copied = copyValues(w.pool, things)
 	return w
 }
 
@@ -262,7 +262,7 @@ func (w *fixture) serve(every time.Duration) {
 	r, err := replica.NewReplicator(replica.Options{
 		Pool: w.pool, Bus: w.bus, Log: pgtest.Log(w.t), Registry: w.reg,
 		Config: replica.Config{CompareEvery: every, Settle: 50 * time.Millisecond},
-	}, []*replica.Replica{w.copied}, []replica.Topic{topicOf()})
+	}, []*replica.Replica{w.copied}, []replica.Topic{thingTopic()})
 	require.NoError(w.t, err)
 	w.run(w.relay.Run)
 	w.run(func(ctx context.Context) error { return w.bus.Run(ctx, r.Consumers()...) })
@@ -295,7 +295,7 @@ func (w *fixture) exec(sql string, args ...any) {
 	require.NoError(w.t, err)
 }
 
-// equal waits until the copy is what the owner has.
+// equal waits until the copy equals the owner's data.
 func (w *fixture) equal() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.differing() == 0 }, waitTimeout, 20*time.Millisecond)

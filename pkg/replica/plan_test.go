@@ -62,7 +62,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 func TestFirstStatesOfAKeyMeet(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	copied := copyOf(pool, things)
+	copied := copyValues(pool, things)
 	const keys = 300
 	want := map[int64]int64{}
 	for id := range int64(keys) {
@@ -75,5 +75,5 @@ func TestFirstStatesOfAKeyMeet(t *testing.T) {
 		want[id+1] = 2
 	}
 	assert.Equal(t, want, listHeads(t, pool, 1, "things"))
-	assert.Equal(t, want, stored(t, pool, 1))
+	assert.Equal(t, want, storedValues(t, pool, 1))
 }

@@ -23,9 +23,9 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// What was never published is found at the start and repaired, for every tenant; more
-// than one response, or one request, holds.
-func TestWhatACopyLacksIsFoundAndRepaired(t *testing.T) {
+// The copy finds states that were never published at its start, and repairs them, for every tenant,
+// also if they need several requests and responses.
+func TestMissingStatesAreFoundAndRepaired(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.change(1, true, ids(1, 20_000)...)
@@ -48,13 +48,13 @@ func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
 	// A deletion was not published.
 	w.exec(`DELETE FROM thing WHERE id IN (7, 50)`)
 	w.equal()
-	// And what comes to be again later is not taken for an old state.
+	// A thing that is created again later is not taken for an old state.
 	w.change(1, true, 7)
 	w.equal()
 }
 
-// An owner whose database is as it was before: what the copy has, and the owner
-// has not, goes, and what the owner changes from then on arrives.
+// The owner's database is restored. The copy deletes the things that the owner no longer has, and
+// receives later changes of the owner.
 func TestOwnerIsRestoredFromABackup(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -74,8 +74,8 @@ func TestOwnerIsRestoredFromABackup(t *testing.T) {
 	w.equal()
 }
 
-// The broker loses all that it ever had when nobody can publish it again.
-func TestBrokerForgetsWhatIsNowhereElse(t *testing.T) {
+// The broker loses all its data, and the owner does not publish the changes again.
+func TestBrokerLosesUnrepeatedChanges(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.change(1, false, ids(1, 10)...)
@@ -108,8 +108,8 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	}, waitTimeout, 20*time.Millisecond, "nothing is asked for for ever")
 }
 
-// What an owner has not published stays a gap, also when an older state came while it
-// was asked.
+// A state that an owner has not published stays a gap, also if an older state arrives during the
+// request.
 func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
 	t.Parallel()
 	refusal, err := proto.Marshal(&replicationv1.BackfillResponse{Error: "no"})
@@ -161,7 +161,7 @@ func TestCountDifferencesFromReadsTheOwnersDatabase(t *testing.T) {
 	w := newFixture(t)
 	w.change(1, false, ids(1, 10)...)
 	count := func(tenantID int64) int {
-		n, err := w.copied.CountDifferencesFrom(t.Context(), topicOf(), w.pool, tenantID, 20*time.Millisecond)
+		n, err := w.copied.CountDifferencesFrom(t.Context(), thingTopic(), w.pool, tenantID, 20*time.Millisecond)
 		require.NoError(t, err)
 		return n
 	}

@@ -27,8 +27,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// contract is a service with one method for each kind of policy. All take an
-// Ask and answer it again; what they do meanwhile is up to "mode".
+// contract is a service with one method for each kind of policy. Each method takes an Ask and
+// returns it; "mode" chooses its behaviour.
 const contract = `
 name: "rpctest.proto" package: "rotaloom.rpctest.v1" syntax: "proto3"
 dependency: "rotaloom/options/v1/options.proto" dependency: "rotaloom/common/v1/ref.proto" dependency: "buf/validate/validate.proto"
@@ -153,7 +153,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	return req, nil
 }
 
-// who says what a handler knows of its caller.
+// who describes the caller that a handler sees.
 func who(ctx context.Context) []string {
 	p, _ := authn.From(ctx)
 	if p == nil {
@@ -219,7 +219,7 @@ func newEcho(tb testing.TB, files *protoregistry.Files) *echo {
 	}
 }
 
-func askOf(tb testing.TB, files *protoregistry.Files, text string) proto.Message {
+func parseAsk(tb testing.TB, files *protoregistry.Files, text string) proto.Message {
 	tb.Helper()
 	return policytest.Message(tb, files, "rotaloom.rpctest.v1.Ask", text)
 }

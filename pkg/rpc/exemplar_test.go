@@ -22,8 +22,8 @@ func TestLatenciesNameTheirTraces(t *testing.T) {
 		flags trace.TraceFlags
 		want  string
 	}{
-		"a call that is traced":     {trace.FlagsSampled, id.String()},
-		"a call that nobody traces": {0, ""},
+		"a call that is traced":  {trace.FlagsSampled, id.String()},
+		"a call without a trace": {0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,7 +55,7 @@ type fixture struct {
 	stop func()
 
 	mu      sync.Mutex
-	refused []string // what the chain noted of refusals
+	refused []string // the refusals that the chain recorded
 }
 
 // transports are the ways to reach a service; every case runs on both.
@@ -176,8 +176,8 @@ func (f *fixture) user(ctx context.Context) context.Context {
 // ask calls a method with an Ask in text form, and returns the Ask it got.
 func (f *fixture) ask(tb testing.TB, ctx context.Context, conn grpc.ClientConnInterface, method, text string, opts ...grpc.CallOption) (proto.Message, error) {
 	tb.Helper()
-	reply := askOf(tb, f.files, "")
-	err := conn.Invoke(ctx, method, askOf(tb, f.files, text), reply, opts...)
+	reply := parseAsk(tb, f.files, "")
+	err := conn.Invoke(ctx, method, parseAsk(tb, f.files, text), reply, opts...)
 	return reply, err
 }
 

@@ -26,8 +26,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// rawCodec carries bytes, parsed by nobody, in the unknown fields of an empty
-// message, as the edge does.
+// rawCodec carries bytes unparsed in the unknown fields of an empty message, as the edge does.
 type rawCodec struct{}
 
 func (rawCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -69,7 +68,7 @@ func TestAClientMayBringItsOwnCodec(t *testing.T) {
 
 	ask.ProtoReflect().SetUnknown([]byte{0xff})
 	err = local.Invoke(f.user(t.Context()), smallMethod, ask, &emptypb.Empty{}, grpc.ForceCodecV2(rawCodec{}))
-	assert.Equal(t, fault.CodeInternal, fault.FromError(err).Code, "bytes that are no message")
+	assert.Equal(t, fault.CodeInternal, fault.FromError(err).Code, "bytes that are not a message")
 }
 
 func TestLocalRefusesWhatItCannotFollow(t *testing.T) {

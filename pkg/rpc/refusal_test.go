@@ -18,7 +18,7 @@ func TestRefusalsOfKnownCallersAreNoted(t *testing.T) {
 		_, err = f.ask(t, user, f.edge, askMethod, `mode: "forbidden"`) // By a rule of the operation.
 		require.Error(t, err)
 
-		_, err = f.ask(t, t.Context(), f.edge, openMethod, `mode: "refused to eve"`) // By what a public operation knows.
+		_, err = f.ask(t, t.Context(), f.edge, openMethod, `mode: "refused to eve"`) // by a rule of a public operation
 		require.Error(t, err)
 
 		_, err = f.ask(t, user, f.edge, askMethod, `mode: "hidden"`) // By a row rule.
@@ -31,8 +31,7 @@ func TestRefusalsOfKnownCallersAreNoted(t *testing.T) {
 		_, err = f.ask(t, user, f.trusted, askMethod, `mode: "items"`) // The service that asks says so itself.
 		require.NoError(t, err)
 
-		// Neither what was refused for other reasons, nor what nobody known was
-		// refused, nor what was refused to a service.
+		// Other failures, refusals of unknown callers, and refusals of services are not recorded.
 		for _, mode := range []string{"fault", "error", "panic", "away"} {
 			_, err = f.ask(t, user, f.edge, askMethod, `mode: "`+mode+`"`)
 			require.Error(t, err)

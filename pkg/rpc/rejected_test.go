@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 )
 
-// invalidCodec sends bytes that are no message, so that decoding them shows.
+// invalidCodec sends bytes that are not a message, so that the test sees whether they are decoded.
 type invalidCodec struct{ encoding.CodecV2 }
 
 func (invalidCodec) Name() string { return "proto" }
@@ -33,7 +33,7 @@ func (invalidCodec) Marshal(any) (mem.BufferSlice, error) {
 
 func (invalidCodec) Unmarshal(mem.BufferSlice, any) error { return nil }
 
-// A message is decoded for those who may make the call, and for nobody else.
+// A message is decoded only for callers who may make the call.
 func TestNothingIsDecodedForUnauthenticatedClients(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -88,7 +88,8 @@ func TestUnauthenticatedClientsSendNothing(t *testing.T) {
 	assert.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
 }
 
-// What is compressed is bounded by what it becomes, which nobody knows before.
+// A compressed message is bounded by its size after decompression, which the length prefix does not
+// show.
 func TestSmallMessagesThatBecomeLargeAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "network", rpc.Config{Sizes: client.Sizes{MaxRequest: 1 << 20}})

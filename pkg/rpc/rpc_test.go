@@ -30,7 +30,7 @@ func TestCalls(t *testing.T) {
 		name    string
 		method  string
 		ask     string
-		anybody bool // nobody instead of the user
+		anybody bool // no user
 		trusted bool // from a trusted service instead of the edge
 		lesser  bool // from a service that the contract does not name
 		code    string
@@ -47,7 +47,7 @@ func TestCalls(t *testing.T) {
 		{name: "a public call with one", method: openMethod},
 		{name: "an internal call of a user", method: insideMethod, code: fault.CodeForbidden, status: 403, message: "services only"},
 		{name: "a call for edges of a user", method: edgeMethod, code: fault.CodeForbidden, status: 403, message: "services only"},
-		{name: "an internal call of nobody", method: insideMethod, anybody: true, code: fault.CodeForbidden, status: 403, message: "services only"},
+		{name: "an internal call without a caller", method: insideMethod, anybody: true, code: fault.CodeForbidden, status: 403, message: "services only"},
 		{name: "an internal call of a service", method: insideMethod, anybody: true, trusted: true},
 		{name: "an internal call of a service for a user", method: insideMethod, trusted: true},
 		{name: "a call of a service", method: askMethod, anybody: true, trusted: true},
@@ -88,7 +88,7 @@ func TestCalls(t *testing.T) {
 				reply, err := f.ask(t, ctx, conn, c.method, c.ask)
 				if c.code == "" {
 					require.NoError(t, err)
-					assert.True(t, proto.Equal(askOf(t, f.files, c.ask), reply), "the response is the request")
+					assert.True(t, proto.Equal(parseAsk(t, f.files, c.ask), reply), "the response is the request")
 					return
 				}
 				var got *fault.Error
@@ -162,7 +162,7 @@ func TestIdentityTravels(t *testing.T) {
 			{"a user from the edge", f.user(work), f.edge, askMethod, []string{"ada", "", "7", "request-1", trace, "leak:", "an address"}},
 			{"a user through a service", f.user(work), f.trusted, insideMethod, []string{"ada", "scheduling", "7", "request-1", trace, "leak:", "an address"}},
 			{"a service for a tenant", work, f.trusted, insideMethod, []string{"", "scheduling", "3", "request-1", trace, "leak:", "an address"}},
-			{"nobody names no tenant", work, f.edge, openMethod, []string{"nobody", "", "0", "request-1", trace, "leak:", "an address"}},
+			{"a call without a user has no tenant", work, f.edge, openMethod, []string{"nobody", "", "0", "request-1", trace, "leak:", "an address"}},
 			{"a service may name one", work, f.trusted, openMethod, []string{"nobody", "", "3", "request-1", trace, "leak:", "an address"}},
 		}
 		for _, c := range cases {
@@ -174,7 +174,7 @@ func TestIdentityTravels(t *testing.T) {
 		}
 		_, err := f.ask(t, noTenant, f.trusted, insideMethod, `mode: "who"`)
 		assert.Equal(t, http.StatusBadRequest, fault.FromError(err).Status, "a service without a tenant: %v", err)
-		// What the caller set itself is kept, and an odd id is not believed.
+		// Metadata that the caller set itself is kept, and a malformed id is replaced.
 		ctx := metadata.AppendToOutgoingContext(work, client.HeaderAuthorization, f.token, client.HeaderRequestID, "odd id")
 		reply, err := f.ask(t, ctx, f.edge, askMethod, `mode: "who"`)
 		require.NoError(t, err)
@@ -264,7 +264,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
 		assert.Equal(t, fault.CodeUnavailable, fault.FromError(err).Code)
 		lines := f.log.lines(t, "rpc")
-		assert.Equal(t, "INFO", lines[len(lines)-1]["level"], "that a service stops is no fault")
+		assert.Equal(t, "INFO", lines[len(lines)-1]["level"], "the stop of a service is not a fault")
 	})
 }
 
@@ -349,7 +349,7 @@ func TestStreamsAreRefused(t *testing.T) {
 		desc := &grpc.StreamDesc{StreamName: "Stream", ServerStreams: true}
 		stream, err := f.edge.NewStream(f.user(t.Context()), desc, "/"+service+"/Stream")
 		if err == nil {
-			err = stream.RecvMsg(askOf(t, f.files, ""))
+			err = stream.RecvMsg(parseAsk(t, f.files, ""))
 		}
 		assert.Error(t, err)
 	})

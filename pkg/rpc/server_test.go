@@ -117,7 +117,7 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	require.ErrorContains(t, callee.Check(t.Context()), "(stranger, localhost) is in --rpc-clients")
 	assert.Equal(t, 1, strings.Count(log.String(), "rejects this process because of its certificate"))
 
-	// Whoever is not ready is not called, so it must become ready without a call.
+	// A process that is not ready gets no calls, so it must become ready without a call.
 	now.Advance(10 * time.Second)
 	require.NoError(t, callee.Check(t.Context()))
 	_, err = f.ask(t, f.user(t.Context()), dialed, openMethod, "")
@@ -125,8 +125,8 @@ func TestClientsMustBeOnTheList(t *testing.T) {
 	require.Error(t, callee.Check(t.Context()))
 }
 
-// A connection that ends before a certificate was looked at is no refusal: that of a service
-// which stops, or of a balancer that has no process to pass it on to.
+// A connection that ends before the certificate was checked is not a refusal. It may belong to a
+// service that stops, or to a balancer without a backend.
 func TestAConnectionThatEndsIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	ca, err := certs.OpenLocalCA(t.TempDir(), time.Now())
@@ -154,15 +154,15 @@ func TestAConnectionThatEndsIsNoRefusal(t *testing.T) {
 	require.NoError(t, callee.Check(t.Context()))
 }
 
-// An edge speaks for whoever asks it, so it is a service only where no user can
-// be behind a call, and only for what is there for edges.
+// An edge calls on behalf of any user. So it counts as a service only for operations between
+// services that are meant for edges.
 func TestAnEdgeIsAServiceBetweenServicesOnly(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "network", rpc.Config{Edges: []string{"edge"}})
 	_, err := f.ask(t, t.Context(), f.edge, edgeMethod, "")
 	require.NoError(t, err)
 	_, err = f.ask(t, t.Context(), f.edge, insideMethod, "")
-	assert.True(t, fault.HasStatus(err, 403), "what only services ask")
+	assert.True(t, fault.HasStatus(err, 403), "an operation for services only")
 	_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
 	require.NoError(t, err)
 	_, err = f.ask(t, t.Context(), f.edge, askMethod, "")

@@ -40,6 +40,6 @@ func TestMaterialsOfThisProgram(t *testing.T) {
 		t.Errorf("%s with %v", bill.BOMFormat, found)
 	}
 	if err := write(&first, os.DevNull); err == nil {
-		t.Error("a file that is no program has a bill")
+		t.Error("a file that is not a program has a bill")
 	}
 }

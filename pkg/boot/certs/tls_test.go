@@ -121,7 +121,7 @@ func TestChangedCertificatesAreReadAgain(t *testing.T) {
 	serial := func() string { return held.ClientConfig().Certificates[0].Leaf.SerialNumber.String() }
 	first := serial()
 
-	// Almost a year later the certificate is made anew.
+	// After almost a year the certificate is renewed.
 	issue(t, openCA(t, dir, now.Add(360*24*time.Hour)), "commons")
 	assert.Equal(t, first, serial(), "the files are not looked at all the time")
 	clk.Advance(time.Minute)

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 )
 
-// Who has drained a connection may stop the server: all that was published is there.
+// After a drain the server may stop: it has all published messages.
 func TestDrainWaits(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
@@ -35,7 +35,7 @@ func TestDrainWaits(t *testing.T) {
 	assert.NoError(t, natsconn.Drain(t.Context(), conn), "once more")
 }
 
-// What does not end in time is closed.
+// A drain that does not end in time closes the connection.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
@@ -53,7 +53,7 @@ func TestDrainIsBounded(t *testing.T) {
 	assert.True(t, conn.IsClosed())
 }
 
-// A server that is away keeps nobody waiting.
+// A drain does not wait for a server that is away.
 func TestDrainWithoutAServer(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)

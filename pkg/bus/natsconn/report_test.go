@@ -43,7 +43,7 @@ func TestTheLogSaysOnceThatNATSIsAwayAndBack(t *testing.T) {
 	}
 }
 
-// broken is a connection of which writes fail once it is broken.
+// broken is a connection whose writes fail as soon as it is broken.
 type broken struct {
 	net.Conn
 	is *atomic.Bool
@@ -64,8 +64,8 @@ func (d brokenDialer) Dial(network, address string) (net.Conn, error) {
 	return broken{conn, d.is}, err
 }
 
-// A server of the same process may close its end before the connection is closed. That is
-// no warning beside what says that NATS is unavailable.
+// A server of the same process may close its end before the client does. The log already says that
+// NATS is unavailable, so this needs no further warning.
 func TestAFailedWriteIsNotReportedByItself(t *testing.T) {
 	t.Parallel()
 	server, log, is := natstest.New(t), &syncbuffer.Buffer{}, &atomic.Bool{}
@@ -78,6 +78,6 @@ func TestAFailedWriteIsNotReportedByItself(t *testing.T) {
 	require.NoError(t, conn.Publish("subject", nil))
 	require.Eventually(t, func() bool { return errors.Is(conn.LastError(), io.ErrClosedPipe) }, waitTimeout, 10*time.Millisecond)
 	conn.Close()
-	<-closed // What was to be said before has been said.
+	<-closed // All log lines have been written.
 	assert.Empty(t, log.String())
 }

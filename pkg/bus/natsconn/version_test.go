@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// waitTimeout bounds what a test waits for.
+// waitTimeout bounds the waits of the tests.
 const waitTimeout = 20 * time.Second
 
 // greeting is a server as a client sees it that connects: it says which version it is.

@@ -54,8 +54,8 @@ func TestLocksOfTransactions(t *testing.T) {
 	require.NoError(t, tx.Rollback(t.Context()))
 }
 
-// held counts the locks that tx holds.
-func held(t *testing.T, tx pgx.Tx) (n int) {
+// countLocks counts the locks that tx holds.
+func countLocks(t *testing.T, tx pgx.Tx) (n int) {
 	t.Helper()
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks
 		WHERE locktype = 'advisory' AND pid = pg_backend_pid()`).Scan(&n))
@@ -68,21 +68,21 @@ func TestLocksOfMembers(t *testing.T) {
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, one.WaitEach(t.Context(), tx, 5, []int64{1, 2, 1, 1 << 40, -1}))
-	assert.Equal(t, 4, held(t, tx))
+	assert.Equal(t, 4, countLocks(t, tx))
 	require.NoError(t, one.WaitEach(t.Context(), tx, 5, []int64{2, 1}))
-	assert.Equal(t, 4, held(t, tx), "they are held already")
+	assert.Equal(t, 4, countLocks(t, tx), "they are held already")
 	require.NoError(t, one.WaitEach(t.Context(), tx, 5+1<<32, []int64{1, 2}))
-	assert.Equal(t, 6, held(t, tx), "those of another tenant")
+	assert.Equal(t, 6, countLocks(t, tx), "locks of another tenant")
 	require.NoError(t, other.WaitText(t.Context(), tx, "a"))
 	require.NoError(t, other.WaitText(t.Context(), tx, "a"))
 	require.NoError(t, one.WaitText(t.Context(), tx, "a"))
-	assert.Equal(t, 8, held(t, tx))
+	assert.Equal(t, 8, countLocks(t, tx))
 
 	batch := &pgx.Batch{}
 	one.QueueEach(batch, 5, []int64{1, 3})
 	other.Queue(batch, 5)
 	require.NoError(t, tx.SendBatch(t.Context(), batch).Close())
-	assert.Equal(t, 10, held(t, tx))
+	assert.Equal(t, 10, countLocks(t, tx))
 	require.NoError(t, tx.Rollback(t.Context()))
 }
 

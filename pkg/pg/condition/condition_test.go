@@ -30,7 +30,7 @@ func TestDense(t *testing.T) {
 		"every third":            {every(200, 3), false},
 		"one far away":           {append(every(200, 1), 1_000_000), false},
 		"as far as numbers go":   {append(every(200, 1), math.MinInt64, math.MaxInt64), false},
-		"in descending order":    {reversed(every(100, 1)), true},
+		"in descending order":    {reverse(every(100, 1)), true},
 		"the same one each time": {slices.Repeat([]int64{5}, 100), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestDense(t *testing.T) {
 	}
 }
 
-func reversed(ids []int64) []int64 {
+func reverse(ids []int64) []int64 {
 	slices.Reverse(ids)
 	return ids
 }

@@ -44,12 +44,12 @@ func TestUnavailable(t *testing.T) {
 	pool := pgtest.New(t)
 	ctx := t.Context()
 
-	// A port where nobody listens.
+	// a port without a listener
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
 	_, err = pgx.Connect(ctx, "postgres://nobody@"+listener.Addr().String()+"/none?sslmode=disable")
-	assert.True(t, pgerr.Unavailable(err), "nobody listens: %v", err)
+	assert.True(t, pgerr.Unavailable(err), "there is no listener: %v", err)
 
 	_, err = pool.Exec(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
 	assert.True(t, pgerr.Unavailable(err), "the server ended the session: %v", err)

@@ -13,8 +13,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
-// Not parallel, as no test of the process may meet a full disk meanwhile.
-func TestAFullDiskIsABadMomentAndSeenInReadiness(t *testing.T) {
+// The test is not parallel, because no other test of the process may meet a full disk in the
+// meantime.
+func TestAFullDiskIsUnavailableAndSeenInReadiness(t *testing.T) {
 	t.Cleanup(func() { pgerr.ForgetFull() })
 	now := time.Now()
 	require.NoError(t, pgerr.CheckFreeSpace(now))

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 
-	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1" // whose options the contracts carry
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1" // the contracts use its options
 	"github.com/rotaloom/rotaloom/proto/internal/openapi"
 )
 
@@ -31,8 +31,8 @@ func contracts(b *testing.B, root string) []byte {
 	return data
 }
 
-// processorTime returns what the process has taken of the processors, which what else the
-// machine does changes little.
+// processorTime returns the processor time of the process, which other load on the machine changes
+// little.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
