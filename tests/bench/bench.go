@@ -25,7 +25,9 @@ import (
 // groups are the groups in the order of the table.
 var groups = slices.Concat(
 	[]harness.Group{
-		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window, reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standalone},
+		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window}, Run: standalone},
+		{Names: []string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standaloneReads},
+		{Names: []string{reads.ReadNetwork}, Run: networkReads},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: measureDeployed},
 	},
 	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
@@ -57,56 +59,51 @@ func Run(ctx context.Context, out io.Writer, o harness.Options) (bool, error) {
 	return met, errors.Join(append(failures, err)...)
 }
 
-// standalone measures the standalone process.
+// standalone measures the standalone process. The figures before a failure remain.
 func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
-	server := launch.Standalone(h, "--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles)
+	settings := []string{"--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles}
+	server := launch.Standalone(h, settings...)
 	api := scenario.API{Target: server.Target(h)}
 	var figures []harness.Figure
-	add := func(f harness.Figure, err error) error {
+	var failures []error
+	measure := func(name string, run func() (harness.Figure, error)) {
+		if !o.Wants(name) {
+			return
+		}
+		f, err := run()
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", name, err))
+			return
+		}
 		figures = append(figures, f)
-		return err
 	}
-	wantsReads := slices.ContainsFunc([]string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, o.Wants)
-	if o.Wants(changes.ApplyLarge) || wantsReads {
-		crew, err := fixture.Hire(h.Context(), api, o.CrewSize(), "")
-		if err != nil {
-			return nil, err
-		}
-		if o.Wants(changes.ApplyLarge) {
-			if err := add(changes.ApplyFigure(h, o, changes.ApplyLarge, api, crew, 0.2)); err != nil {
-				return nil, err
-			}
-		}
-		if wantsReads {
-			t, err := baseline.Beside(api, server)
+	apply := func(name string, size int) func() (harness.Figure, error) {
+		return func() (harness.Figure, error) {
+			crew, err := fixture.Hire(h.Context(), api, size, "")
 			if err != nil {
-				return nil, err
+				return harness.Figure{}, err
 			}
-			schedules, err := reads.ScheduleFigures(h, o, reads.ReadStandalone, t, crew)
-			if err != nil {
-				return nil, err
-			}
-			figures = append(figures, schedules...)
+			return changes.ApplyFigure(h, o, name, api, crew, 0.2)
 		}
 	}
-	if o.Wants(changes.MembershipLarge) {
-		if err := add(changes.MembershipFigure(h, o, api)); err != nil {
-			return nil, err
-		}
+	measure(changes.ApplyLarge, apply(changes.ApplyLarge, o.CrewSize()))
+	measure(changes.MembershipLarge, func() (harness.Figure, error) { return changes.MembershipFigure(h, o, api) })
+	measure(changes.ApplySmall, apply(changes.ApplySmall, 1_000))
+	measure(changes.Window, func() (harness.Figure, error) { return changes.WindowFigure(h, o, api) })
+	return figures, errors.Join(failures...)
+}
+
+// standaloneReads measures schedule reads in the standalone process.
+func standaloneReads(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	settings := []string{"--log-level", "warn", "--admin-profiles", "--admin-address", o.Profiles}
+	server := launch.Standalone(h, settings...)
+	t, err := baseline.Beside(scenario.API{Target: server.Target(h)}, server)
+	if err != nil {
+		return nil, err
 	}
-	if o.Wants(changes.ApplySmall) {
-		crew, err := fixture.Hire(h.Context(), api, 1_000, "")
-		if err != nil {
-			return nil, err
-		}
-		if err := add(changes.ApplyFigure(h, o, changes.ApplySmall, api, crew, 0.2)); err != nil {
-			return nil, err
-		}
-	}
-	if o.Wants(changes.Window) {
-		if err := add(changes.WindowFigure(h, o, api)); err != nil {
-			return nil, err
-		}
-	}
-	return figures, nil
+	return reads.ScheduleFigures(h, o, reads.ReadStandalone, t, func() (baseline.Target, error) {
+		server.Stop(h)
+		server = launch.StandaloneIn(h, server.StateDir, nil, settings...)
+		return baseline.Beside(scenario.API{Target: server.Target(h)}, server)
+	})
 }

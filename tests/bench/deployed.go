@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -16,29 +17,33 @@ import (
 func measureDeployed(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	d := launch.Deployed(h)
 	api := scenario.API{Target: launch.Login(h, d.Client, d.Ready)}
-	t := baseline.Target{API: api, TLSDir: filepath.Dir(d.CAFile), Postgres: d.Postgres.AdminURL}
+	t := baseline.Target{API: api, Host: harness.Loopback, TLSDir: filepath.Dir(d.CAFile), Postgres: d.Postgres.AdminURL}
 	var figures []harness.Figure
+	var failures []error
 	if o.Wants(reads.ReadDeployed) {
-		crew, err := fixture.Hire(h.Context(), api, o.CrewSize(), "")
+		schedules, err := reads.ScheduleFigures(h, o, reads.ReadDeployed, t, func() (baseline.Target, error) {
+			// This database server is for tests, and does not vacuum automatically.
+			if err := fixture.Execute(h.Context(), d.Postgres.AdminURL("scheduling"), "VACUUM (ANALYZE)"); err != nil {
+				return t, fmt.Errorf("statistics: %w", err)
+			}
+			for _, name := range []string{"gateway", "scheduling"} {
+				d.Services[name].Stop(h)
+				d.Start(name)
+			}
+			d.AwaitServices(h)
+			return t, nil
+		})
 		if err != nil {
-			return nil, err
-		}
-		// This database server is for tests, and does not vacuum automatically.
-		if err := fixture.Execute(h.Context(), d.Postgres.AdminURL("scheduling"), "VACUUM (ANALYZE)"); err != nil {
-			return nil, fmt.Errorf("statistics: %w", err)
-		}
-		schedules, err := reads.ScheduleFigures(h, o, reads.ReadDeployed, t, crew)
-		if err != nil {
-			return nil, err
+			failures = append(failures, err)
 		}
 		figures = append(figures, schedules...)
 	}
 	if o.Wants(reads.GetDeployed) {
 		f, err := reads.ThroughputFigure(h, o, t)
 		if err != nil {
-			return figures, err
+			return figures, errors.Join(append(failures, err)...)
 		}
 		figures = append(figures, f)
 	}
-	return figures, nil
+	return figures, errors.Join(failures...)
 }

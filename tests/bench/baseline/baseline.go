@@ -3,17 +3,11 @@
 package baseline
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"net"
 	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rotaloom/rotaloom/pkg/boot/certs"
-	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
@@ -28,32 +22,19 @@ CREATE TABLE shift (
     label text NOT NULL, version bigint NOT NULL, assignment_id bigint NOT NULL, segments bytea NOT NULL,
     PRIMARY KEY (employee_id, day)
 );
-CREATE TEMPORARY TABLE shown (employee_id bigint, day date, id bigint, version bigint);`
+CREATE TEMPORARY TABLE shown (LIKE shift);`
 
-// fillShifts creates a shift for every employee on each day of three months. Shifts that the
-// product shows get its ids and versions.
-const fillShifts = `
+// repeatShifts stores the shifts of one cycle of the rotations, and those of the cycles after it.
+// The ids of an item of a rotation follow its days.
+const repeatShifts = `
 INSERT INTO shift
-SELECT e.id, d, coalesce(s.id, 0), 480, 990, $1, coalesce(s.version, 0), $2, $3
-FROM employee e CROSS JOIN generate_series('2026-02-01'::date, '2026-04-30', '1 day') AS d
-LEFT JOIN shown s ON s.employee_id = e.id AND s.day = d
-ORDER BY e.id, d`
+SELECT employee_id, day + d, id + d, start_minute, end_minute, label, version, assignment_id, segments
+FROM shown CROSS JOIN generate_series(0, $1::int - $2::int, $2::int) AS d
+ORDER BY employee_id, day + d`
 
-// segments are the segments of everyDay.
-var segments = []byte{1, 480 >> 8, 480 & 0xff, 720 >> 8, 720 & 0xff, 2, 720 >> 8, 720 & 0xff, 750 >> 8, 750 & 0xff, 1, 750 >> 8, 750 & 0xff, 990 >> 8, 990 & 0xff}
-
-// StartShifts stores the shifts in a response of the product as one row each, together with rows
-// for the rest of the crew. It starts the process that reads them, and returns the process's URL
-// and id.
-func StartShifts(h *harness.Host, t Target, crew *scenario.Crew, body []byte) (string, int, error) {
-	if err := fillTables(h.Context(), t, crew, body); err != nil {
-		return "", 0, fmt.Errorf("the baseline's tables: %w", err)
-	}
-	url, process, err := start(h, t, "baseline")
-	if err != nil {
-		return "", 0, err
-	}
-	return url, process.Process.Pid, nil
+// StartShifts starts the process that reads the stored shifts.
+func StartShifts(h *harness.Host, t Target) (string, *launch.Process, error) {
+	return start(h, t, "baseline")
 }
 
 // start runs the process on its database, and returns its URL.
@@ -62,11 +43,11 @@ func start(h *harness.Host, t Target, database string) (string, *launch.Process,
 	if err != nil {
 		return "", nil, err
 	}
-	files, err := ca.Issue("localhost")
+	files, err := ca.Issue("baseline", t.Host)
 	if err != nil {
 		return "", nil, err
 	}
-	address, err := harness.FreeAddress()
+	address, err := harness.FreeAddress(t.Host)
 	if err != nil {
 		return "", nil, err
 	}
@@ -82,68 +63,11 @@ func start(h *harness.Host, t Target, database string) (string, *launch.Process,
 	return "https://" + address, process, nil
 }
 
-// storedShift is the baseline's data about a shift.
-type storedShift struct {
-	scenario.ShiftOf
-	Version   int64
-	Relations []struct{ From struct{ ID int64 } }
-}
-
-func fillTables(ctx context.Context, t Target, crew *scenario.Crew, body []byte) error {
-	var shown struct{ Shifts []storedShift }
-	if err := json.Unmarshal(body, &shown); err != nil {
-		return err
-	}
-	if len(shown.Shifts) == 0 {
-		return fmt.Errorf("the product shows no shifts")
-	}
-	if err := fixture.Execute(ctx, t.Postgres("postgres"), "CREATE DATABASE baseline"); err != nil {
-		return err
-	}
-	conn, err := pgx.Connect(ctx, t.Postgres("baseline"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, shiftTables); err != nil {
-		return err
-	}
-	if err := copyShifts(ctx, conn, crew, shown.Shifts); err != nil {
-		return err
-	}
-	first := shown.Shifts[0]
-	_, err = conn.Exec(ctx, fillShifts, first.Label, first.Relations[0].From.ID, segments)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, "VACUUM (ANALYZE) employee, shift")
-	return err
-}
-
-// copyShifts stores the employees, and the ids of the shown shifts.
-func copyShifts(ctx context.Context, conn *pgx.Conn, crew *scenario.Crew, shifts []storedShift) error {
-	numbers := map[int64]string{}
-	for _, s := range shifts {
-		numbers[s.Employee.ID] = s.Employee.Qualifier
-	}
-	_, err := conn.CopyFrom(ctx, pgx.Identifier{"employee"}, []string{"id", "person_number"},
-		pgx.CopyFromSlice(len(crew.Persons), func(i int) ([]any, error) {
-			return []any{crew.Persons[i], numbers[crew.Persons[i]]}, nil
-		}))
-	if err != nil {
-		return err
-	}
-	_, err = conn.CopyFrom(ctx, pgx.Identifier{"shown"}, []string{"employee_id", "day", "id", "version"},
-		pgx.CopyFromSlice(len(shifts), func(i int) ([]any, error) {
-			day, err := time.Parse(time.DateOnly, shifts[i].StartDateTime[:len(time.DateOnly)])
-			return []any{shifts[i].Employee.ID, day, shifts[i].ID, shifts[i].Version}, err
-		}))
-	return err
-}
-
 // Target is the product that the baseline is compared with.
 type Target struct {
 	API scenario.API
+	// Host is the address of this machine on which the baseline listens.
+	Host string
 	// Postgres is the URL of a database of the same server for its superuser.
 	Postgres func(database string) string
 	// TLSDir is the folder of the authority that issued the target's certificate.
@@ -162,7 +86,7 @@ func Beside(api scenario.API, server *launch.Server) (Target, error) {
 		return Target{}, err
 	}
 	return Target{
-		API: api, TLSDir: filepath.Dir(server.CAFile), Postgres: launch.PrivatePostgres(server.StateDir), PID: server.Process.Process.Pid,
+		API: api, Host: harness.Loopback, TLSDir: filepath.Dir(server.CAFile), Postgres: launch.PrivatePostgres(server.StateDir), PID: server.Process.Process.Pid,
 		Used: func(pid int) (time.Duration, error) { return harness.ProcessorTimes(pid, postmaster) },
 	}, nil
 }

@@ -96,9 +96,12 @@ func ProcessMemory(pid int, size string) (float64, error) {
 	return 0, fmt.Errorf("process %d does not show its memory", pid)
 }
 
-// FreeAddress returns an unused address of this machine.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// Loopback is the host of addresses that only this machine reaches.
+const Loopback = "127.0.0.1"
+
+// FreeAddress returns an unused port on a host of this machine.
+func FreeAddress(host string) (string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 type Reader struct {
 	Client   *http.Client
 	URL      string
-	token    string
+	Token    string
 	Body     []byte
 	Received bytes.Buffer
 }
@@ -25,7 +25,7 @@ type Reader struct {
 // NewReader returns a reader of a URL; the token may be empty.
 func NewReader(client *http.Client, url, token string, request scenario.Object) (*Reader, error) {
 	body, err := json.Marshal(request)
-	return &Reader{Client: client, URL: url, token: token, Body: body}, err
+	return &Reader{Client: client, URL: url, Token: token, Body: body}, err
 }
 
 // Read sends the request once. The response stays valid until the next Read.
@@ -34,7 +34,7 @@ func (r *Reader) Read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Authorization", "Bearer "+r.Token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := r.Client.Do(request)
 	if err != nil {
@@ -81,6 +81,11 @@ func (r *Reader) ReadAs(ctx context.Context, other *Reader) error {
 	if err := r.Read(ctx); err != nil {
 		return err
 	}
+	return r.Equals(other)
+}
+
+// Equals fails if the last responses of two readers differ.
+func (r *Reader) Equals(other *Reader) error {
 	if !bytes.Equal(other.Received.Bytes(), r.Received.Bytes()) {
 		return fmt.Errorf("the baseline returns other bytes:\n%.700s\n%.700s", r.Received.Bytes(), other.Received.Bytes())
 	}

@@ -4,13 +4,15 @@ package reads
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
-	"slices"
+	"strings"
+	"time"
 
 	"github.com/rotaloom/rotaloom/tests/bench/baseline"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
-	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
 const (
@@ -18,111 +20,188 @@ const (
 	ReadTransport  = "read-transport"
 	ReadProcessor  = "read-processor"
 	ReadDeployed   = "read-deployed"
+	ReadNetwork    = "read-network"
 )
 
-// readEmployees is the number of employees in one read.
-const readEmployees = 500
+// Subject starts the processes that answer reads anew, so that they remember nothing, and returns
+// them as the target of the next round.
+type Subject func() (baseline.Target, error)
 
-// sampleEmployees picks members of a crew, evenly.
-func sampleEmployees(crew *scenario.Crew) []int64 {
-	ids := make([]int64, readEmployees)
-	for i := range ids {
-		ids[i] = crew.Persons[i*len(crew.Persons)/readEmployees]
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// ScheduleFigures compares schedule reads of a crew with the baseline's, on the same database
-// server.
-func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline.Target, crew *scenario.Crew) ([]harness.Figure, error) {
-	if _, err := fixture.Change(h.Context(), t.API, crew, "", true); err != nil {
-		return nil, err
-	}
-	request := scenario.ReadRequest(sampleEmployees(crew), fixture.ReadFirst, fixture.ReadLast)
-	product, err := harness.Post(t.API, fixture.ReadPath, request)
+// ScheduleFigures compares schedule reads with the baseline's, on the same database server. Every
+// read selects other employees and other weeks than the reads before it. All processes start anew
+// before each round, and their first reads count.
+func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline.Target, start Subject) ([]harness.Figure, error) {
+	persons, err := fixture.HireRotations(h.Context(), t.API, o.CrewSize())
 	if err != nil {
 		return nil, err
 	}
-	if err := product.Read(h.Context()); err != nil {
-		return nil, err
+	if err := baseline.StoreShifts(h.Context(), t, persons, firstMonday, storedDays); err != nil {
+		return nil, fmt.Errorf("the baseline's tables: %w", err)
 	}
-	base, pid, err := baseline.StartShifts(h, t, crew, product.Received.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	bare, err := harness.NewReader(t.API.Client, base+fixture.ReadPath, "", request)
-	if err != nil {
-		return nil, err
-	}
-	if err := bare.ReadAs(h.Context(), product); err != nil {
-		return nil, err
-	}
+	c := &comparison{h: h, rounds: o.Rounds, start: start, schedules: schedules{persons: persons}}
 	var figures []harness.Figure
-	if o.Wants(name) {
-		samples, err := harness.Alternate(h.Context(), o.Rounds, product, bare)
-		if err != nil {
-			return nil, err
+	var failures []error
+	measure := func(name string, run func() (harness.Figure, error)) {
+		if !o.Wants(name) {
+			return
 		}
-		figures = append(figures, harness.Figure{
-			Name: name, Unit: "ms", AtMost: 0.7, Measured: samples[0], Baseline: samples[1], Note: "p50; 500 employees x 30 days",
-		})
-	}
-	if name == ReadStandalone && o.Wants(ReadProcessor) {
-		f, err := processorFigure(h, o, processorTime(t, t.PID, product), processorTime(t, pid, bare))
+		f, err := run()
 		if err != nil {
-			return nil, err
+			failures = append(failures, fmt.Errorf("%s: %w", name, err))
+			return
 		}
+		f.Name, f.Unit = name, "ms"
 		figures = append(figures, f)
 	}
-	if name == ReadStandalone && o.Wants(ReadTransport) {
-		f, err := transportFigure(h, o, base, product, bare)
-		if err != nil {
-			return nil, err
+	measure(name, func() (harness.Figure, error) {
+		if name == ReadNetwork {
+			return c.durations(networkReads, NetworkTarget)
 		}
-		figures = append(figures, f)
+		return c.durations(roundReads, 0.7)
+	})
+	if name == ReadStandalone {
+		measure(ReadProcessor, c.processorTimes)
+		measure(ReadTransport, c.transport)
 	}
-	return figures, nil
+	return figures, errors.Join(failures...)
 }
 
-// processorFigure compares the processor time of a read with the baseline's, without the client.
-func processorFigure(h *harness.Host, o harness.Options, product, bare harness.Measure) (harness.Figure, error) {
-	f := harness.Figure{Name: ReadProcessor, Unit: "ms", Note: "processor time of the same, PostgreSQL included and the client not"}
-	samples, err := harness.Interleave(h.Context(), o.Rounds, product, bare)
-	if err == nil {
-		f.Measured, f.Baseline = samples[0], samples[1]
+// comparison compares reads of the product with reads of the baseline.
+type comparison struct {
+	h         *harness.Host
+	rounds    int
+	start     Subject
+	schedules schedules
+}
+
+// begin starts all processes and returns their readers. stop ends the baseline.
+func (c *comparison) begin() (product, bare *subject, stop func(), err error) {
+	t, err := c.start()
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return f, err
+	base, process, err := baseline.StartShifts(c.h, t)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	used := func(pid int) func() (time.Duration, error) {
+		return func() (time.Duration, error) { return t.Used(pid) }
+	}
+	product = &subject{Reader: harness.Reader{Client: t.API.Client, URL: t.API.BaseURL + fixture.ReadPath, Token: t.API.Token}, used: used(t.PID)}
+	bare = &subject{Reader: harness.Reader{Client: t.API.Client, URL: base + fixture.ReadPath}, used: used(process.Process.Pid)}
+	return product, bare, func() { process.Stop(c.h) }, nil
+}
+
+// subject is one side of a comparison.
+type subject struct {
+	harness.Reader
+	// used returns the processor time that the subject has used so far.
+	used func() (time.Duration, error)
+}
+
+// NetworkTarget bounds a read over the network: the line is the same for both sides, and the
+// product may add a tenth.
+const NetworkTarget = 1.1
+
+// roundReads and networkReads are the numbers of reads of each side in a round. A read over the
+// network takes seconds.
+const (
+	roundReads   = 15
+	networkReads = 3
+)
+
+// durations compares the mean durations of reads. Both sides send the same requests in turns, and
+// their responses must be equal.
+func (c *comparison) durations(count int, atMost float64) (harness.Figure, error) {
+	f := harness.Figure{AtMost: atMost, Note: "mean with the first read after a start; 500 employees x 30 days, others in each read"}
+	for range c.rounds {
+		product, bare, stop, err := c.begin()
+		if err != nil {
+			return f, err
+		}
+		var took [2]time.Duration
+		for range count {
+			body := c.schedules.next()
+			for i, s := range []*subject{product, bare} {
+				s.Body = body
+				began := time.Now()
+				if err := s.Read(c.h.Context()); err != nil {
+					return f, err
+				}
+				took[i] += time.Since(began)
+			}
+			if err := bare.Equals(&product.Reader); err != nil {
+				return f, err
+			}
+		}
+		stop()
+		f.Measured = append(f.Measured, harness.Milliseconds(took[0])/float64(count))
+		f.Baseline = append(f.Baseline, harness.Milliseconds(took[1])/float64(count))
+	}
+	return f, nil
 }
 
 // processorReads is the number of reads for the processor time of a round: the kernel counts in
 // hundredths of seconds.
 const processorReads = 30
 
-// processorTime measures the processor time of a process and the database server for a read, in
-// milliseconds.
-func processorTime(t baseline.Target, pid int, r *harness.Reader) harness.Measure {
-	return func(ctx context.Context, _ int) (float64, error) {
-		before, err := t.Used(pid)
+// processorTimes compares the processor time of reads, without the client.
+func (c *comparison) processorTimes() (harness.Figure, error) {
+	f := harness.Figure{Note: "processor time of the same, PostgreSQL included and the client not"}
+	for range c.rounds {
+		product, bare, stop, err := c.begin()
 		if err != nil {
-			return 0, err
+			return f, err
 		}
-		for range processorReads {
-			if err := r.Read(ctx); err != nil {
-				return 0, err
-			}
+		bodies := make([][]byte, processorReads)
+		for i := range bodies {
+			bodies[i] = c.schedules.next()
 		}
-		after, err := t.Used(pid)
-		return harness.Milliseconds(after-before) / processorReads, err
+		measured, err := product.processorTime(c.h.Context(), bodies)
+		if err != nil {
+			return f, err
+		}
+		base, err := bare.processorTime(c.h.Context(), bodies)
+		if err != nil {
+			return f, err
+		}
+		stop()
+		f.Measured, f.Baseline = append(f.Measured, measured), append(f.Baseline, base)
 	}
+	return f, nil
 }
 
-// transportFigure compares writing and reading the response from memory with the baseline, which
-// has to produce it. No handler can be faster than that.
-func transportFigure(h *harness.Host, o harness.Options, base string, product, bare *harness.Reader) (harness.Figure, error) {
-	f := harness.Figure{Name: ReadTransport, Unit: "ms", Note: "p50; the same bytes from memory: the time of a read without its query"}
-	stored := &harness.Reader{Client: bare.Client, URL: base + "/memory", Body: bare.Body}
-	request, err := http.NewRequestWithContext(h.Context(), http.MethodPut, stored.URL, bytes.NewReader(product.Received.Bytes()))
+// processorTime returns the mean processor time of reads in milliseconds.
+func (s *subject) processorTime(ctx context.Context, bodies [][]byte) (float64, error) {
+	before, err := s.used()
+	if err != nil {
+		return 0, err
+	}
+	for _, body := range bodies {
+		s.Body = body
+		if err := s.Read(ctx); err != nil {
+			return 0, err
+		}
+	}
+	after, err := s.used()
+	return harness.Milliseconds(after-before) / float64(len(bodies)), err
+}
+
+// transport compares writing and reading a response from memory with the baseline, which has to
+// produce it. No handler can be faster than that.
+func (c *comparison) transport() (harness.Figure, error) {
+	f := harness.Figure{Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
+	_, bare, stop, err := c.begin()
+	if err != nil {
+		return f, err
+	}
+	defer stop()
+	bare.Body = c.schedules.next()
+	if err := bare.Read(c.h.Context()); err != nil {
+		return f, err
+	}
+	stored := &harness.Reader{Client: bare.Client, URL: strings.TrimSuffix(bare.URL, fixture.ReadPath) + "/memory", Body: bare.Body}
+	request, err := http.NewRequestWithContext(c.h.Context(), http.MethodPut, stored.URL, bytes.NewReader(bare.Received.Bytes()))
 	if err != nil {
 		return f, err
 	}
@@ -131,13 +210,12 @@ func transportFigure(h *harness.Host, o harness.Options, base string, product, b
 		return f, err
 	}
 	response.Body.Close()
-	if err := stored.ReadAs(h.Context(), product); err != nil {
+	if err := stored.ReadAs(c.h.Context(), &bare.Reader); err != nil {
 		return f, err
 	}
-	samples, err := harness.Alternate(h.Context(), o.Rounds, stored, bare)
-	if err != nil {
-		return f, err
+	samples, err := harness.Alternate(c.h.Context(), c.rounds, stored, &bare.Reader)
+	if err == nil {
+		f.Measured, f.Baseline = samples[0], samples[1]
 	}
-	f.Measured, f.Baseline = samples[0], samples[1]
-	return f, nil
+	return f, err
 }
