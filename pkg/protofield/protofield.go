@@ -30,6 +30,17 @@ func MustShort(m proto.Message, name protoreflect.Name) protowire.Number {
 	return number
 }
 
+// MustShare returns the number that fields of several messages share. It panics if the numbers
+// differ.
+func MustShare(numbers ...protowire.Number) protowire.Number {
+	for _, number := range numbers {
+		if number != numbers[0] {
+			panic(fmt.Sprintf("protofield: fields that must share a number have %d", numbers))
+		}
+	}
+	return numbers[0]
+}
+
 // Number returns the number of the field of m with a name, and whether it exists.
 func Number(m proto.Message, name protoreflect.Name) (protowire.Number, bool) {
 	field := m.ProtoReflect().Descriptor().Fields().ByName(name)

@@ -26,3 +26,9 @@ func TestMustShort(t *testing.T) {
 	assert.PanicsWithValue(t, "protofield: the tag of google.protobuf.FileOptions.cc_generic_services has more than one byte",
 		func() { protofield.MustShort(&descriptorpb.FileOptions{}, "cc_generic_services") }, "16 and above take two bytes")
 }
+
+func TestMustShare(t *testing.T) {
+	t.Parallel()
+	assert.EqualValues(t, 3, protofield.MustShare(3, 3, 3))
+	assert.PanicsWithValue(t, "protofield: fields that must share a number have [3 3 4]", func() { protofield.MustShare(3, 3, 4) })
+}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
@@ -114,7 +114,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if len(opened.keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, opened.keys, opened.from, opened.to, encoding.Lookback); err != nil {
+	if _, err := tx.Exec(ctx, insertLockedLeave, tenantID, opened.keys, opened.from, opened.to, window.Lookback); err != nil {
 		return fmt.Errorf("daylock: keep leave: %w", err)
 	}
 	affected, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readOnLeave, tenantID, opened.keys)

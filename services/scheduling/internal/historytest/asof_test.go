@@ -15,35 +15,38 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // asked is what the reads of this file ask for.
 var asked = request.Query{Selected: request.SelectShifts | request.SelectDayLocks, Days: civil.Range{From: 19_995, To: 20_015}}
 
-func (w *fixture) persons() []encoding.Person {
+func (w *fixture) persons() []window.Person {
 	zone, err := w.reader.Zones.Get("UTC")
 	require.NoError(w.t, err)
 	list := make([]projection.Employee, len(employees))
 	for i, id := range employees {
 		list[i] = projection.Employee{ID: id, PersonNumber: "P", Zone: zone}
 	}
-	return encoding.NewPersons(list, asked.Days)
+	return window.NewPersons(list, asked.Days)
 }
 
 // shownNow reads the schedules of all employees.
 func (w *fixture) shownNow() []byte {
 	rows, err := w.reader.Rows(w.Ctx, tenant.Default, &asked, employees, false)
 	require.NoError(w.t, err)
-	fields, err := w.reader.Fields(w.Ctx, tenant.Default, &asked, w.persons(), rows, nil)
+	shown, err := w.reader.Window(w.Ctx, tenant.Default, &asked, w.persons(), rows)
+	require.NoError(w.t, err)
+	fields, err := encoding.Encode(w.Ctx, &asked, shown)
 	require.NoError(w.t, err)
 	return fields
 }
 
 // shownAt reads them as of an instant.
 func (w *fixture) shownAt(at time.Time) []byte {
-	window, err := w.reader.ReadAt(w.Ctx, tenant.Default, &asked, w.persons(), at)
+	shown, err := w.reader.ReadAt(w.Ctx, tenant.Default, &asked, w.persons(), at)
 	require.NoError(w.t, err)
-	fields, err := encoding.Encode(w.Ctx, &asked, window)
+	fields, err := encoding.Encode(w.Ctx, &asked, shown)
 	require.NoError(w.t, err)
 	return fields
 }

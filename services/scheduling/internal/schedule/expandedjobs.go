@@ -9,21 +9,25 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // maxJobs is the number of jobs in one call to commons.
 const maxJobs = 1000
 
-// expandJobs returns the jobs of entries as they are on the last requested day, in order of their
-// paths. A job that commons does not know on that day has only its path, because employees and
+// expandJobs returns the fields of an ExpandedJobList with the jobs of the entries as they are on
+// the last day, in order of their paths. A job that commons does not know on that day has only its path, because employees and
 // shifts can refer to jobs of the future.
-func (h *Handler) expandJobs(ctx context.Context, q *request.Query, named encoding.JobRefs) ([]byte, error) {
+func (h *Handler) expandJobs(ctx context.Context, days civil.Range, w *window.Window) ([]byte, error) {
+	named, err := w.Jobs()
+	if err != nil {
+		return nil, err
+	}
 	out := &schedulingv1.ExpandedJobList{}
-	day := (q.Days.To - 1).String()
+	day := (days.To - 1).String()
 	add := func(req *commonsv1.ResolveLocationsRequest) error {
 		found, err := h.commons.ResolveLocations(ctx, req)
 		if err != nil {

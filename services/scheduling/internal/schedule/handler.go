@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // Directory finds the requested employees that the caller may see, like [projection.Resolver].
@@ -71,7 +72,16 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	if err != nil {
 		return nil, err
 	}
-	fields, err := h.reader.Fields(ctx, tenantID, q, persons, rows, h.expandJobs)
+	w, err := h.reader.Window(ctx, tenantID, q, persons, rows)
+	if err != nil {
+		return nil, err
+	}
+	if q.Selected&request.SelectJobs != 0 {
+		if w.ExpandedJobs, err = h.expandJobs(ctx, q.Days, w); err != nil {
+			return nil, err
+		}
+	}
+	fields, err := encoding.Encode(ctx, q, w)
 	if err != nil {
 		return nil, err
 	}
@@ -87,13 +97,13 @@ const fewEmployees = 16
 // read finds the employees and reads their stored rows. If the request names employees by id, it
 // does both at once. Rows of employees that the caller may not see are then dropped together with
 // the access error.
-func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (persons []encoding.Person, stored reading.Rows, err error) {
+func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (persons []window.Person, stored reading.Rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, q)
 		if err != nil {
 			return err
 		}
-		persons = encoding.NewPersons(employees, q.Days)
+		persons = window.NewPersons(employees, q.Days)
 		return nil
 	}
 	load := func(ids []int64) (err error) {
@@ -114,12 +124,12 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (p
 		if err == nil && employees == nil {
 			err = find() // Some employee is unknown or not visible.
 		} else if err == nil {
-			persons = encoding.NewPersons(employees, q.Days)
+			persons = window.NewPersons(employees, q.Days)
 		}
 		return persons, stored, err
 	}
 	if err = find(); err == nil {
-		err = load(encoding.PersonIDs(persons))
+		err = load(window.PersonIDs(persons))
 	}
 	return persons, stored, err
 }

@@ -13,6 +13,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // change is an entry of an employee at two instants, as encoded messages. A missing entry is nil.
@@ -25,18 +26,18 @@ type change struct {
 // snapshot.
 var kinds = []struct {
 	selected request.Selection
-	kind     encoding.Kind
+	kind     window.Kind
 	put      func(*schedulingv1.ScheduleChangeSnapshot, *change) error
 }{
-	{request.SelectShifts, encoding.KindShift, putShift},
-	{request.SelectPayCodeEdits, encoding.KindPayCodeEdit, putPayCodeEdit},
-	{request.SelectLeaveEdits, encoding.KindLeaveEdit, putLeaveEdit},
-	{request.SelectTags, encoding.KindTag, putTag},
+	{request.SelectShifts, window.KindShift, putShift},
+	{request.SelectPayCodeEdits, window.KindPayCodeEdit, putPayCodeEdit},
+	{request.SelectLeaveEdits, window.KindLeaveEdit, putLeaveEdit},
+	{request.SelectTags, window.KindTag, putTag},
 }
 
 // compare returns the differences of the same persons and days, by ascending employee. Changes of a
 // kind are in the order of the entries' times.
-func compare(selected request.Selection, before, after *encoding.Window) ([]*schedulingv1.ScheduleChangeSnapshot, error) {
+func compare(selected request.Selection, before, after *window.Window) ([]*schedulingv1.ScheduleChangeSnapshot, error) {
 	persons := after.Persons
 	snapshots := make([]*schedulingv1.ScheduleChangeSnapshot, len(persons))
 	snapshot := func(i int32) (*schedulingv1.ScheduleChangeSnapshot, error) {
@@ -98,7 +99,7 @@ func compare(selected request.Selection, before, after *encoding.Window) ([]*sch
 }
 
 // decodeRef decodes the length-prefixed reference of a person.
-func decodeRef(p *encoding.Person) (*commonv1.Ref, error) {
+func decodeRef(p *window.Person) (*commonv1.Ref, error) {
 	_, n := protowire.ConsumeVarint(p.Ref)
 	if n < 0 {
 		return nil, protowire.ParseError(n)
@@ -108,19 +109,19 @@ func decodeRef(p *encoding.Person) (*commonv1.Ref, error) {
 }
 
 // changes returns the differences of the entries of a kind.
-func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) {
+func changes(before, after *window.Window, k window.Kind) ([]change, error) {
 	type key struct {
 		employee int32
 		id       int64
 	}
-	was := make(map[key]*encoding.Entry, len(before.Entries[k]))
+	was := make(map[key]*window.Entry, len(before.Entries[k]))
 	for i := range before.Entries[k] {
 		e := &before.Entries[k][i]
 		was[key{e.Employee, e.ID}] = e
 	}
 	var out []change
 	var starts []int64
-	add := func(b, a *encoding.Entry) (err error) {
+	add := func(b, a *window.Entry) (err error) {
 		e := cmp.Or(a, b)
 		c := change{employee: e.Employee}
 		if b != nil {
@@ -169,7 +170,7 @@ func changes(before, after *encoding.Window, k encoding.Kind) ([]change, error) 
 // isUnchanged reports whether an entry shows the same as its earlier state b, which is nil if it
 // did not exist. Versions are ignored: the version of a generated entry grows whenever its pattern
 // is applied again.
-func isUnchanged(before *encoding.Window, b *encoding.Entry, after *encoding.Window, e *encoding.Entry) (bool, error) {
+func isUnchanged(before *window.Window, b *window.Entry, after *window.Window, e *window.Entry) (bool, error) {
 	if b == nil {
 		return false, nil
 	}
@@ -184,11 +185,11 @@ func isUnchanged(before *encoding.Window, b *encoding.Entry, after *encoding.Win
 }
 
 // changedLocks returns the differences of the locked days of a person, or nil.
-func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulingv1.ChangedDayLocks {
+func changedLocks(p *window.Person, before, after *window.Window) *schedulingv1.ChangedDayLocks {
 	now, was := employeeLocks(p.ID, after), employeeLocks(p.ID, before)
 	out := &schedulingv1.ChangedDayLocks{}
 	for _, l := range now {
-		at := slices.IndexFunc(was, func(b encoding.Lock) bool { return b.ID == l.ID })
+		at := slices.IndexFunc(was, func(b window.Lock) bool { return b.ID == l.ID })
 		switch {
 		case at < 0:
 			out.Create = append(out.Create, &schedulingv1.ChangedDayLock{After: lockMessage(l)})
@@ -197,7 +198,7 @@ func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulin
 		}
 	}
 	for _, b := range was {
-		if !slices.ContainsFunc(now, func(l encoding.Lock) bool { return b.ID == l.ID }) {
+		if !slices.ContainsFunc(now, func(l window.Lock) bool { return b.ID == l.ID }) {
 			out.Delete = append(out.Delete, &schedulingv1.ChangedDayLock{Before: lockMessage(b)})
 		}
 	}
@@ -209,9 +210,9 @@ func changedLocks(p *encoding.Person, before, after *encoding.Window) *schedulin
 
 // employeeLocks returns the locks of an employee that touch the days. All locks are in the order of
 // employees.
-func employeeLocks(employeeID int64, w *encoding.Window) []encoding.Lock {
-	at, _ := slices.BinarySearchFunc(w.Locks, employeeID, func(l encoding.Lock, id int64) int { return cmp.Compare(l.EmployeeID, id) })
-	var out []encoding.Lock
+func employeeLocks(employeeID int64, w *window.Window) []window.Lock {
+	at, _ := slices.BinarySearchFunc(w.Locks, employeeID, func(l window.Lock, id int64) int { return cmp.Compare(l.EmployeeID, id) })
+	var out []window.Lock
 	for ; at < len(w.Locks) && w.Locks[at].EmployeeID == employeeID; at++ {
 		if w.Locks[at].Days.Overlaps(w.Days) {
 			out = append(out, w.Locks[at])
@@ -221,7 +222,7 @@ func employeeLocks(employeeID int64, w *encoding.Window) []encoding.Lock {
 }
 
 // lockMessage returns a lock as in schedules, but without its employee.
-func lockMessage(l encoding.Lock) *schedulingv1.DayLock {
+func lockMessage(l window.Lock) *schedulingv1.DayLock {
 	return &schedulingv1.DayLock{
 		Id: proto.Int64(l.ID), StartDateTime: l.Days.From.At(0).String(), EndDateTime: l.Days.To.At(0).String(),
 		Generated: proto.Bool(false), Posted: proto.Bool(false), Deleted: proto.Bool(false), Version: proto.Int64(1),

@@ -9,9 +9,9 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // Directory finds the requested employees that the caller may see, like [projection.Resolver].
@@ -62,7 +62,7 @@ func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv
 	if err != nil {
 		return nil, err
 	}
-	persons := encoding.NewPersons(employees, query.Days)
+	persons := window.NewPersons(employees, query.Days)
 	before, err := h.deps.Reader.ReadAt(ctx, tenantID, &query.Query, persons, query.From)
 	if err != nil {
 		return nil, err

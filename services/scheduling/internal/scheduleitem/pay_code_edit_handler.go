@@ -9,8 +9,8 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
@@ -37,7 +37,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
 			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
 		},
-		Shown: bodyWithJob(encoding.KindPayCodeEdit),
+		Shown: bodyWithJob(window.KindPayCodeEdit),
 	}}
 }
 

@@ -11,8 +11,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
@@ -43,16 +43,16 @@ func NewShifts(deps Deps) *Shifts {
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
 			return g.Shift(employee.Zone, employee.JobOn(g.Day))
 		},
-		Shown: bodyWithJob(encoding.KindShift),
+		Shown: bodyWithJob(window.KindShift),
 	}}
 }
 
 // bodyWithJob returns a function that fills the employee's primary job on the day into a stored
 // body.
-func bodyWithJob(k encoding.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
+func bodyWithJob(k window.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
 	return func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
 		if path := employee.JobOn(day); path != "" {
-			return encoding.BodyWithJob(body, k, encoding.NewJob(path))
+			return window.BodyWithJob(body, k, window.NewJob(path))
 		}
 		return body, nil
 	}

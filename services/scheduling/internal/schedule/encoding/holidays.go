@@ -1,18 +1,6 @@
 package encoding
 
-import (
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/rotaloom/rotaloom/pkg/civil"
-)
-
-// Holiday is a holiday that touches the window. It is the same for all employees.
-type Holiday struct {
-	Start string
-	Days  civil.Range
-	// Fields are the encoded fields of a ScheduledHoliday without the employee.
-	Fields []byte
-}
+import "google.golang.org/protobuf/encoding/protowire"
 
 // holidaySize returns the length of the result of scheduledHolidays.
 func (w *writer) holidaySize() int {

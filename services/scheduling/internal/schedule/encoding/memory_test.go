@@ -17,14 +17,15 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // A response that leaves in parts is never whole in memory, also when every employee has
 // a job of their own. What is held at a time is measured, so the test runs alone.
 func TestALargeResponseIsNotHeld(t *testing.T) {
 	const employees, days = 1000, 28
-	window := jobsOfTheirOwn(t, employees, days)
-	q := &request.Query{Selected: request.SelectShifts, Days: window.Days}
+	held := jobsOfTheirOwn(t, employees, days)
+	q := &request.Query{Selected: request.SelectShifts, Days: held.Days}
 	live := func() int {
 		var m runtime.MemStats
 		runtime.GC()
@@ -39,12 +40,12 @@ func TestALargeResponseIsNotHeld(t *testing.T) {
 		}
 		return fields[:0], nil
 	})
-	rest, err := Encode(ctx, q, window)
+	rest, err := Encode(ctx, q, held)
 	require.NoError(t, err)
 	sent += len(rest)
 	require.Greater(t, sent, 8<<20)
 	assert.Less(t, most, 2<<20, "bytes held while %d were sent", sent)
-	runtime.KeepAlive(window)
+	runtime.KeepAlive(held)
 
 	whole, err := Encode(t.Context(), q, jobsOfTheirOwn(t, employees, days))
 	require.NoError(t, err)
@@ -59,7 +60,7 @@ func jobOf(employee int) string { return fmt.Sprintf("Acme/Site %d/Packer", empl
 
 // jobsOfTheirOwn returns a window of so many employees, each with another job, who work
 // every day.
-func jobsOfTheirOwn(t *testing.T, employees, days int) *Window {
+func jobsOfTheirOwn(t *testing.T, employees, days int) *window.Window {
 	t.Helper()
 	pattern := &schedulingv1.SchedulePattern{DayCount: proto.Int32(7)}
 	for day := range int32(7) {
@@ -71,12 +72,12 @@ func jobsOfTheirOwn(t *testing.T, employees, days int) *Window {
 			}},
 		}})
 	}
-	compiled, err := Compile(pattern, false)
+	compiled, err := window.Compile(pattern, false)
 	require.NoError(t, err)
-	relation, err := Relation{AssignmentID: 1}.Field()
+	relation, err := window.Relation{AssignmentID: 1}.Field()
 	require.NoError(t, err)
 	first := civil.Of(2026, 3, 2)
-	w := &Window{Days: civil.Range{From: first, To: first.AddDays(days)}, Relations: [][]byte{relation}}
+	w := &window.Window{Days: civil.Range{From: first, To: first.AddDays(days)}, Relations: [][]byte{relation}}
 	zone, err := new(civil.Zones).Get("Europe/Berlin")
 	require.NoError(t, err)
 	var list []projection.Employee
@@ -86,13 +87,13 @@ func jobsOfTheirOwn(t *testing.T, employees, days int) *Window {
 			Jobs: []projection.Job{{Days: w.Days, Path: jobOf(i)}},
 		})
 	}
-	w.Persons = NewPersons(list, w.Days)
+	w.Persons = window.NewPersons(list, w.Days)
 	for i := range w.Persons {
 		run := rotation.Run{Days: w.Days}
 		for day, found := range compiled.Cycle.Entries(run, w.Days) {
 			id, err := entryid.Encode(entryid.Entry{Series: int64(i + 1), Day: day})
 			require.NoError(t, err)
-			w.Entries[KindShift] = append(w.Entries[KindShift], Entry{
+			w.Entries[window.KindShift] = append(w.Entries[window.KindShift], window.Entry{
 				Template: &compiled.Templates[found.Template], Job: w.Persons[i].JobOn(day), ID: id, Version: 1,
 				Start: int64(day) * civil.SecondsPerDay, Employee: int32(i), Day: day,
 			})

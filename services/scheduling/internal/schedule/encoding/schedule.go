@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // maxResponseBytes limits the size of a response, to the size that a service may return. Larger
@@ -23,23 +24,23 @@ var maxResponseBytes = client.DefaultSizes().MaxResponse
 // Encode writes the window as the fields of a Schedule. Each selected part has a list, even if it
 // is empty. If the caller accepts parts, Encode sends the beginning of long lists ahead and returns
 // the rest.
-func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
-	w := &writer{Window: b, dates: newDateTexts(b.Days), jobs: jobTemplates{templates: map[jobKey]*Template{}}}
+func Encode(ctx context.Context, q *request.Query, b *window.Window) ([]byte, error) {
+	w := &writer{MessageWriter: window.NewMessageWriter(b)}
 	lists := []struct {
 		part    request.Selection
 		field   protowire.Number
-		entries []Entry
+		entries []window.Entry
 		other   []byte // the encoded items of a list without entries
 	}{
-		{part: request.SelectShifts, field: fieldShifts, entries: b.Entries[KindShift]},
+		{part: request.SelectShifts, field: fieldShifts, entries: b.Entries[window.KindShift]},
 		{part: request.SelectOpenShifts, field: fieldOpenShifts, entries: b.Open},
 		{part: request.SelectOpenSummary, field: fieldOpenSummary},
-		{part: request.SelectPayCodeEdits, field: fieldPayCodeEdits, entries: b.Entries[KindPayCodeEdit]},
-		{part: request.SelectLeaveEdits, field: fieldLeaveEdits, entries: b.Entries[KindLeaveEdit]},
-		{part: request.SelectAvailabilities, field: fieldAvailabilities, entries: b.Entries[KindAvailability]},
+		{part: request.SelectPayCodeEdits, field: fieldPayCodeEdits, entries: b.Entries[window.KindPayCodeEdit]},
+		{part: request.SelectLeaveEdits, field: fieldLeaveEdits, entries: b.Entries[window.KindLeaveEdit]},
+		{part: request.SelectAvailabilities, field: fieldAvailabilities, entries: b.Entries[window.KindAvailability]},
 		{part: request.SelectHolidays, field: fieldHolidays},
 		{part: request.SelectDayLocks, field: fieldDayLocks},
-		{part: request.SelectTags, field: fieldTags, entries: b.Entries[KindTag]},
+		{part: request.SelectTags, field: fieldTags, entries: b.Entries[window.KindTag]},
 		{part: request.SelectDays, field: fieldDays},
 		{part: request.SelectEmployees, field: fieldEmployees},
 		{part: request.SelectJobs, field: fieldJobs},
@@ -68,7 +69,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 			l.other = w.ExpandedJobs
 		default:
 			sortEntries(l.entries, q.Orders, b.Persons)
-			if err := w.prepare(l.entries); err != nil {
+			if err := w.Prepare(l.entries); err != nil {
 				return nil, err
 			}
 		}
@@ -80,7 +81,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 	if parts.Requested(ctx) {
 		w.send = func(fields []byte) ([]byte, error) { return parts.Send(ctx, fields) }
 	} else {
-		w.out = make([]byte, 0, total)
+		w.Out = make([]byte, 0, total)
 	}
 	for i := range lists {
 		l := &lists[i]
@@ -91,7 +92,7 @@ func Encode(ctx context.Context, q *request.Query, b *Window) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return w.out, nil
+	return w.Out, nil
 }
 
 // CheckSize rejects a response that exceeds the limit.
@@ -117,7 +118,7 @@ func (w *writer) openSummary() []byte {
 	counts := make([]count, 0, len(w.Open))
 	for i := range w.Open {
 		e := &w.Open[i]
-		counts = append(counts, count{day: e.Day, job: nestedValue(e.Template.sections[2].text, jobPaths[KindShift]...)})
+		counts = append(counts, count{day: e.Day, job: e.Template.FirstJob()})
 	}
 	slices.SortFunc(counts, func(a, b count) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.job, b.job))
@@ -176,11 +177,11 @@ const (
 func (w *writer) scheduleDays() []byte {
 	days := w.Days.Days()
 	has := make([]uint8, len(w.Persons)*days)
-	mark := func(entries []Entry, flag uint8) {
+	mark := func(entries []window.Entry, flag uint8) {
 		for i := range entries {
 			e := &entries[i]
 			last := e.Day
-			if e.Template.Kind == KindPayCodeEdit {
+			if e.Template.Kind == window.KindPayCodeEdit {
 				last = e.Day.AddDays(int(e.Template.End-1) / civil.SecondsPerDay)
 			}
 			for day := max(e.Day, w.Days.From); day <= min(last, w.Days.To-1); day++ {
@@ -188,20 +189,21 @@ func (w *writer) scheduleDays() []byte {
 			}
 		}
 	}
-	mark(w.Entries[KindShift], hasShift)
-	mark(w.Entries[KindPayCodeEdit], hasPayCodeEdit)
+	mark(w.Entries[window.KindShift], hasShift)
+	mark(w.Entries[window.KindPayCodeEdit], hasPayCodeEdit)
 	size := 0
 	for i := range w.Persons {
 		size += days * (1 + protowire.SizeBytes(scheduleDaySize(&w.Persons[i])))
 	}
 	out := make([]byte, 0, size)
 	order, holidays := requestOrder(w.Persons), w.isHoliday()
+	text := make([]byte, 0, dateLen)
 	for day := range days {
 		holiday := uint64(0)
 		if holidays[day] {
 			holiday = 1
 		}
-		text := w.dates.format(w.Days.From.AddDays(day))
+		text = w.Days.From.AddDays(day).Append(text[:0])
 		for _, i := range order {
 			p := &w.Persons[i]
 			flags := has[int(i)*days+day]
@@ -218,7 +220,10 @@ func (w *writer) scheduleDays() []byte {
 	return out
 }
 
-func scheduleDaySize(p *Person) int { return 1 + len(p.Ref) + 1 + 1 + dateLen + 3*2 }
+// dateLen is the length of a date, for all years that schedules support.
+const dateLen = len("2006-01-02")
+
+func scheduleDaySize(p *window.Person) int { return 1 + len(p.Ref) + 1 + 1 + dateLen + 3*2 }
 
 func (w *writer) employees() []byte {
 	size := 0

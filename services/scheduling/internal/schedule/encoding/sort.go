@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // defaultOrder is the order of requests that name none.
 var defaultOrder = []request.Order{request.ByRequest, request.ByStart}
 
 // sortEntries sorts entries by the orders, then by employee, start and id.
-func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
+func sortEntries(entries []window.Entry, orders []request.Order, persons []window.Person) {
 	if len(orders) == 0 {
 		orders = defaultOrder
 		gather(entries, persons)
 	}
-	compare := func(a, b Entry) int {
+	compare := func(a, b window.Entry) int {
 		for _, o := range orders {
 			if c := compareBy(o, &a, &b, persons); c != 0 {
 				return c
@@ -32,8 +33,8 @@ func sortEntries(entries []Entry, orders []request.Order, persons []Person) {
 
 // gather groups the entries of each person in the order of the request, and keeps their order
 // within a person. Entries arrive by person and day, so that mostly no other sorting is needed.
-func gather(entries []Entry, persons []Person) {
-	byRequest := func(a, b Entry) int { return compareBy(request.ByRequest, &a, &b, persons) }
+func gather(entries []window.Entry, persons []window.Person) {
+	byRequest := func(a, b window.Entry) int { return compareBy(request.ByRequest, &a, &b, persons) }
 	if slices.IsSortedFunc(entries, byRequest) {
 		return
 	}
@@ -53,7 +54,7 @@ func gather(entries []Entry, persons []Person) {
 	}
 }
 
-func compareBy(o request.Order, a, b *Entry, persons []Person) int {
+func compareBy(o request.Order, a, b *window.Entry, persons []window.Person) int {
 	switch o {
 	case request.ByEmployee:
 		return cmp.Compare(a.Employee, b.Employee)
@@ -61,12 +62,22 @@ func compareBy(o request.Order, a, b *Entry, persons []Person) int {
 		if a.Employee == b.Employee {
 			return 0 // Open shifts have no employee.
 		}
-		return cmp.Compare(persons[a.Employee].requestIndex, persons[b.Employee].requestIndex)
+		return cmp.Compare(persons[a.Employee].RequestIndex, persons[b.Employee].RequestIndex)
 	case request.ByStart:
 		return cmp.Compare(a.Start, b.Start)
 	case request.ByEnd:
 		return cmp.Compare(a.End(), b.End())
 	default:
-		return strings.Compare(a.location(), b.location())
+		return strings.Compare(a.Location(), b.Location())
 	}
+}
+
+// requestOrder returns the indexes of persons in the order of the request.
+func requestOrder(persons []window.Person) []int32 {
+	order := make([]int32, len(persons))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(persons[a].RequestIndex, persons[b].RequestIndex) })
+	return order
 }

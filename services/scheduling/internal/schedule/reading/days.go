@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // Days holds the shifts and pay code edits of one employee on a range of days.
@@ -56,9 +56,9 @@ type DayEdit struct {
 // daysRows holds the stored rows that Days are built from.
 type daysRows struct {
 	query    *request.Query
-	persons  []encoding.Person
+	persons  []window.Person
 	stored   Rows
-	patterns []*encoding.Pattern
+	patterns []*window.Pattern
 }
 
 // ReadDays returns the shifts and pay code edits of the employees by employee id. It omits
@@ -118,7 +118,7 @@ func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days
 	if rows.persons, err = r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
 		return nil, err
 	}
-	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, encoding.PersonIDs(rows.persons), false); err != nil {
+	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, window.PersonIDs(rows.persons), false); err != nil {
 		return nil, err
 	}
 	rows.patterns, err = r.spanPatterns(ctx, tenantID, rows.stored.spans, false)
@@ -128,11 +128,11 @@ func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days
 // expandDays expands the selected kinds of entries into a day builder, and returns the shifts before
 // deductions of leave. whole turns deductions off. shiftDays limits the shifts to certain days of
 // each person; nil means all days. expandDays adds to out; nil starts a new map.
-func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []encoding.Entry, error) {
+func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays []map[civil.Date]bool, out map[int64]*Days) (*dayBuilder, []window.Entry, error) {
 	q := *d.query
 	q.Selected = selected
 	e := newExpansion(&q, d.persons)
-	var uncut []encoding.Entry
+	var uncut []window.Entry
 	e.uncut, e.shiftDays, e.whole = &uncut, shiftDays, whole
 	if err := e.add(d.stored, d.patterns); err != nil {
 		return nil, nil, err
@@ -141,8 +141,8 @@ func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays 
 		out = make(map[int64]*Days, len(d.persons))
 	}
 	b := &dayBuilder{
-		summaryBuilder: summaryBuilder{Window: e.Window, shapes: map[*encoding.Template]*shape{}},
-		out:            out, edits: map[*encoding.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
+		summaryBuilder: summaryBuilder{Window: e.Window, shapes: map[*window.Template]*shape{}},
+		out:            out, edits: map[*window.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
 	}
 	for i := range d.stored.items {
 		if item := &d.stored.items[i]; item.covers {
@@ -156,12 +156,12 @@ func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays 
 type dayBuilder struct {
 	summaryBuilder
 	out   map[int64]*Days
-	edits map[*encoding.Template]*schedulingv1.PayCodeEdit
+	edits map[*window.Template]*schedulingv1.PayCodeEdit
 	// covers has the ids of the pay code edits that replace shifts.
 	covers map[int64]bool
 }
 
-func (b *dayBuilder) employeeDays(e *encoding.Entry) *Days {
+func (b *dayBuilder) employeeDays(e *window.Entry) *Days {
 	id := b.Persons[e.Employee].ID
 	if b.out[id] == nil {
 		b.out[id] = &Days{}
@@ -170,10 +170,10 @@ func (b *dayBuilder) employeeDays(e *encoding.Entry) *Days {
 }
 
 // shifts adds the shifts. uncut has them before deductions of leave and time off.
-func (b *dayBuilder) addShifts(uncut []encoding.Entry) error {
-	left := make(map[int64]*encoding.Entry, len(uncut))
-	for i := range b.Entries[encoding.KindShift] {
-		left[b.Entries[encoding.KindShift][i].ID] = &b.Entries[encoding.KindShift][i]
+func (b *dayBuilder) addShifts(uncut []window.Entry) error {
+	left := make(map[int64]*window.Entry, len(uncut))
+	for i := range b.Entries[window.KindShift] {
+		left[b.Entries[window.KindShift][i].ID] = &b.Entries[window.KindShift][i]
 	}
 	for i := range uncut {
 		e := &uncut[i]
@@ -194,7 +194,7 @@ func (b *dayBuilder) addShifts(uncut []encoding.Entry) error {
 
 // shiftWork returns the work of a shift. left is the shift after deductions; nil means that nothing is
 // left.
-func (b *dayBuilder) shiftWork(e, left *encoding.Entry) ([]DayWork, error) {
+func (b *dayBuilder) shiftWork(e, left *window.Entry) ([]DayWork, error) {
 	s, err := b.templateShape(e)
 	if err != nil {
 		return nil, err
@@ -243,8 +243,8 @@ func (b *dayBuilder) shiftWork(e, left *encoding.Entry) ([]DayWork, error) {
 }
 
 func (b *dayBuilder) addPayCodeEdits() error {
-	for i := range b.Entries[encoding.KindPayCodeEdit] {
-		e := &b.Entries[encoding.KindPayCodeEdit][i]
+	for i := range b.Entries[window.KindPayCodeEdit] {
+		e := &b.Entries[window.KindPayCodeEdit][i]
 		edit := b.edits[e.Template]
 		if edit == nil {
 			edit = &schedulingv1.PayCodeEdit{}

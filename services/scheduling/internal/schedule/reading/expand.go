@@ -8,18 +8,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // expansion collects the entries of a window.
 type expansion struct {
-	*encoding.Window
+	*window.Window
 	query     *request.Query
-	needed    [encoding.Kinds]bool
-	relatedTo map[encoding.Relation]int32
+	needed    [window.Kinds]bool
+	relatedTo map[window.Relation]int32
 	// uncut receives the shifts as they are before deductions of leave; nil discards them.
-	uncut *[]encoding.Entry
+	uncut *[]window.Entry
 	// shiftDays limits shifts to these days of each person; nil means all days.
 	shiftDays []map[civil.Date]bool
 	// whole turns off the deductions of leave and time off.
@@ -27,37 +27,37 @@ type expansion struct {
 }
 
 // skips reports whether the request needs no entries of a kind on this day of a person.
-func (e *expansion) skips(k encoding.Kind, employee int32, day civil.Date) bool {
-	return !e.needed[k] || k == encoding.KindShift && (e.query.ExcludeOvernight && day < e.Days.From || e.shiftDays != nil && !e.shiftDays[employee][day])
+func (e *expansion) skips(k window.Kind, employee int32, day civil.Date) bool {
+	return !e.needed[k] || k == window.KindShift && (e.query.ExcludeOvernight && day < e.Days.From || e.shiftDays != nil && !e.shiftDays[employee][day])
 }
 
 // expand builds the window of the rows. Rows and persons ascend by employee; patterns[i] belongs to
 // the span i.
-func expand(q *request.Query, persons []encoding.Person, rows Rows, patterns []*encoding.Pattern) (*encoding.Window, error) {
+func expand(q *request.Query, persons []window.Person, rows Rows, patterns []*window.Pattern) (*window.Window, error) {
 	e := newExpansion(q, persons)
 	return e.Window, e.add(rows, patterns)
 }
 
-func newExpansion(q *request.Query, persons []encoding.Person) *expansion {
+func newExpansion(q *request.Query, persons []window.Person) *expansion {
 	e := &expansion{
-		Window: &encoding.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[encoding.Relation]int32{},
+		Window: &window.Window{Days: q.Days, Persons: persons}, query: q, relatedTo: map[window.Relation]int32{},
 	}
-	for k := range encoding.Kinds {
+	for k := range window.Kinds {
 		e.needed[k] = needsKind(q, k)
 	}
 	return e
 }
 
 // add adds the entries of all rows.
-func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
+func (e *expansion) add(rows Rows, patterns []*window.Pattern) error {
 	e.reserve(rows.spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
 	for i := range e.Persons {
 		id := e.Persons[i].ID
 		hidden := employeeRows(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
-		locks := employeeRows(rows.locks, &lockAt, func(l *encoding.Lock) int64 { return l.EmployeeID }, id)
+		locks := employeeRows(rows.locks, &lockAt, func(l *window.Lock) int64 { return l.EmployeeID }, id)
 		spans := employeeRows(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
-		first := len(e.Entries[encoding.KindShift])
+		first := len(e.Entries[window.KindShift])
 		for k := range spans {
 			if err := e.addSpan(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
 				return err
@@ -68,7 +68,7 @@ func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 			return err
 		}
 		if e.uncut != nil {
-			*e.uncut = append(*e.uncut, e.Entries[encoding.KindShift][first:]...)
+			*e.uncut = append(*e.uncut, e.Entries[window.KindShift][first:]...)
 		}
 		if e.whole {
 			continue
@@ -88,12 +88,12 @@ func (e *expansion) add(rows Rows, patterns []*encoding.Pattern) error {
 
 // reserve allocates room for the entries of spans, so that the lists are not copied while they
 // grow.
-func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
-	var room [encoding.Kinds]int
+func (e *expansion) reserve(spans []spanRow, patterns []*window.Pattern) {
+	var room [window.Kinds]int
 	for i := range spans {
 		days, cycle := spans[i].days.Intersect(e.Days).Days(), patterns[i].Cycle
 		for k, perCycle := range patterns[i].PerCycle {
-			if e.needed[k] && (k != int(encoding.KindShift) || e.shiftDays == nil) {
+			if e.needed[k] && (k != int(window.KindShift) || e.shiftDays == nil) {
 				// Reserve a few more than the average: the days of the window may be the busy ones
 				// of the cycle.
 				room[k] += days*perCycle/int(cycle.DayCount()) + 2
@@ -101,7 +101,7 @@ func (e *expansion) reserve(spans []spanRow, patterns []*encoding.Pattern) {
 		}
 	}
 	for k := range room {
-		e.Entries[k] = make([]encoding.Entry, 0, room[k])
+		e.Entries[k] = make([]window.Entry, 0, room[k])
 	}
 }
 
@@ -118,14 +118,14 @@ func employeeRows[R any](list []R, at *int, employee func(*R) int64, id int64) [
 }
 
 // addSpan adds the entries of a span that touch the window.
-func (e *expansion) addSpan(s *spanRow, pattern *encoding.Pattern, employee int32, hidden []hiddenRow, locks []encoding.Lock) error {
+func (e *expansion) addSpan(s *spanRow, pattern *window.Pattern, employee int32, hidden []hiddenRow, locks []window.Lock) error {
 	relations, err := e.relationIndex(s, pattern.Name)
 	if err != nil {
 		return err
 	}
 	run := rotation.Run{Days: s.days, Position: s.position}
 	for day, found := range pattern.Cycle.Entries(run, e.Days) {
-		k := encoding.Kind(found.Kind - rotation.Shift)
+		k := window.Kind(found.Kind - rotation.Shift)
 		if e.skips(k, employee, day) {
 			continue
 		}
@@ -136,7 +136,7 @@ func (e *expansion) addSpan(s *spanRow, pattern *encoding.Pattern, employee int3
 		if err != nil {
 			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
 		}
-		e.Entries[k] = append(e.Entries[k], encoding.Entry{
+		e.Entries[k] = append(e.Entries[k], window.Entry{
 			Template: &pattern.Templates[found.Template], Job: e.Persons[employee].JobOn(day), ID: id, Version: s.propagationID,
 			Start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
 			Employee: employee, Relations: relations, Day: day, Locked: isLocked(locks, day),
@@ -158,7 +158,7 @@ func isHidden(hidden []hiddenRow, day civil.Date, lane, ordinal uint8) bool {
 	return false
 }
 
-func isLocked(locks []encoding.Lock, day civil.Date) bool {
+func isLocked(locks []window.Lock, day civil.Date) bool {
 	for i := range locks {
 		if locks[i].Days.Contains(day) {
 			return true
@@ -169,7 +169,7 @@ func isLocked(locks []encoding.Lock, day civil.Date) bool {
 
 // relationIndex returns the index of the relations that the entries of a span share.
 func (e *expansion) relationIndex(s *spanRow, pattern string) (int32, error) {
-	key := encoding.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited, Pattern: pattern}
+	key := window.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited, Pattern: pattern}
 	if index, ok := e.relatedTo[key]; ok {
 		return index, nil
 	}

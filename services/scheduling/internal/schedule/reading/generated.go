@@ -11,7 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // Generated is an entry that a pattern generates and that no item replaces.
@@ -27,9 +27,9 @@ type Generated struct {
 	Origin hiddenentry.Entered
 	Slot   hiddenentry.Slot
 
-	kind     encoding.Kind
-	template *encoding.Template
-	relation encoding.Relation
+	kind     window.Kind
+	template *window.Template
+	relation window.Relation
 }
 
 // readSlotsSQL finds the span that may generate each entry. If the series of two spans are close,
@@ -118,7 +118,7 @@ func readSlots(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) 
 }
 
 // generate returns the entry of the slot, or nil if the pattern has no entry there.
-func (s *slot) generate(pattern *encoding.Pattern) *Generated {
+func (s *slot) generate(pattern *window.Pattern) *Generated {
 	position := pattern.Cycle.Position(s.span.days.From, s.span.position, s.at.Day)
 	day, ordinal := pattern.Cycle.Day(position), s.at.Series-s.span.series
 	if ordinal >= int64(len(day)) {
@@ -132,18 +132,18 @@ func (s *slot) generate(pattern *encoding.Pattern) *Generated {
 			PatternID: s.span.patternID, CycleDay: position, Ordinal: uint8(ordinal),
 		},
 		Slot: hiddenentry.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
-		kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.span.assignmentID, Inherited: s.span.inherited, Pattern: pattern.Name},
+		kind: t.Kind, template: t, relation: window.Relation{AssignmentID: s.span.assignmentID, Inherited: s.span.inherited, Pattern: pattern.Name},
 	}
 }
 
 // IsShift reports whether the entry is a shift.
-func (g *Generated) IsShift() bool { return g.kind == encoding.KindShift }
+func (g *Generated) IsShift() bool { return g.kind == window.KindShift }
 
 // IsPayCodeEdit reports whether the entry is a pay code edit.
-func (g *Generated) IsPayCodeEdit() bool { return g.kind == encoding.KindPayCodeEdit }
+func (g *Generated) IsPayCodeEdit() bool { return g.kind == window.KindPayCodeEdit }
 
 // IsTag reports whether the entry is a schedule tag.
-func (g *Generated) IsTag() bool { return g.kind == encoding.KindTag }
+func (g *Generated) IsTag() bool { return g.kind == window.KindTag }
 
 // Shift returns the shift without its employee. Wall-clock times are in the zone. job is the path
 // of the employee's primary job on the day, or "".
@@ -178,7 +178,7 @@ func (g *Generated) withJob(path string) (*Generated, error) {
 	}
 	shown := *g
 	var err error
-	shown.template, err = g.template.WithJob(encoding.NewJob(path))
+	shown.template, err = g.template.WithJob(window.NewJob(path))
 	return &shown, err
 }
 
@@ -199,8 +199,8 @@ func (g *Generated) decode(zone *civil.Zone, into proto.Message) error {
 		return err
 	}
 	days := civil.Range{From: g.Day, To: g.Day + 1}
-	b := &encoding.Window{Persons: []encoding.Person{{Ref: emptyMessage, Zone: encoding.ClockChanges(zone, days)}}, Relations: [][]byte{relations}}
-	message, err := b.Message(&encoding.Entry{Template: g.template, ID: g.ID, Version: g.Version, Day: g.Day, Locked: g.Locked})
+	b := &window.Window{Persons: []window.Person{{Ref: emptyMessage, Zone: window.ClockChanges(zone, days)}}, Relations: [][]byte{relations}}
+	message, err := b.Message(&window.Entry{Template: g.template, ID: g.ID, Version: g.Version, Day: g.Day, Locked: g.Locked})
 	if err != nil {
 		return err
 	}

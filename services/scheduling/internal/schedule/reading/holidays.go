@@ -13,7 +13,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // holidayRow is a row of holiday_date that touches the window.
@@ -25,9 +25,9 @@ type holidayRow struct {
 
 // decodeHolidays decodes holiday rows, names them in the caller's language, and sorts them by
 // start.
-func decodeHolidays(ctx context.Context, list []holidayRow) ([]encoding.Holiday, error) {
+func decodeHolidays(ctx context.Context, list []holidayRow) ([]window.Holiday, error) {
 	preferences, language := acceptlanguage.From(ctx), ""
-	out := make([]encoding.Holiday, 0, len(list))
+	out := make([]window.Holiday, 0, len(list))
 	for _, r := range list {
 		var stored commonsv1.HolidayChanged
 		if err := proto.Unmarshal(r.body, &stored); err != nil {
@@ -52,8 +52,8 @@ func decodeHolidays(ctx context.Context, list []holidayRow) ([]encoding.Holiday,
 		if err != nil {
 			return nil, fmt.Errorf("schedule: encode holiday %d: %w", r.id, err)
 		}
-		out = append(out, encoding.Holiday{Start: date.GetStartDateTime(), Days: r.days, Fields: fields})
+		out = append(out, window.Holiday{Start: date.GetStartDateTime(), Days: r.days, Fields: fields})
 	}
-	slices.SortStableFunc(out, func(a, b encoding.Holiday) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(out, func(a, b window.Holiday) int { return cmp.Compare(a.Start, b.Start) })
 	return out, acceptlanguage.SetContentLanguage(ctx, language)
 }

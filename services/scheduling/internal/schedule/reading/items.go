@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // addItems adds the entered items of an employee. The statement that read the rows selected items
 // that touch the window.
-func (e *expansion) addItems(rows []itemRow, employee int32, locks []encoding.Lock) error {
+func (e *expansion) addItems(rows []itemRow, employee int32, locks []window.Lock) error {
 	for i := range rows {
 		row := &rows[i]
 		k := row.kind
@@ -34,7 +34,7 @@ func (e *expansion) addOpenShifts(rows []itemRow) error {
 		if e.query.ExcludeOvernight && rows[i].day < e.Days.From {
 			continue
 		}
-		added, err := e.newEntry(&rows[i], encoding.KindShift, nil)
+		added, err := e.newEntry(&rows[i], window.KindShift, nil)
 		if err != nil {
 			return err
 		}
@@ -45,25 +45,25 @@ func (e *expansion) addOpenShifts(rows []itemRow) error {
 }
 
 // newEntry returns the entry of a stored row. job is the employee's primary job on the day, or nil.
-func (e *expansion) newEntry(row *itemRow, k encoding.Kind, job *encoding.Job) (encoding.Entry, error) {
+func (e *expansion) newEntry(row *itemRow, k window.Kind, job *window.Job) (window.Entry, error) {
 	body := row.body
 	if job != nil {
 		var err error
-		if body, err = encoding.BodyWithJob(body, k, job); err != nil {
-			return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		if body, err = window.BodyWithJob(body, k, job); err != nil {
+			return window.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
 		}
 	}
-	if k == encoding.KindShift && e.query.ExcludeBreaks {
+	if k == window.KindShift && e.query.ExcludeBreaks {
 		var err error
-		if body, err = encoding.BodyWithoutBreaks(body); err != nil {
-			return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		if body, err = window.BodyWithoutBreaks(body); err != nil {
+			return window.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
 		}
 	}
-	t, err := encoding.StoredTemplate(body, k, row.day)
+	t, err := window.StoredTemplate(body, k, row.day)
 	if err != nil {
-		return encoding.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		return window.Entry{}, fmt.Errorf("schedule: item %d: %w", row.id, err)
 	}
-	return encoding.Entry{
+	return window.Entry{
 		Template: t, ID: row.id, Version: row.version, Day: row.day, Relations: -1,
 		Start: int64(row.day)*civil.SecondsPerDay + int64(t.Start),
 	}, nil

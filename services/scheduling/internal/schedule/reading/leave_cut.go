@@ -9,34 +9,34 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // addLeave adds the leave edits of an employee, and deducts leave from the employee's shifts, which
 // begin at index first (docs/decisions, 28). Shifts on locked days are cut by the leave that was
 // recorded when the days were locked.
-func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []encoding.Lock) error {
+func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []window.Lock) error {
 	if len(rows) == 0 && len(locked) == 0 {
 		return nil
 	}
 	for i := range rows {
 		row := &rows[i]
-		if !e.needed[encoding.KindLeaveEdit] || row.last < e.Days.From || row.day >= e.Days.To {
+		if !e.needed[window.KindLeaveEdit] || row.last < e.Days.From || row.day >= e.Days.To {
 			continue
 		}
-		added, err := e.newEntry(&row.itemRow, encoding.KindLeaveEdit, nil)
+		added, err := e.newEntry(&row.itemRow, window.KindLeaveEdit, nil)
 		if err != nil {
 			return err
 		}
 		added.Employee, added.Locked = employee, isLocked(locks, row.day)
-		e.Entries[encoding.KindLeaveEdit] = append(e.Entries[encoding.KindLeaveEdit], added)
+		e.Entries[window.KindLeaveEdit] = append(e.Entries[window.KindLeaveEdit], added)
 	}
-	shifts := e.Entries[encoding.KindShift][first:]
+	shifts := e.Entries[window.KindShift][first:]
 	if len(shifts) == 0 {
 		return nil
 	}
-	var remaining []encoding.Entry
+	var remaining []window.Entry
 	for _, part := range groupShifts(shifts, rows, locked, locks) {
 		left, err := e.deductLeave(part.shifts, part.leave)
 		if err != nil {
@@ -44,18 +44,18 @@ func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int
 		}
 		remaining = append(remaining, left...)
 	}
-	e.Entries[encoding.KindShift] = append(e.Entries[encoding.KindShift][:first], remaining...)
+	e.Entries[window.KindShift] = append(e.Entries[window.KindShift][:first], remaining...)
 	return nil
 }
 
 // part is a group of shifts with the leave that may cover them.
 type part struct {
-	shifts []encoding.Entry
+	shifts []window.Entry
 	leave  []leaveRow
 }
 
 // groupShifts groups shifts on open days, and shifts on days that were locked together.
-func groupShifts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveRow, locks []encoding.Lock) []part {
+func groupShifts(shifts []window.Entry, rows []leaveRow, locked []lockedLeaveRow, locks []window.Lock) []part {
 	open := part{leave: rows}
 	var frozen []part
 	byLock := map[civil.Range]int{}
@@ -84,7 +84,7 @@ func groupShifts(shifts []encoding.Entry, rows []leaveRow, locked []lockedLeaveR
 }
 
 // deductLeave returns the shifts that remain after deducting leave.
-func (e *expansion) deductLeave(shifts []encoding.Entry, rows []leaveRow) ([]encoding.Entry, error) {
+func (e *expansion) deductLeave(shifts []window.Entry, rows []leaveRow) ([]window.Entry, error) {
 	if len(shifts) == 0 || len(rows) == 0 {
 		return shifts, nil
 	}
@@ -122,15 +122,15 @@ func (e *expansion) deductLeave(shifts []encoding.Entry, rows []leaveRow) ([]enc
 
 // leaveTimes returns the intervals that leave covers, in the local time of the employee of the
 // shifts.
-func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
+func (e *expansion) leaveTimes(shifts []window.Entry, timed []segment.Interval, days map[civil.Date]dayLeave) ([]segment.Interval, error) {
 	for day, amount := range days {
-		var ofDay []*encoding.Entry
+		var ofDay []*window.Entry
 		for i := range shifts {
 			if shifts[i].Day == day {
 				ofDay = append(ofDay, &shifts[i])
 			}
 		}
-		slices.SortFunc(ofDay, func(a, b *encoding.Entry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+		slices.SortFunc(ofDay, func(a, b *window.Entry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
 		pieces := make([][]segment.Segment, len(ofDay))
 		for i, s := range ofDay {
 			shift, err := e.decodeShift(s)
@@ -153,7 +153,7 @@ func (e *expansion) leaveTimes(shifts []encoding.Entry, timed []segment.Interval
 }
 
 // deduct cuts the covered intervals out of a shift, and reports whether any of the shift remains.
-func (e *expansion) deduct(s *encoding.Entry, covered []segment.Interval) (bool, error) {
+func (e *expansion) deduct(s *window.Entry, covered []segment.Interval) (bool, error) {
 	touched := slices.ContainsFunc(covered, func(g segment.Interval) bool { return g.Start < s.End() && g.End > s.Start })
 	if !touched {
 		return true, nil
@@ -170,7 +170,7 @@ func (e *expansion) deduct(s *encoding.Entry, covered []segment.Interval) (bool,
 	if err != nil {
 		return false, err
 	}
-	t, err := encoding.StoredTemplate(body, encoding.KindShift, s.Day)
+	t, err := window.StoredTemplate(body, window.KindShift, s.Day)
 	if err != nil {
 		return false, fmt.Errorf("schedule: shift %d: %w", s.ID, err)
 	}
@@ -181,7 +181,7 @@ func (e *expansion) deduct(s *encoding.Entry, covered []segment.Interval) (bool,
 	return true, nil
 }
 
-func (e *expansion) decodeShift(s *encoding.Entry) (*schedulingv1.Shift, error) {
+func (e *expansion) decodeShift(s *window.Entry) (*schedulingv1.Shift, error) {
 	shift := &schedulingv1.Shift{}
 	message, err := e.Message(s)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // work and pause are segments between two hours.
@@ -91,10 +91,10 @@ func TestLockedDaysKeepTheirLeave(t *testing.T) {
 	t.Parallel()
 	monday := civil.Of(2026, 3, 2)
 	first, second := civil.Range{From: monday, To: monday + 2}, civil.Range{From: monday + 4, To: monday + 5}
-	locks := []encoding.Lock{{Days: first}, {Days: second}}
+	locks := []window.Lock{{Days: first}, {Days: second}}
 	then, now := leaveRow{itemRow{id: 1, day: monday}}, leaveRow{itemRow{id: 2, day: monday}}
-	shift := func(day civil.Date) encoding.Entry { return encoding.Entry{ID: int64(day - monday), Day: day} }
-	got := groupShifts([]encoding.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []leaveRow{now},
+	shift := func(day civil.Date) window.Entry { return window.Entry{ID: int64(day - monday), Day: day} }
+	got := groupShifts([]window.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []leaveRow{now},
 		[]lockedLeaveRow{{then, first}}, locks)
 	of := map[int64][]leaveRow{}
 	for _, p := range got {

@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -109,10 +109,10 @@ func (r *Reader) SettledUntil(ctx context.Context, given time.Time) (at, now tim
 
 // ReadAt returns the schedules of persons as of a settled instant. The persons and their primary
 // jobs are current data.
-func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, at time.Time) (*encoding.Window, error) {
+func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, persons []window.Person, at time.Time) (*window.Window, error) {
 	rows, err := read(ctx, r.pool, filter{
-		tenantID: tenantID, employees: encoding.PersonIDs(persons), days: q.Days, at: &at,
-		leave: needsKind(q, encoding.KindShift) || needsKind(q, encoding.KindLeaveEdit),
+		tenantID: tenantID, employees: window.PersonIDs(persons), days: q.Days, at: &at,
+		leave: needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit),
 	})
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, p
 
 // resolveHidden returns the slots that items hid at the earlier time, by employee and day.
 // patterns[i] belongs to the span i.
-func (r *Reader) resolveHidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*encoding.Pattern) ([]hiddenRow, error) {
+func (r *Reader) resolveHidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*window.Pattern) ([]hiddenRow, error) {
 	if len(rows.hides) == 0 {
 		return nil, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // PatternSource reads stored patterns by id, with the templates of their entries filled in. A
@@ -23,7 +23,7 @@ const maxTemplates = 1 << 17
 // patternCache caches compiled patterns.
 type patternCache struct {
 	source   PatternSource
-	compiled *cache.Cache[patternKey, *encoding.Pattern]
+	compiled *cache.Cache[patternKey, *window.Pattern]
 }
 
 type patternKey struct {
@@ -32,14 +32,14 @@ type patternKey struct {
 }
 
 func newPatternCache(source PatternSource) *patternCache {
-	return &patternCache{source: source, compiled: cache.NewLasting[patternKey](cache.Config[*encoding.Pattern]{
-		Entries: maxTemplates, Weight: maxTemplates, WeightOf: func(c *encoding.Pattern) int { return len(c.Templates) },
+	return &patternCache{source: source, compiled: cache.NewLasting[patternKey](cache.Config[*window.Pattern]{
+		Entries: maxTemplates, Weight: maxTemplates, WeightOf: func(c *window.Pattern) int { return len(c.Templates) },
 	})}
 }
 
 // get returns the compiled patterns of ids, in the same order.
-func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, mergeBreaks bool) ([]*encoding.Pattern, error) {
-	out := make([]*encoding.Pattern, len(ids))
+func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, mergeBreaks bool) ([]*window.Pattern, error) {
+	out := make([]*window.Pattern, len(ids))
 	missing := p.fromCache(tenantID, ids, mergeBreaks, out)
 	if len(missing) == 0 {
 		return out, nil
@@ -56,7 +56,7 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 		if !ok {
 			return nil, fmt.Errorf("schedule: pattern %d is not stored", id)
 		}
-		if out[i], err = encoding.Compile(pattern, mergeBreaks); err != nil {
+		if out[i], err = window.Compile(pattern, mergeBreaks); err != nil {
 			return nil, fmt.Errorf("schedule: pattern %d: %w", id, err)
 		}
 		p.compiled.Put(patternKey{tenantID, id, mergeBreaks}, out[i], time.Time{})
@@ -65,7 +65,7 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, i
 }
 
 // fromCache fills out with the cached patterns, and returns the ids of the missing ones.
-func (p *patternCache) fromCache(tenantID int64, ids []int64, mergeBreaks bool, out []*encoding.Pattern) []int64 {
+func (p *patternCache) fromCache(tenantID int64, ids []int64, mergeBreaks bool, out []*window.Pattern) []int64 {
 	var missing []int64
 	for i, id := range ids {
 		c, ok := p.compiled.Get(patternKey{tenantID, id, mergeBreaks})

@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -41,7 +41,7 @@ func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []spa
 			}
 			t := &patterns[i].Templates[found.Template]
 			planned, err := newPlanned(&Generated{
-				Day: day, kind: t.Kind, template: t, relation: encoding.Relation{AssignmentID: s.AssignmentID, Pattern: patterns[i].Name},
+				Day: day, kind: t.Kind, template: t, relation: window.Relation{AssignmentID: s.AssignmentID, Pattern: patterns[i].Name},
 			}, utc)
 			if err != nil {
 				return err

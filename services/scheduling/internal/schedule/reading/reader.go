@@ -9,8 +9,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 var (
@@ -39,18 +39,14 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 	if !q.OnlyOpen() {
 		w.employees = ids
 	}
-	w.leave = needsKind(q, encoding.KindShift) || needsKind(q, encoding.KindLeaveEdit)
+	w.leave = needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit)
 	w.open = q.Selected&request.SelectOpen != 0
 	w.holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
 	return read(ctx, r.pool, w)
 }
 
-// ExpandJobs returns the fields of an ExpandedJobList with the jobs that entries refer to.
-type ExpandJobs func(ctx context.Context, q *request.Query, jobs encoding.JobRefs) ([]byte, error)
-
-// Fields returns the encoded fields of the Schedule that the query selects. The rows belong to the
-// persons.
-func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, persons []encoding.Person, rows Rows, jobs ExpandJobs) ([]byte, error) {
+// Window builds the window of the persons from their rows.
+func (r *Reader) Window(ctx context.Context, tenantID int64, q *request.Query, persons []window.Person, rows Rows) (*window.Window, error) {
 	if len(rows.open) > maxOpenShifts {
 		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
 	}
@@ -58,41 +54,30 @@ func (r *Reader) Fields(ctx context.Context, tenantID int64, q *request.Query, p
 	if err != nil {
 		return nil, err
 	}
-	window, err := expand(q, persons, rows, patterns)
+	w, err := expand(q, persons, rows, patterns)
 	if err != nil {
 		return nil, err
 	}
 	if q.Selected&(request.SelectHolidays|request.SelectDays) != 0 {
-		if window.Holidays, err = decodeHolidays(ctx, rows.holidays); err != nil {
-			return nil, err
-		}
+		w.Holidays, err = decodeHolidays(ctx, rows.holidays)
 	}
-	if q.Selected&request.SelectJobs != 0 {
-		named, err := window.Jobs()
-		if err != nil {
-			return nil, err
-		}
-		if window.ExpandedJobs, err = jobs(ctx, q, named); err != nil {
-			return nil, err
-		}
-	}
-	return encoding.Encode(ctx, q, window)
+	return w, err
 }
 
 // needsKind reports whether the query needs entries of a kind.
-func needsKind(q *request.Query, k encoding.Kind) bool {
-	part := [encoding.Kinds]request.Selection{
-		encoding.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,
-		encoding.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays | request.SelectJobs,
-		encoding.KindAvailability: request.SelectAvailabilities,
-		encoding.KindTag:          request.SelectTags | request.SelectJobs,
-		encoding.KindLeaveEdit:    request.SelectLeaveEdits,
+func needsKind(q *request.Query, k window.Kind) bool {
+	part := [window.Kinds]request.Selection{
+		window.KindShift:        request.SelectShifts | request.SelectDays | request.SelectJobs,
+		window.KindPayCodeEdit:  request.SelectPayCodeEdits | request.SelectDays | request.SelectJobs,
+		window.KindAvailability: request.SelectAvailabilities,
+		window.KindTag:          request.SelectTags | request.SelectJobs,
+		window.KindLeaveEdit:    request.SelectLeaveEdits,
 	}[k]
 	return q.Selected&part != 0
 }
 
 // spanPatterns returns the pattern of each span.
-func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*encoding.Pattern, error) {
+func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*window.Pattern, error) {
 	ids := make([]int64, len(spans))
 	for i := range spans {
 		ids[i] = spans[i].patternID
@@ -104,7 +89,7 @@ func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanR
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*encoding.Pattern, len(spans))
+	out := make([]*window.Pattern, len(spans))
 	for i, id := range ids {
 		at, _ := slices.BinarySearch(distinct, id)
 		out[i] = found[at]

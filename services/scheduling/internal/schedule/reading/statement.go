@@ -6,7 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // The parts of the one statement that reads all rows from a single snapshot. All kinds of rows
@@ -54,7 +54,7 @@ FROM {asked}(
 ) AS k`
 
 	// Leave is read from the lookback on, and equally far past the end of the window. It may cover
-	// the beginning of a shift that reaches into the window, and the end of a shift that reaches
+	// the beginning of a shift that reaches into the w, and the end of a shift that reaches
 	// out of it.
 	readLeave = `
 SELECT 5::smallint, l.employee_id, l.id, l.version, NULL, NULL, l.from_day, l.to_day, NULL, NULL, NULL, l.body, NULL, NULL
@@ -153,8 +153,8 @@ func (s variant) text() string {
 	tables := strings.NewReplacer(s.tables()...)
 	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
 		"{anybody}", "BETWEEN ($2::bigint[])[1] AND ($2::bigint[])[cardinality($2::bigint[])]",
-		"{shift}", strconv.Itoa(int(encoding.KindShift)), "{tag}", strconv.Itoa(int(encoding.KindTag)), "{edit}", strconv.Itoa(int(encoding.KindPayCodeEdit)),
-		"{lookback}", strconv.Itoa(encoding.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
+		"{shift}", strconv.Itoa(int(window.KindShift)), "{tag}", strconv.Itoa(int(window.KindTag)), "{edit}", strconv.Itoa(int(window.KindPayCodeEdit)),
+		"{lookback}", strconv.Itoa(window.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
 		Replace(tables.Replace(strings.Join(list, "\nUNION ALL")))
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // The kinds of rows that the statement returns.
@@ -48,7 +48,7 @@ type spanRow struct {
 // itemRow is a row of schedule_item that is not deleted.
 type itemRow struct {
 	id, employeeID, version int64
-	kind                    encoding.Kind
+	kind                    window.Kind
 	day                     civil.Date
 	body                    []byte
 	// covers reports that the item covers shifts on its days, up to the day last.
@@ -88,7 +88,7 @@ type Rows struct {
 	spans     []spanRow
 	items     []itemRow
 	hidden    []hiddenRow // by employee and day
-	locks     []encoding.Lock
+	locks     []window.Lock
 	leave     []leaveRow // by employee and day
 	open      []itemRow
 	// lockedLeave is the leave that covers shifts on locked days, by employee and lock.
@@ -121,7 +121,7 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 		return Rows{}, nil
 	}
 	sql, asked, others := w.statement()
-	args := []any{w.tenantID, asked, w.days.From.AddDays(-encoding.Lookback), w.days.To, w.days.From, MaxItemDays}
+	args := []any{w.tenantID, asked, w.days.From.AddDays(-window.Lookback), w.days.To, w.days.From, MaxItemDays}
 	if w.at != nil {
 		args = append(args, *w.at)
 	}
@@ -149,7 +149,7 @@ func (r *Rows) retain(employees []int64) {
 	r.spans = slices.DeleteFunc(r.spans, func(s spanRow) bool { return other(s.employeeID) })
 	r.items = slices.DeleteFunc(r.items, func(i itemRow) bool { return other(i.employeeID) })
 	r.hidden = slices.DeleteFunc(r.hidden, func(h hiddenRow) bool { return other(h.employeeID) })
-	r.locks = slices.DeleteFunc(r.locks, func(l encoding.Lock) bool { return other(l.EmployeeID) })
+	r.locks = slices.DeleteFunc(r.locks, func(l window.Lock) bool { return other(l.EmployeeID) })
 	r.leave = slices.DeleteFunc(r.leave, func(l leaveRow) bool { return other(l.employeeID) })
 	r.lockedLeave = slices.DeleteFunc(r.lockedLeave, func(l lockedLeaveRow) bool { return other(l.employeeID) })
 	r.Employees = slices.DeleteFunc(r.Employees, func(k EmployeeRow) bool { return other(k.ID) })
@@ -177,7 +177,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 			})
 		case kindItem:
 			item := decodeItem(v)
-			item.last, item.covers, item.kind = dateAt(v[7]), int4At(v[8]) != 0, encoding.Kind(binary.BigEndian.Uint16(v[9]))
+			item.last, item.covers, item.kind = dateAt(v[7]), int4At(v[8]) != 0, window.Kind(binary.BigEndian.Uint16(v[9]))
 			r.items = append(r.items, item)
 		case kindHidden:
 			r.hidden = append(r.hidden, hiddenRow{
@@ -186,7 +186,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 		case kindHide:
 			r.hides = append(r.hides, decodeHide(v))
 		case kindLock:
-			r.locks = append(r.locks, encoding.Lock{EmployeeID: employee, ID: int8At(v[2]), Days: civil.Range{From: day, To: dateAt(v[7])}})
+			r.locks = append(r.locks, window.Lock{EmployeeID: employee, ID: int8At(v[2]), Days: civil.Range{From: day, To: dateAt(v[7])}})
 		case kindLeaveRow:
 			r.leave = append(r.leave, decodeLeave(v))
 		case kindLockedLeave:
@@ -235,7 +235,7 @@ func (r *Rows) sort() {
 	sortIfNeeded(r.hides, func(a, b hiddenentry.Hide) int {
 		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Day, b.Day), cmp.Compare(a.ItemID, b.ItemID))
 	})
-	sortIfNeeded(r.locks, func(a, b encoding.Lock) int {
+	sortIfNeeded(r.locks, func(a, b window.Lock) int {
 		return cmp.Or(cmp.Compare(a.EmployeeID, b.EmployeeID), cmp.Compare(a.Days.From, b.Days.From))
 	})
 	sortIfNeeded(r.leave, func(a, b leaveRow) int {

@@ -13,9 +13,9 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // SummaryKind is the kind of entry that a Summary describes.
@@ -66,25 +66,21 @@ func (r *Reader) ReadSummaries(ctx context.Context, tenantID int64, ids []int64,
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := r.Rows(ctx, tenantID, q, encoding.PersonIDs(persons), false)
+	stored, err := r.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
 	if err != nil {
 		return nil, nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, tenantID, stored.spans, false)
+	w, err := r.Window(ctx, tenantID, q, persons, stored)
 	if err != nil {
 		return nil, nil, err
 	}
-	window, err := expand(q, persons, stored, patterns)
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := (&summaryBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}).summarize()
+	out, err := (&summaryBuilder{Window: w, shapes: map[*window.Template]*shape{}}).summarize()
 	if err != nil {
 		return nil, nil, err
 	}
 	locked := map[int64][]civil.Range{}
-	for _, l := range window.Locks {
-		if l.Days.Overlaps(window.Days) {
+	for _, l := range w.Locks {
+		if l.Days.Overlaps(w.Days) {
 			locked[l.EmployeeID] = append(locked[l.EmployeeID], l.Days)
 		}
 	}
@@ -93,7 +89,7 @@ func (r *Reader) ReadSummaries(ctx context.Context, tenantID int64, ids []int64,
 
 // zonedPersons returns the employees with the ids, which ascend. It omits ids that are unknown
 // here; they have no schedule.
-func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]encoding.Person, error) {
+func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]window.Person, error) {
 	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenantID, ids)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
@@ -108,13 +104,13 @@ func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, 
 	}); err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
 	}
-	return encoding.NewPersons(employees, days), nil
+	return window.NewPersons(employees, days), nil
 }
 
 // summaryBuilder builds summaries. Entries of the same template share its decoded form.
 type summaryBuilder struct {
-	*encoding.Window
-	shapes map[*encoding.Template]*shape
+	*window.Window
+	shapes map[*window.Template]*shape
 }
 
 // shape is the decoded form of a template, which all of its entries share. Times are seconds after
@@ -137,9 +133,9 @@ type shape struct {
 
 // summaryKinds lists the kinds of entries that have summaries.
 var summaryKinds = [...]struct {
-	entry   encoding.Kind
+	entry   window.Kind
 	summary SummaryKind
-}{{encoding.KindShift, ShiftSummary}, {encoding.KindPayCodeEdit, PayCodeEditSummary}, {encoding.KindLeaveEdit, LeaveEditSummary}}
+}{{window.KindShift, ShiftSummary}, {window.KindPayCodeEdit, PayCodeEditSummary}, {window.KindLeaveEdit, LeaveEditSummary}}
 
 // summarize builds the summaries of all entries in one slice. It keeps the summaries of a person
 // adjacent.
@@ -185,7 +181,7 @@ func (o *summaryBuilder) summarize() (map[int64][]Summary, error) {
 	return out, nil
 }
 
-func (o *summaryBuilder) summary(e *encoding.Entry, kind SummaryKind) (Summary, error) {
+func (o *summaryBuilder) summary(e *window.Entry, kind SummaryKind) (Summary, error) {
 	s, err := o.templateShape(e)
 	if err != nil {
 		return Summary{}, err
@@ -213,7 +209,7 @@ func (o *summaryBuilder) summary(e *encoding.Entry, kind SummaryKind) (Summary, 
 
 // count adds up the segments of a shift by job. zone accounts for clock changes; nil means that
 // there is none.
-func (out *Summary) count(segments []segment.Segment, jobs []string, zone *encoding.ZoneDays) {
+func (out *Summary) count(segments []segment.Segment, jobs []string, zone *window.ZoneDays) {
 	midnight := int64(out.Day) * civil.SecondsPerDay
 	for i, p := range segments {
 		seconds := zone.Elapsed(midnight+p.Start, midnight+p.End)
@@ -232,7 +228,7 @@ func (out *Summary) count(segments []segment.Segment, jobs []string, zone *encod
 }
 
 // templateShape returns the decoded template of an entry.
-func (o *summaryBuilder) templateShape(e *encoding.Entry) (*shape, error) {
+func (o *summaryBuilder) templateShape(e *window.Entry) (*shape, error) {
 	if s := o.shapes[e.Template]; s != nil {
 		return s, nil
 	}
@@ -240,9 +236,9 @@ func (o *summaryBuilder) templateShape(e *encoding.Entry) (*shape, error) {
 	s := &shape{}
 	var err error
 	switch e.Template.Kind {
-	case encoding.KindShift:
+	case window.KindShift:
 		err = s.decodeShift(e, text)
-	case encoding.KindPayCodeEdit:
+	case window.KindPayCodeEdit:
 		edit := &schedulingv1.PayCodeEdit{}
 		if err = proto.Unmarshal(text, edit); err == nil {
 			s.seconds, s.label, s.generated = edit.GetDurationInTime(), edit.GetPayCodeRef().GetQualifier(), edit.GetGenerated()
@@ -260,7 +256,7 @@ func (o *summaryBuilder) templateShape(e *encoding.Entry) (*shape, error) {
 
 // shift decodes the segments. The times of a generated shift are on 1970-01-01; the times of an
 // entered shift are on its own days.
-func (s *shape) decodeShift(e *encoding.Entry, text []byte) error {
+func (s *shape) decodeShift(e *window.Entry, text []byte) error {
 	shift := &schedulingv1.Shift{}
 	if err := proto.Unmarshal(text, shift); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // TimedShift is a generated or entered shift with its times as instants, after deductions of leave.
@@ -25,7 +25,7 @@ type TimedShift struct {
 // ReadTimedShifts returns the shifts that touch the days, by employee and in order of their start.
 // It does not check access.
 func (r *Reader) ReadTimedShifts(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
-	window, err := r.shiftWindow(ctx, tenantID, employees, days)
+	w, err := r.shiftWindow(ctx, tenantID, employees, days)
 	if err != nil {
 		return nil, err
 	}
@@ -33,30 +33,26 @@ func (r *Reader) ReadTimedShifts(ctx context.Context, tenantID int64, employees 
 	for i := range employees {
 		zones[employees[i].ID] = employees[i].Zone
 	}
-	return timedShifts(window, zones)
+	return timedShifts(w, zones)
 }
 
 // shiftWindow reads the shifts of employees, and no other kind of entry.
-func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (*encoding.Window, error) {
+func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (*window.Window, error) {
 	q := &request.Query{Selected: request.SelectShifts, Days: days}
-	persons := encoding.NewPersons(employees, days)
-	stored, err := r.Rows(ctx, tenantID, q, encoding.PersonIDs(persons), false)
+	persons := window.NewPersons(employees, days)
+	stored, err := r.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
 	if err != nil {
 		return nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, tenantID, stored.spans, false)
-	if err != nil {
-		return nil, err
-	}
-	return expand(q, persons, stored, patterns)
+	return r.Window(ctx, tenantID, q, persons, stored)
 }
 
 // timedShifts converts the shifts of a window to instants.
-func timedShifts(window *encoding.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
-	o := &summaryBuilder{Window: window, shapes: map[*encoding.Template]*shape{}}
+func timedShifts(w *window.Window, zones map[int64]*civil.Zone) (map[int64][]TimedShift, error) {
+	o := &summaryBuilder{Window: w, shapes: map[*window.Template]*shape{}}
 	cursors := map[*civil.Zone]*civil.Cursor{}
-	byPerson := make([]*civil.Cursor, len(window.Persons))
-	for i, p := range window.Persons {
+	byPerson := make([]*civil.Cursor, len(w.Persons))
+	for i, p := range w.Persons {
 		zone := zones[p.ID]
 		if cursors[zone] == nil {
 			cursor := zone.Cursor()
@@ -64,8 +60,8 @@ func timedShifts(window *encoding.Window, zones map[int64]*civil.Zone) (map[int6
 		}
 		byPerson[i] = cursors[zone]
 	}
-	out := make(map[int64][]TimedShift, len(window.Persons))
-	entries := window.Entries[encoding.KindShift]
+	out := make(map[int64][]TimedShift, len(w.Persons))
+	entries := w.Entries[window.KindShift]
 	all := make([]TimedShift, 0, len(entries))
 	for from := 0; from < len(entries); {
 		person, first := entries[from].Employee, len(all)
@@ -81,12 +77,12 @@ func timedShifts(window *encoding.Window, zones map[int64]*civil.Zone) (map[int6
 		if !slices.IsSortedFunc(list, byStart) {
 			slices.SortFunc(list, byStart)
 		}
-		out[window.Persons[person].ID] = list
+		out[w.Persons[person].ID] = list
 	}
 	return out, nil
 }
 
-func (o *summaryBuilder) timedShift(e *encoding.Entry, cursor *civil.Cursor) (TimedShift, error) {
+func (o *summaryBuilder) timedShift(e *window.Entry, cursor *civil.Cursor) (TimedShift, error) {
 	s, err := o.templateShape(e)
 	if err != nil {
 		return TimedShift{}, err

@@ -8,8 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // dayOff sums up the covering edits of one day.
@@ -22,7 +22,7 @@ type dayOff struct {
 // begin at index first. An edit covers only shifts that start on its own days, so that locked days
 // do not change.
 func (e *expansion) deductTimeOff(items []itemRow, first int) error {
-	shifts := e.Entries[encoding.KindShift][first:]
+	shifts := e.Entries[window.KindShift][first:]
 	if len(shifts) == 0 {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (e *expansion) deductTimeOff(items []itemRow, first int) error {
 	}
 	covered := map[civil.Date][]segment.Interval{}
 	for day, off := range days {
-		var ofDay []encoding.Entry
+		var ofDay []window.Entry
 		for i := range shifts {
 			if shifts[i].Day == day {
 				ofDay = append(ofDay, shifts[i])
@@ -52,7 +52,7 @@ func (e *expansion) deductTimeOff(items []itemRow, first int) error {
 			remaining = append(remaining, shifts[i])
 		}
 	}
-	e.Entries[encoding.KindShift] = e.Entries[encoding.KindShift][:first+len(remaining)]
+	e.Entries[window.KindShift] = e.Entries[window.KindShift][:first+len(remaining)]
 	return nil
 }
 

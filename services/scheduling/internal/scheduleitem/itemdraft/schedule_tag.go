@@ -15,8 +15,8 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
@@ -43,11 +43,11 @@ func ScheduleTag(completed *schedulingv1.ScheduleTag, employee *projection.Emplo
 	}
 	onCall := false
 	for i, s := range tag.GetSegments() {
-		s.SegmentType = cmp.Or(s.GetSegmentType(), encoding.TagTypes[0])
-		if !slices.Contains(encoding.TagTypes, s.GetSegmentType()) {
-			return nil, itemfault.InvalidShift(fmt.Sprintf("segments[%d].segmentType", i), "must be one of %s", strings.Join(encoding.TagTypes, ", "))
+		s.SegmentType = cmp.Or(s.GetSegmentType(), window.TagTypes[0])
+		if !slices.Contains(window.TagTypes, s.GetSegmentType()) {
+			return nil, itemfault.InvalidShift(fmt.Sprintf("segments[%d].segmentType", i), "must be one of %s", strings.Join(window.TagTypes, ", "))
 		}
-		onCall = onCall || s.GetSegmentType() == encoding.OnCallShift
+		onCall = onCall || s.GetSegmentType() == window.OnCallShift
 	}
 	tag.StartDateTime, tag.EndDateTime = whole.Start.String(), whole.End.String()
 	tag.Id, tag.Employee, tag.Version = nil, nil, nil

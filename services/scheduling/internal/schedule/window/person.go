@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 // Person is an employee whose schedule is written.
 type Person struct {
 	ID           int64
-	requestIndex int32  // position in the request
+	RequestIndex int32  // position in the request
 	Ref          []byte // the reference as a length-prefixed message
 	Zone         *ZoneDays
 	jobs         []jobDays // ascending
@@ -37,22 +37,12 @@ func NewPersons(employees []projection.Employee, days civil.Range) []Person {
 		}
 		at := len(refs)
 		refs = appendRef(refs, e)
-		persons[i] = Person{ID: e.ID, requestIndex: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: primaryJobs(e, jobs)}
+		persons[i] = Person{ID: e.ID, RequestIndex: int32(i), Ref: refs[at:len(refs):len(refs)], Zone: zone, jobs: primaryJobs(e, jobs)}
 	}
 	slices.SortFunc(persons, func(a, b Person) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.requestIndex, b.requestIndex))
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.RequestIndex, b.RequestIndex))
 	})
 	return slices.CompactFunc(persons, func(a, b Person) bool { return a.ID == b.ID })
-}
-
-// requestOrder returns the indexes of persons in the order of the request.
-func requestOrder(persons []Person) []int32 {
-	order := make([]int32, len(persons))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(persons[a].requestIndex, persons[b].requestIndex) })
-	return order
 }
 
 // PersonIDs returns the ids of persons, in their order.

@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -6,7 +6,7 @@ import (
 )
 
 // adjust moves the times of an entry that a clock change skips; see [segment.Forward].
-func (w *writer) adjust(e *Entry, t *Template, at [3]int) {
+func (w *MessageWriter) adjust(e *Entry, t *Template, at [3]int) {
 	zone := w.Persons[e.Employee].Zone.zone
 	if !t.skipsAny(zone, e.Day) {
 		return
@@ -45,11 +45,11 @@ func (t *Template) skipsAny(zone *civil.Zone, on civil.Date) bool {
 	return false
 }
 
-func (w *writer) fill(at int, f form, moved civil.DateTime) {
+func (w *MessageWriter) fill(at int, f form, moved civil.DateTime) {
 	if f == formClock {
 		_, clock := moved.Clock()
-		clock.Append(w.out[at : at : at+clockLen])
+		clock.Append(w.Out[at : at : at+clockLen])
 		return
 	}
-	moved.Append(w.out[at : at : at+dateTimeLen])
+	moved.Append(w.Out[at : at : at+dateTimeLen])
 }

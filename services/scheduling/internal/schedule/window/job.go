@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"bytes"
@@ -378,4 +378,9 @@ func (c *copying) copySegment(start, end int, job *Job) error {
 	}
 	c.copy(end)
 	return nil
+}
+
+func appendText(dst []byte, field protowire.Number, value []byte) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.BytesType)
+	return protowire.AppendBytes(dst, value)
 }

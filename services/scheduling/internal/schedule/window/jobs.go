@@ -1,27 +1,16 @@
-package encoding
+package window
 
 import (
 	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/rotaloom/rotaloom/pkg/protofield"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
 // JobRefs are the jobs of entries: by path, or by id if they have no path. Both lists ascend.
 type JobRefs struct {
 	Paths []string
 	IDs   []int64
-}
-
-// allJobPaths are the field paths to the job references of all segments of an entry.
-var allJobPaths = [Kinds][]protowire.Number{
-	KindShift: jobPaths[KindShift], KindPayCodeEdit: jobPaths[KindPayCodeEdit],
-	KindTag: {
-		protofield.MustNumber(&schedulingv1.ScheduleTag{}, "segments"), protofield.MustNumber(&schedulingv1.ScheduleTagSegment{}, "org_job_ref"),
-	},
 }
 
 // Jobs returns the jobs of all entries, including open shifts.
@@ -40,7 +29,7 @@ func (w *Window) Jobs() (JobRefs, error) {
 		for i := range list {
 			e := &list[i]
 			key := jobKey{e.Template, e.Job}
-			if seen[key] || allJobPaths[e.Template.Kind] == nil {
+			if seen[key] || jobPaths[e.Template.Kind] == nil {
 				continue
 			}
 			seen[key] = true
@@ -49,7 +38,7 @@ func (w *Window) Jobs() (JobRefs, error) {
 				return JobRefs{}, err
 			}
 			for s := range t.sections {
-				forEachValue(t.sections[s].text, allJobPaths[t.Kind], add)
+				forEachValue(t.sections[s].text, jobPaths[t.Kind], add)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"google.golang.org/protobuf/proto"

@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"math/rand/v2"

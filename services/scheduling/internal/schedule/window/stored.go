@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"errors"
@@ -91,6 +91,17 @@ func BodyWithoutBreaks(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(shift)
+}
+
+// FirstJob returns the encoded reference of the entry's job, or nil. If the entry has segments, that
+// is the job of the first one.
+func (t *Template) FirstJob() []byte {
+	for i := range t.sections {
+		if ref := nestedValue(t.sections[i].text, jobPaths[t.Kind]...); ref != nil {
+			return ref
+		}
+	}
+	return nil
 }
 
 // nestedValue returns the value of the first field on a path of message fields, or nil.

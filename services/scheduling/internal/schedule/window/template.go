@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
@@ -54,7 +54,7 @@ type datePlaceholder struct {
 	series int32
 }
 
-// section is a part of an entry's message, in the order of its fields.
+// appendSection is a part of an entry's message, in the order of its fields.
 type appendSection struct {
 	text         []byte
 	placeholders []datePlaceholder

@@ -1,4 +1,4 @@
-package encoding
+package window
 
 import (
 	"fmt"
@@ -40,15 +40,15 @@ func (e *Entry) templateWithJob(memory *buffers) (*Template, error) {
 	return t, nil
 }
 
-// location returns the path of the job, for sorting.
-func (e *Entry) location() string {
+// Location returns the path of the job, for sorting.
+func (e *Entry) Location() string {
 	if e.Template.location == "" && e.Job != nil && e.Template.namesJob() {
 		return e.Job.path
 	}
 	return e.Template.location
 }
 
-// Window is the input of Encode: the schedules of persons on a range of days.
+// Window is the schedules of persons on a range of days.
 type Window struct {
 	Days    civil.Range
 	Persons []Person
@@ -69,6 +69,14 @@ func (e *Entry) End() int64 { return e.Start + int64(e.Template.End-e.Template.S
 type Lock struct {
 	EmployeeID, ID int64
 	Days           civil.Range
+}
+
+// Holiday is a holiday that touches the window. It is the same for all employees.
+type Holiday struct {
+	Start string
+	Days  civil.Range
+	// Fields are the encoded fields of a ScheduledHoliday without the employee.
+	Fields []byte
 }
 
 // Relation describes the assignment that generates an entry.
