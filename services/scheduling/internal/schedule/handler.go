@@ -90,10 +90,6 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	return out, nil
 }
 
-// fewEmployees is the largest number of employees whose details are read together with their
-// schedules. For more employees it is faster to read both concurrently.
-const fewEmployees = 16
-
 // read finds the employees and reads their stored rows. If the request names employees by id, it
 // does both at once. Rows of employees that the caller may not see are then dropped together with
 // the access error.
@@ -106,30 +102,35 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (p
 		persons = window.NewPersons(employees, q.Days)
 		return nil
 	}
-	load := func(ids []int64) (err error) {
-		stored, err = h.reader.Rows(ctx, tenantID, q, ids, len(ids) <= fewEmployees)
-		return err
-	}
 	ids := requestedIDs(q.Employees)
-	if len(ids) > 0 && reading.CheckEmployeeDays(len(ids), q.Days.Days()) == nil {
-		sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
-		if len(sorted) > fewEmployees {
-			err = runBoth(find, func() error { return load(sorted) })
-			return persons, stored, err
-		}
-		if err = load(sorted); err != nil {
+	if len(ids) == 0 || reading.CheckEmployeeDays(len(ids), q.Days.Days()) != nil {
+		if err = find(); err != nil {
 			return nil, stored, err
 		}
-		employees, err := h.visibleEmployees(ctx, ids, stored.Employees)
-		if err == nil && employees == nil {
-			err = find() // Some employee is unknown or not visible.
-		} else if err == nil {
-			persons = window.NewPersons(employees, q.Days)
-		}
+		stored, err = h.reader.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
 		return persons, stored, err
 	}
-	if err = find(); err == nil {
-		err = load(window.PersonIDs(persons))
+	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
+	few := len(sorted) <= fewEmployees
+	load := func() (err error) {
+		stored, err = h.reader.Rows(ctx, tenantID, q, sorted, few)
+		return err
+	}
+	if !few {
+		err = runBoth(find, load)
+		return persons, stored, err
+	}
+	if err = load(); err != nil {
+		return nil, stored, err
+	}
+	employees, err := h.resolveFewFast(ctx, ids, stored.Employees)
+	switch {
+	case err != nil:
+		return nil, stored, err
+	case employees == nil: // Some employee is unknown or not visible.
+		err = find()
+	default:
+		persons = window.NewPersons(employees, q.Days)
 	}
 	return persons, stored, err
 }
@@ -150,32 +151,6 @@ func requestedIDs(list *commonv1.RefList) []int64 {
 		ids[i] = ref.GetId()
 	}
 	return ids
-}
-
-// visibleEmployees converts the rows of the ids, in their order. It returns nil if a row is missing
-// or not visible.
-func (h *Handler) visibleEmployees(ctx context.Context, ids []int64, read []reading.EmployeeRow) ([]projection.Employee, error) {
-	visible, err := h.directory.Visible(ctx)
-	if err != nil {
-		return nil, err
-	}
-	employees := make([]projection.Employee, len(ids))
-	for i, id := range ids {
-		at := slices.IndexFunc(read, func(k reading.EmployeeRow) bool { return k.ID == id })
-		if at < 0 || !visible.Has(id) {
-			return nil, nil
-		}
-		zone, err := h.reader.Zones.Get(read[at].Zone)
-		if err != nil {
-			return nil, err
-		}
-		jobs, err := projection.ReadJobs(read[at].Jobs)
-		if err != nil {
-			return nil, err
-		}
-		employees[i] = projection.Employee{ID: id, PersonNumber: read[at].Number, Zone: zone, Jobs: jobs}
-	}
-	return employees, nil
 }
 
 // employees returns the requested employees. An empty list means all visible employees. Limits are
