@@ -28,7 +28,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -107,7 +107,7 @@ func (h *history) entry(t *testing.T, employee int64) *punch.Entry {
 	case 0:
 		e.Job = "Shop/Till"
 	case 1:
-		e.Job = jobname.Of(&commonv1.Ref{Id: new(int64(5))})
+		e.Job = orgjob.Text(&commonv1.Ref{Id: new(int64(5))})
 	}
 	return e
 }

@@ -14,7 +14,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 )
 
 // lookBack is the number of days before a run that are compared with the ledger while they are
@@ -264,7 +264,7 @@ func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int6
 			one.paid[key], one.names[key] = one.paid[key].Add(q), t.PayCode
 		},
 		readCorrections: func(one *book, t Total, q amount.Quantity) {
-			t.Job = jobName(jobname.Ref(t.Job))
+			t.Job = jobName(orgjob.Ref(t.Job))
 			one.corrections = append(one.corrections, t.withQuantity(q))
 		},
 	} {

@@ -26,7 +26,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
@@ -198,7 +198,7 @@ func TestCorrectionsOfAJobByID(t *testing.T) {
 	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
 	for _, n := range []string{"2", "3"} {
 		list := timecardtest.Entries(t, 1, "2026-03-0"+n+"T08:00", "2026-03-0"+n+"T16:00")
-		list[0].Job = jobname.Of(&commonv1.Ref{Id: new(int64(5))})
+		list[0].Job = orgjob.Text(&commonv1.Ref{Id: new(int64(5))})
 		require.NoError(t, f.Signoffs.AddPunches(ctx, 1, list))
 		if n == "2" {
 			f.SignOff(ctx, t, 1, days)

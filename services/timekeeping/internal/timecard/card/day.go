@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -124,7 +124,7 @@ func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	}
 	out.HoursWorked = amount.Hours(paid)
 	for _, span := range shift.Spans {
-		s := &timekeepingv1.WorkedSpan{OrgJob: jobname.Ref(c.job(span.Job, shift.Day)), Paycode: paysetup.Ref(span.PayCode)}
+		s := &timekeepingv1.WorkedSpan{OrgJob: orgjob.Ref(c.job(span.Job, shift.Day)), Paycode: paysetup.Ref(span.PayCode)}
 		if span.In >= 0 {
 			s.StartDateTime, s.StartPunchId = c.local(span.In, span.Start), proto.Int64(c.punches[span.In].ID)
 		}
@@ -198,7 +198,7 @@ func (c *Card) scheduleShift(shift *schedulingv1.EmployeeShift, planned worktime
 	day := civil.Date(shift.GetDay())
 	for _, s := range shift.GetSegments() {
 		out.Segments = append(out.Segments, &timekeepingv1.TimecardScheduleSegment{
-			StartDateTime: day.At(s.GetStartSecond()).Normal().String(), EndDateTime: day.At(s.GetEndSecond()).Normal().String(), OrgJob: jobname.Ref(c.job(s.GetJob(), day)),
+			StartDateTime: day.At(s.GetStartSecond()).Normal().String(), EndDateTime: day.At(s.GetEndSecond()).Normal().String(), OrgJob: orgjob.Ref(c.job(s.GetJob(), day)),
 		})
 	}
 	out.StartDateTime, out.EndDateTime = out.Segments[0].GetStartDateTime(), out.Segments[len(out.Segments)-1].GetEndDateTime()

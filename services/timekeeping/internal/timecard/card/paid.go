@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -44,7 +44,7 @@ func ReadPaid(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, days [
 			if t.GetKind() == timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION {
 				continue // It belongs to the day that it corrects.
 			}
-			key := worktime.Key{Day: day, PayCode: setup.PayCode(t.GetPayCode()), Job: jobname.Of(t.GetOrgJob())}
+			key := worktime.Key{Day: day, PayCode: setup.PayCode(t.GetPayCode()), Job: orgjob.Text(t.GetOrgJob())}
 			out[key] = out[key].Add(amount.Quantity{Seconds: t.GetSeconds(), Days: amount.Read(t.GetDays()), Money: amount.Read(t.GetMoney())})
 		}
 		return nil

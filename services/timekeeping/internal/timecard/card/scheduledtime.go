@@ -9,7 +9,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -89,7 +89,7 @@ func (c *Card) measure() {
 
 func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 	out := &timekeepingv1.SchedulePayCodeEdit{
-		ApplyDate: b.day.String(), Paycode: paysetup.Ref(b.payCode), OrgJob: jobname.Ref(b.job), Leave: proto.Bool(b.leave),
+		ApplyDate: b.day.String(), Paycode: paysetup.Ref(b.payCode), OrgJob: orgjob.Ref(b.job), Leave: proto.Bool(b.leave),
 	}
 	out.AmountType, out.DurationInHours, out.DurationInDays, out.MoneyAmount = b.Shown()
 	return out

@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -90,7 +90,7 @@ func (c *Card) Corrections() []*timekeepingv1.HistoricalCorrection {
 // toProto returns a correction in the form of responses.
 func (k *correction) toProto(c *Card) *timekeepingv1.HistoricalCorrection {
 	out := &timekeepingv1.HistoricalCorrection{
-		Id: &k.id, Employee: c.Employee(), Paycode: paysetup.Ref(k.payCode), OrgJob: jobname.Ref(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
+		Id: &k.id, Employee: c.Employee(), Paycode: paysetup.Ref(k.payCode), OrgJob: orgjob.Ref(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
 	}
 	out.AmountType, out.DurationInHours, out.DurationInDays, out.MoneyAmount = k.Shown()
 	return out

@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -56,7 +56,7 @@ func (c *Card) totals(days civil.Range) map[totalKey]*timekeepingv1.WorkedTimeTo
 			continue
 		}
 		t := &timekeepingv1.WorkedTimeTotal{
-			Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: jobname.Ref(key.Job), Kind: key.kind, Seconds: w.Seconds,
+			Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: orgjob.Ref(key.Job), Kind: key.kind, Seconds: w.Seconds,
 		}
 		if key.historical != 0 {
 			t.HistoricalDate = key.historical.String()

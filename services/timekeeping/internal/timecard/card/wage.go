@@ -10,7 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -82,7 +82,7 @@ func (c *Card) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTot
 			key := worktime.Key{Day: item.Day, PayCode: item.PayCode, Job: c.job(item.Job, item.Day)}
 			if index[key] == nil {
 				index[key] = &timekeepingv1.WorkedTimeTotal{
-					Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: jobname.Ref(key.Job), Kind: timekeepingv1.TotalKind_TOTAL_KIND_WORKED,
+					Date: key.Day.String(), PayCode: paysetup.Ref(key.PayCode), OrgJob: orgjob.Ref(key.Job), Kind: timekeepingv1.TotalKind_TOTAL_KIND_WORKED,
 				}
 				out = append(out, index[key])
 			}

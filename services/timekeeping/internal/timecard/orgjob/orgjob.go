@@ -1,4 +1,5 @@
-// Package orgjob finds the jobs that punches and pay code edits refer to.
+// Package orgjob finds the jobs that punches and pay code edits refer to, and converts references to
+// jobs to the text that timecards store.
 package orgjob
 
 import (

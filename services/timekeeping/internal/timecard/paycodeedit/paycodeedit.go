@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
@@ -89,7 +88,7 @@ func (e *Edit) NamedJob(employee int64) orgjob.Name {
 // unknown.
 func (e *Edit) SetJob(employee int64, jobs orgjob.Jobs) error {
 	path, err := jobs.Path(e.NamedJob(employee))
-	e.Body.OrgJob = jobname.Ref(path)
+	e.Body.OrgJob = orgjob.Ref(path)
 	return err
 }
 
@@ -134,7 +133,7 @@ func number(n *float64) *structpb.Value {
 }
 
 // Job returns the name of the job of an edit, or "" without a job.
-func (e *Edit) Job() string { return jobname.Of(e.Body.GetOrgJob()) }
+func (e *Edit) Job() string { return orgjob.Text(e.Body.GetOrgJob()) }
 
 const (
 	// ReadStored is the query for Scan: edits of employees, from a day to before another.

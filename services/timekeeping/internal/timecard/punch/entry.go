@@ -13,7 +13,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -160,7 +159,7 @@ func (e *Entry) transfer(p *timekeepingv1.Punch) {
 	jobs := []*commonv1.Ref{p.GetOrgJob(), t.GetOrgJob(), {Id: orNil(t.GetOrgJobId())}, {Qualifier: &parts[0]}}
 	rules := []*commonv1.Ref{p.GetWorkRule(), t.GetWorkRule(), {Id: orNil(t.GetWorkRuleId())}, {Qualifier: &parts[1]}}
 	if job := firstNamed(jobs); job != nil {
-		e.NamedJob, e.Job = orgjob.NewName(e.Employee.ID, e.Local(e.At).Date, job), jobname.Of(job)
+		e.NamedJob, e.Job = orgjob.NewName(e.Employee.ID, e.Local(e.At).Date, job), orgjob.Text(job)
 	}
 	if rule := firstNamed(rules); rule != nil {
 		e.WorkRuleID, e.WorkRule = rule.Id, rule.GetQualifier()

@@ -1,4 +1,4 @@
-package jobname_test
+package orgjob_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/jobname"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 )
 
 func TestNamesOfJobs(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNamesOfJobs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := jobname.Ref(jobname.Of(c.ref))
+			got := orgjob.Ref(orgjob.Text(c.ref))
 			assert.True(t, proto.Equal(c.want, got), "%v instead of %v", got, c.want)
 		})
 	}
