@@ -1,4 +1,5 @@
-// Package approval keeps the approvals of timecard days by employees and managers.
+// Package approval keeps the approvals of timecard days by employees and managers, and locks
+// timecards for changes that keep or remove approvals.
 package approval
 
 import (
@@ -17,7 +18,6 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -172,7 +172,7 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return cardlock.In(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return InLock(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To); err != nil {
 			return fmt.Errorf("replace approvals: %w", err)
 		}
@@ -184,7 +184,7 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 }
 
 func (h *Handler) remove(ctx context.Context, s subject) error {
-	return cardlock.In(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return InLock(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To)
 		if err != nil {
 			return fmt.Errorf("remove approvals: %w", err)

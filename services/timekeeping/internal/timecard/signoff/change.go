@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -64,7 +63,7 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 	if err := s.readInGroups(ctx, all); err != nil {
 		return err
 	}
-	return cardlock.In(ctx, s.pool, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
+	return approval.InLock(ctx, s.pool, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
 		now, err := signoffs(ctx, tx, tenantID, ids)
 		if err != nil {
 			return err

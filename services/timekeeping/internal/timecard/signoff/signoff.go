@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/cardlock"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -81,7 +81,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return cardlock.In(ctx, s.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return approval.InLock(ctx, s.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		now, err := signoffs(ctx, tx, tenantID, []int64{who.ID})
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ var removals = []string{
 // Reopen reopens a signed-off day of an employee and all later days. It removes each affected
 // sign-off as a whole.
 func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civil.Date) error {
-	return cardlock.In(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
+	return approval.InLock(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
 		var left, through *civil.Date
 		err := tx.QueryRow(ctx, `SELECT max(through) FILTER (WHERE through < $3), max(through) FILTER (WHERE through >= $3)
 			FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID, from).Scan(&left, &through)

@@ -1,5 +1,4 @@
-// Package cardlock locks the timecards of employees for changes.
-package cardlock
+package approval
 
 import (
 	"context"
@@ -18,8 +17,8 @@ INSERT INTO timecard_head (tenant_id, employee_id) SELECT $1, e FROM unnest($2::
 SELECT employee_id FROM timecard_head WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id FOR UPDATE`
 )
 
-// lock locks the timecards of employees for changes. The ids have no duplicates.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+// lockCards locks the timecards of employees for changes. The ids have no duplicates.
+func lockCards(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	if _, err := tx.Exec(ctx, makeHeads, tenantID, ids); err != nil {
 		return fmt.Errorf("lock timecards: %w", err)
 	}
@@ -29,10 +28,10 @@ func lock(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 	return nil
 }
 
-// In runs a change in a transaction that locks the timecards of employees.
-func In(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
+// InLock runs a change in a transaction that locks the timecards of employees.
+func InLock(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock(ctx, tx, tenantID, ids); err != nil {
+		if err := lockCards(ctx, tx, tenantID, ids); err != nil {
 			return err
 		}
 		return fn(ctx, tx)
