@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup"
 )
 
-// Backends are the dependencies of every service with events.
+// Backends are the dependencies that every service has.
 type Backends struct {
 	// Pool connects to the service's own database.
 	Pool *pg.Pool
@@ -53,6 +53,15 @@ func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	}
 	copies, err := replica.Migrations()
 	return []pg.Migrations{restore.Migrations(), events, copies, audit.Migrations(), setup.Migrations(), {Table: table, FS: own}}, err
+}
+
+// CheckSchema returns an error if a database lacks a part of a service's schema.
+func CheckSchema(ctx context.Context, pool *pg.Pool, migrations func() ([]pg.Migrations, error)) error {
+	sets, err := migrations()
+	if err != nil {
+		return err
+	}
+	return pg.CheckSchema(ctx, pool, sets...)
 }
 
 // NewCore returns the core of a service. It contacts neither the database nor the broker.

@@ -91,10 +91,13 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 }
 
 // Backends opens the service's database, after migrating it, and connects to the broker.
-func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends, error) {
+func (p *Program) Backends(ctx context.Context, migrations func() ([]pg.Migrations, error)) (Backends, error) {
 	e := Backends{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
-	err := natsconn.Probe(p.settings.NATS)
+	sets, err := migrations()
 	if err != nil {
+		return e, err
+	}
+	if err := natsconn.Probe(p.settings.NATS); err != nil {
 		return e, fmt.Errorf("broker: %w", err)
 	}
 	if e.Pool, err = p.Database(ctx, sets...); err != nil {
@@ -106,15 +109,6 @@ func (p *Program) Backends(ctx context.Context, sets ...pg.Migrations) (Backends
 	p.guard, err = Guard(p.App, p.Name, p.pool, e.NATS, p.Registry, p.Log)
 	e.Guard = p.guard
 	return e, err
-}
-
-// MigratedBackends is Backends for a schema that must be read first.
-func (p *Program) MigratedBackends(ctx context.Context, migrations func() ([]pg.Migrations, error)) (Backends, error) {
-	sets, err := migrations()
-	if err != nil {
-		return Backends{}, err
-	}
-	return p.Backends(ctx, sets...)
 }
 
 // Dial connects to another service, which identifies this one by its certificate.

@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -23,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
@@ -73,12 +72,9 @@ type Config struct {
 
 // Deps are the dependencies of the service.
 type Deps struct {
-	// Pool is a pool on the service's own database, with the schema of Migrations.
-	Pool *pg.Pool
-	// NATS tells other processes of revocations at once. Without it, they find revocations by polling.
-	NATS  *nats.Conn
-	Log   *slog.Logger
-	Clock clock.Clock
+	// Backends has the pool on the service's own database. NATS tells other processes of revocations at once.
+	// Without it, they find revocations by polling.
+	serve.Backends
 	// Permissions are all permissions of the contracts. Access profiles select from them.
 	Permissions []string
 	// OwnRecordActions are all actions on one's own record in the contracts.
@@ -87,28 +83,26 @@ type Deps struct {
 
 // Service is the auth service.
 type Service struct {
-	pool        *pg.Pool
-	log         *slog.Logger
-	clock       clock.Clock
-	keys        *signing.Keys
-	wraps       bool
-	hasher      *password.Hasher
-	tokens      *token.Handler
-	federation  *federation.Handler
-	users       *user.Handler
-	profiles    *profile.Handler
-	clients     *client.Handler
-	revocations *revoked.Handler
-	revoked     *revoked.Store
-	loginLimit  *loginlimit.Limiter
+	serve.Registrations
+
+	pool       *pg.Pool
+	log        *slog.Logger
+	clock      clock.Clock
+	keys       *signing.Keys
+	wraps      bool
+	hasher     *password.Hasher
+	tokens     *token.Handler
+	users      *user.Handler
+	revoked    *revoked.Store
+	loginLimit *loginlimit.Limiter
 	// publisher is nil without NATS.
 	publisher *revoked.Publisher
 	keySource *authn.KeySet
 }
 
 // Migrations returns the migrations of the service's schema.
-func Migrations() []pg.Migrations {
-	return []pg.Migrations{restore.Migrations(), audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}
+func Migrations() ([]pg.Migrations, error) {
+	return []pg.Migrations{restore.Migrations(), audit.Migrations(), {Table: "auth_version", FS: migrations.FS}}, nil
 }
 
 // New returns the service. It does not access the database.
@@ -139,7 +133,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.federation, err = federation.New(cfg.Federation, federation.Deps{
+	identityProviders, err := federation.New(cfg.Federation, federation.Deps{
 		Pool: deps.Pool, Clock: deps.Clock, Log: deps.Log, Issuer: cfg.Issuer, Permissions: deps.Permissions,
 	})
 	if err != nil {
@@ -154,16 +148,22 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		},
 		token.Deps{
 			Pool: deps.Pool, Keys: keys, Hasher: hasher, Log: deps.Log, Clock: deps.Clock,
-			Scopes: catalog, Verifier: ours, Revoked: s.revoked, LoginLimit: s.loginLimit, Directory: ldap, Federation: s.federation,
+			Scopes: catalog, Verifier: ours, Revoked: s.revoked, LoginLimit: s.loginLimit, Directory: ldap, Federation: identityProviders,
 		})
 	s.users = user.New(user.Deps{
 		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, LoginLimit: s.loginLimit, Permissions: deps.Permissions,
 	})
-	s.profiles = profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions, deps.OwnRecordActions)
-	s.clients = client.New(client.Deps{
-		Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
-	})
-	s.revocations = revoked.NewHandler(s.revoked)
+	s.Registrations = serve.Registrations{
+		serve.Handle(authv1.RegisterTokenServiceServer)(s.tokens),
+		serve.Handle(authv1.RegisterFederationServiceServer)(s.tokens),
+		serve.Handle(authv1.RegisterIdentityProviderServiceServer)(identityProviders),
+		serve.Handle(authv1.RegisterUserServiceServer)(s.users),
+		serve.Handle(authv1.RegisterAccessProfileServiceServer)(profile.NewHandler(deps.Pool, deps.Clock, s.revoked, deps.Permissions, deps.OwnRecordActions)),
+		serve.Handle(authv1.RegisterClientServiceServer)(client.New(client.Deps{
+			Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
+		})),
+		serve.Handle(authv1.RegisterRevocationServiceServer)(revoked.NewHandler(s.revoked)),
+	}
 	if deps.NATS != nil {
 		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
 	}
@@ -200,17 +200,6 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) tokens() authn.Config { return authn.Config{Issuer: c.Issuer, Audience: c.Audience} }
-
-// Register registers the service's operations with a server.
-func (s *Service) Register(server grpc.ServiceRegistrar) {
-	authv1.RegisterTokenServiceServer(server, s.tokens)
-	authv1.RegisterFederationServiceServer(server, s.tokens)
-	authv1.RegisterIdentityProviderServiceServer(server, s.federation)
-	authv1.RegisterUserServiceServer(server, s.users)
-	authv1.RegisterAccessProfileServiceServer(server, s.profiles)
-	authv1.RegisterClientServiceServer(server, s.clients)
-	authv1.RegisterRevocationServiceServer(server, s.revocations)
-}
 
 // Key returns a public key by its id. With it, Service is an authn.KeySource: the service verifies tokens with
 // its own keys.
@@ -253,7 +242,7 @@ func (s *Service) ContinuesWhileRestored() {}
 
 // Check returns the reason why the service is not ready, or nil.
 func (s *Service) Check(ctx context.Context) error {
-	if err := pg.CheckSchema(ctx, s.pool, Migrations()...); err != nil {
+	if err := serve.CheckSchema(ctx, s.pool, Migrations); err != nil {
 		return err
 	}
 	// Without a signing key, users cannot log in.

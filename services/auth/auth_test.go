@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -315,7 +316,7 @@ func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := auth.Config{HashMemory: 64, HashTime: 1, KeyEncryptionKey: obs.Secret(c.given)}
-			service, err := auth.New(t.Context(), cfg, auth.Deps{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock})
+			service, err := auth.New(t.Context(), cfg, auth.Deps{Backends: serve.Backends{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock}})
 			require.NoError(t, err)
 			if err = service.Check(t.Context()); c.says == "" {
 				assert.NoError(t, err)

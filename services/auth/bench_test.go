@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Tokens hold every permission.
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
@@ -29,10 +29,10 @@ import (
 // turns, each with a row of its own.
 func BenchmarkRefreshGrant(b *testing.B) {
 	callers := 32 * runtime.GOMAXPROCS(0)
-	pool := pgtest.New(b, auth.Migrations()...)
+	pool := newPool(b)
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	service, err := auth.New(b.Context(), auth.Config{HashMemory: 64, HashTime: 1}, auth.Deps{
-		Pool: pool, Log: log, Clock: clock.System{}, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
+		Backends: serve.Backends{Pool: pool, Log: log, Clock: clock.System{}}, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	require.NoError(b, err)
 	verifier, err := authn.NewVerifier(tokens, service, service, clock.System{})

@@ -40,6 +40,8 @@ func (o operation) Operate(context.Context, *auth.Service, io.Writer) error { re
 func TestTheBootstrapWaitsForTheSchema(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Config(t)
+	sets, err := auth.Migrations()
+	require.NoError(t, err)
 	do := func(ctx context.Context, of operation) error {
 		return auth.DoOnceMigrated(ctx, database, auth.Config{}, of, pgtest.Log(t), io.Discard)
 	}
@@ -55,7 +57,7 @@ func TestTheBootstrapWaitsForTheSchema(t *testing.T) {
 		go func() {
 			done <- do(t.Context(), func() error { begun++; return errors.New("it has begun") })
 		}()
-		require.NoError(t, pg.Migrate(t.Context(), database, pgtest.Log(t), auth.Migrations()...))
+		require.NoError(t, pg.Migrate(t.Context(), database, pgtest.Log(t), sets...))
 		require.ErrorContains(t, <-done, "it has begun")
 		assert.Equal(t, 1, begun, "an operation that failed is not tried again")
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth"
@@ -250,7 +251,7 @@ func TestDirectoryThatIsConfiguredWrong(t *testing.T) {
 		"no CA in file": {URL: "ldaps://localhost", CA: "directory_test.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1, Directory: cfg}, auth.Deps{Clock: clock.System{}})
+			_, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1, Directory: cfg}, auth.Deps{Backends: serve.Backends{Clock: clock.System{}}})
 			assert.Error(t, err, name)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -53,11 +54,19 @@ func (b *fixture) grantedPermissions(p *authn.Principal) (out []string) {
 	return out
 }
 
+// newPool returns a database with the schema of the service.
+func newPool(t testing.TB) *pg.Pool {
+	t.Helper()
+	sets, err := auth.Migrations()
+	require.NoError(t, err)
+	return pgtest.New(t, sets...)
+}
+
 // createFixture makes a fixture that knows some permissions.
 func createFixture(t testing.TB, cfg auth.Config, permissions ...string) *fixture {
 	t.Helper()
 	b := &fixture{
-		pool:        pgtest.New(t, auth.Migrations()...),
+		pool:        newPool(t),
 		clock:       clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
 		permissions: permissions,
 	}
@@ -65,7 +74,7 @@ func createFixture(t testing.TB, cfg auth.Config, permissions ...string) *fixtur
 	// Few passes: the tests check which work is done, not its cost.
 	cfg.HashMemory, cfg.HashTime = 64, 1
 	b.service, err = auth.New(t.Context(), cfg, auth.Deps{
-		Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock,
+		Backends:    serve.Backends{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock},
 		Permissions: permissions,
 	})
 	require.NoError(t, err)

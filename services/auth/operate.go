@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 )
@@ -30,12 +31,12 @@ func Do(ctx context.Context, database pg.Config, cfg Config, operation Operation
 		return err
 	}
 	defer pool.Close()
-	service, err := New(ctx, cfg, Deps{Pool: pool, Log: log, Clock: clock.System{}})
+	service, err := New(ctx, cfg, Deps{Backends: serve.Backends{Pool: pool, Log: log, Clock: clock.System{}}})
 	if err != nil {
 		return err
 	}
 	// Operators do not need the key that decrypts signing keys.
-	if err := pg.CheckSchema(ctx, pool, Migrations()...); err != nil {
+	if err := serve.CheckSchema(ctx, pool, Migrations); err != nil {
 		return err
 	}
 	return operation.Operate(ctx, service, out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
@@ -159,7 +160,7 @@ func TestOldHashesAreRenewed(t *testing.T) {
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)
 	require.NoError(t, b.putUsers(ctx, &authv1.User{PersonId: 11, Username: "ada", Password: adaSecret}))
-	harder, err := auth.New(t.Context(), auth.Config{HashMemory: 128, HashTime: 2}, auth.Deps{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock})
+	harder, err := auth.New(t.Context(), auth.Config{HashMemory: 128, HashTime: 2}, auth.Deps{Backends: serve.Backends{Pool: b.pool, Log: pgtest.Log(t), Clock: b.clock}})
 	require.NoError(t, err)
 	stored := func() (hash string) {
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT password_hash FROM app_user WHERE tenant_id = 1 AND person_id = 11`).Scan(&hash))

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -254,9 +255,9 @@ func TestRevocationsAreListedOnceEach(t *testing.T) {
 func TestRevocationsArePublished(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
-	pool := pgtest.New(t, auth.Migrations()...)
+	pool := newPool(t)
 	service, err := auth.New(t.Context(), auth.Config{HashMemory: 64, HashTime: 1}, auth.Deps{
-		Pool: pool, NATS: server.Conn(), Log: pgtest.Log(t), Clock: clock.System{},
+		Backends: serve.Backends{Pool: pool, NATS: server.Conn(), Log: pgtest.Log(t), Clock: clock.System{}},
 	})
 	require.NoError(t, err)
 	require.NoError(t, service.EnsureBootstrap(t.Context(), bootstrap()))

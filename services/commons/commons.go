@@ -11,7 +11,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
-	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -57,26 +56,12 @@ type Deps struct {
 // Service is the commons service.
 type Service struct {
 	*serve.Core
+	serve.Registrations
 
-	persons       *person.Handler
-	contacts      *contact.Handler
-	jobs          *job.Handler
-	locations     *location.Handler
-	locationTypes *locationtype.Handler
-	locationSets  *locationset.Handler
-
-	search          *search.Search
-	symbolicPeriods *symbolicperiod.Handler
-	holidays        *holiday.Handler
-	delegations     *delegation.Handler
-	personPay       *personpay.Handler
-
+	persons *person.Handler
 	// Replicator keeps the copies of other domains' data that queries need, and publishes
 	// persons and holidays to the services that copy them.
 	Replicator *replica.Replicator
-
-	data     *dataelement.Server
-	dataRows *dataprovider.Finder
 }
 
 // Migrations returns the schema that the service needs.
@@ -126,40 +111,25 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		Core: core, Replicator: replicator, persons: persons,
-		contacts:      contact.New(deps.Pool, rules),
-		jobs:          job.New(deps.Pool, deps.Clock, location.Job),
-		locations:     location.New(deps.Pool, deps.Clock),
-		locationTypes: locationtype.New(deps.Pool),
-		locationSets:  locationset.New(deps.Pool, deps.Clock),
-
-		search:          queries,
-		symbolicPeriods: periods,
-		holidays:        holiday.New(deps.Pool),
-		delegations:     delegation.New(deps.Pool, delegations, rules),
-		personPay:       personpay.New(deps.Pool),
-
-		data: dataprovider.NewServer(deps.Pool, rules), dataRows: dataprovider.NewFinder(deps.Pool, rules),
+		Registrations: serve.Registrations{
+			serve.Handle(commonsv1.RegisterPersonServiceServer)(persons),
+			serve.Handle(commonsv1.RegisterContactServiceServer)(contact.New(deps.Pool, rules)),
+			serve.Handle(commonsv1.RegisterNewHireServiceServer)(persons.NewHires()),
+			serve.Handle(commonsv1.RegisterTermRequestServiceServer)(persons.TermRequests()),
+			serve.Handle(commonsv1.RegisterWageWorkRuleServiceServer)(persons.WageWorkRules()),
+			serve.Handle(commonsv1.RegisterJobServiceServer)(job.New(deps.Pool, deps.Clock, location.Job)),
+			serve.Handle(commonsv1.RegisterLocationServiceServer)(location.New(deps.Pool, deps.Clock)),
+			serve.Handle(commonsv1.RegisterLocationTypeServiceServer)(locationtype.New(deps.Pool)),
+			serve.Handle(commonsv1.RegisterLocationSetServiceServer)(locationset.New(deps.Pool, deps.Clock)),
+			queries.Register,
+			serve.Handle(commonsv1.RegisterSymbolicPeriodServiceServer)(periods),
+			serve.Handle(commonsv1.RegisterHolidayServiceServer)(holiday.New(deps.Pool)),
+			serve.Handle(commonsv1.RegisterDelegationServiceServer)(delegation.New(deps.Pool, delegations, rules)),
+			serve.Handle(commonsv1.RegisterPersonPayServiceServer)(personpay.New(deps.Pool)),
+			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, rules)),
+			serve.Handle(datav1.RegisterDataRowServiceServer)(dataprovider.NewFinder(deps.Pool, rules)),
+		},
 	}, nil
-}
-
-// Register adds the service's operations to a server.
-func (s *Service) Register(server grpc.ServiceRegistrar) {
-	commonsv1.RegisterPersonServiceServer(server, s.persons)
-	commonsv1.RegisterContactServiceServer(server, s.contacts)
-	commonsv1.RegisterNewHireServiceServer(server, s.persons.NewHires())
-	commonsv1.RegisterTermRequestServiceServer(server, s.persons.TermRequests())
-	commonsv1.RegisterWageWorkRuleServiceServer(server, s.persons.WageWorkRules())
-	commonsv1.RegisterJobServiceServer(server, s.jobs)
-	commonsv1.RegisterLocationServiceServer(server, s.locations)
-	commonsv1.RegisterLocationTypeServiceServer(server, s.locationTypes)
-	commonsv1.RegisterLocationSetServiceServer(server, s.locationSets)
-	s.search.Register(server)
-	commonsv1.RegisterSymbolicPeriodServiceServer(server, s.symbolicPeriods)
-	commonsv1.RegisterHolidayServiceServer(server, s.holidays)
-	commonsv1.RegisterDelegationServiceServer(server, s.delegations)
-	commonsv1.RegisterPersonPayServiceServer(server, s.personPay)
-	datav1.RegisterDataProviderServiceServer(server, s.data)
-	datav1.RegisterDataRowServiceServer(server, s.dataRows)
 }
 
 // Consumers returns the event consumers of the service.

@@ -5,20 +5,18 @@ package platform
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/audit"
-	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -54,34 +52,24 @@ type Config struct {
 
 // Deps are the dependencies of the service.
 type Deps struct {
-	// Pool is a pool on the service's own database, with the schema of Migrations.
-	Pool     *pg.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Registry prometheus.Registerer
+	serve.Backends
 	// Auth, Commons, Timekeeping and Scheduling are connections to these services, which trust this one.
 	Auth, Commons, Timekeeping, Scheduling grpc.ClientConnInterface
 }
 
 // Service is the platform service.
 type Service struct {
+	serve.Registrations
+
 	pool   *pg.Pool
 	rates  *rates.Handler
-	limits *limit.Handler
 	keys   *idempotency.Handler
-	data   *dataaccess.Handler
-	audit  *auditevent.Handler
-
-	notifications *genericnotification.Handler
-	webhooks      *webhook.Handler
-	messages      *messaging.Handler
-	sender        *delivery.Sender
-	thresholds    *targetthreshold.Handler
+	sender *delivery.Sender
 }
 
 // Migrations returns the migrations of the service's schema.
-func Migrations() []pg.Migrations {
-	return []pg.Migrations{restore.Migrations(), audit.Migrations(), setup.Migrations(), {Table: "platform_version", FS: migrations.FS}}
+func Migrations() ([]pg.Migrations, error) {
+	return []pg.Migrations{restore.Migrations(), audit.Migrations(), setup.Migrations(), {Table: "platform_version", FS: migrations.FS}}, nil
 }
 
 // New returns the service. It does not access the database.
@@ -104,26 +92,34 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("default time zone: %w", err)
 	}
+	rateLimits, keys := rates.New(store, deps.Log), idempotency.New(cfg.Idempotency, idempotency.Deps{
+		Pool: deps.Pool, Rules: rules, Policies: policy.NewTable(nil), Clock: deps.Clock, Log: deps.Log,
+	})
+	data := dataaccess.New(cfg.Data, dataaccess.Deps{
+		Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
+		Rules: rules, Log: deps.Log, Clock: deps.Clock,
+	})
 	return &Service{
-		pool: deps.Pool, rates: rates.New(store, deps.Log), limits: limits,
-		keys: idempotency.New(cfg.Idempotency, idempotency.Deps{
-			Pool: deps.Pool, Rules: rules, Policies: policy.NewTable(nil), Clock: deps.Clock, Log: deps.Log,
-		}),
-		data: dataaccess.New(cfg.Data, dataaccess.Deps{
-			Commons: deps.Commons, Timekeeping: deps.Timekeeping, Scheduling: deps.Scheduling,
-			Rules: rules, Log: deps.Log, Clock: deps.Clock,
-		}),
-		audit: auditevent.New(deps.Pool, []auditevent.Source{
-			{Name: "auth", Conn: deps.Auth},
-			{Name: "commons", Conn: deps.Commons},
-			{Name: "timekeeping", Conn: deps.Timekeeping},
-			{Name: "scheduling", Conn: deps.Scheduling},
-		}),
-		notifications: genericnotification.New(deps.Pool), webhooks: webhooks, sender: sender,
-		thresholds: targetthreshold.New(deps.Pool, deps.Clock, zone),
-		messages: messaging.New(messaging.Deps{
-			Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: deps.Clock, Zone: zone,
-		}),
+		pool: deps.Pool, rates: rateLimits, keys: keys, sender: sender,
+		Registrations: serve.Registrations{
+			serve.Handle(platformv1.RegisterRateLimitServiceServer)(rateLimits),
+			serve.Handle(platformv1.RegisterLimitServiceServer)(limits),
+			serve.Handle(platformv1.RegisterIdempotencyServiceServer)(keys),
+			serve.Handle(platformv1.RegisterAuditEventServiceServer)(auditevent.New(deps.Pool, []auditevent.Source{
+				{Name: "auth", Conn: deps.Auth},
+				{Name: "commons", Conn: deps.Commons},
+				{Name: "timekeeping", Conn: deps.Timekeeping},
+				{Name: "scheduling", Conn: deps.Scheduling},
+			})),
+			serve.Handle(platformv1.RegisterDataServiceServer)(data),
+			serve.Handle(platformv1.RegisterDataDictionaryServiceServer)(data.Dictionary()),
+			serve.Handle(platformv1.RegisterGenericNotificationServiceServer)(genericnotification.New(deps.Pool)),
+			serve.Handle(platformv1.RegisterMessagingServiceServer)(messaging.New(messaging.Deps{
+				Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: deps.Clock, Zone: zone,
+			})),
+			serve.Handle(platformv1.RegisterWebhookServiceServer)(webhooks),
+			serve.Handle(platformv1.RegisterTargetThresholdServiceServer)(targetthreshold.New(deps.Pool, deps.Clock, zone)),
+		},
 	}, nil
 }
 
@@ -143,20 +139,6 @@ func newSender(cfg Config, deps Deps) (*delivery.Sender, error) {
 	})
 }
 
-// Register registers the service's operations with a server.
-func (s *Service) Register(server grpc.ServiceRegistrar) {
-	platformv1.RegisterRateLimitServiceServer(server, s.rates)
-	platformv1.RegisterLimitServiceServer(server, s.limits)
-	platformv1.RegisterIdempotencyServiceServer(server, s.keys)
-	platformv1.RegisterAuditEventServiceServer(server, s.audit)
-	platformv1.RegisterDataServiceServer(server, s.data)
-	platformv1.RegisterDataDictionaryServiceServer(server, s.data.Dictionary())
-	platformv1.RegisterGenericNotificationServiceServer(server, s.notifications)
-	platformv1.RegisterMessagingServiceServer(server, s.messages)
-	platformv1.RegisterWebhookServiceServer(server, s.webhooks)
-	platformv1.RegisterTargetThresholdServiceServer(server, s.thresholds)
-}
-
 // Run does the background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -168,5 +150,5 @@ func (s *Service) Run(ctx context.Context) error {
 
 // Check returns the reason why the service is not ready, or nil.
 func (s *Service) Check(ctx context.Context) error {
-	return pg.CheckSchema(ctx, s.pool, Migrations()...)
+	return serve.CheckSchema(ctx, s.pool, Migrations)
 }

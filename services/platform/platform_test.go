@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
@@ -36,10 +37,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &fixture{pool: pgtest.New(t, platform.Migrations()...)}
+	sets, err := platform.Migrations()
+	require.NoError(t, err)
+	b := &fixture{pool: pgtest.New(t, sets...)}
 	service, err := platform.New(t.Context(), platform.Config{
 		Rates: ratelimit.Defaults{Write: ratelimit.Policy{Rate: 0.01, Burst: 100}}, BodyBytes: 1 << 20,
-	}, platform.Deps{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()})
+	}, platform.Deps{Backends: serve.Backends{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}})
 	require.NoError(t, err)
 	require.NoError(t, service.Check(t.Context()))
 	local := rpctest.Local(t)
@@ -238,9 +241,10 @@ func TestLimitsAreThoseOfTheContracts(t *testing.T) {
 }
 
 func BenchmarkLease(b *testing.B) {
-	sets := platform.Migrations()
+	sets, err := platform.Migrations()
+	require.NoError(b, err)
 	pool := pgtest.New(b, sets...)
-	service, err := platform.New(b.Context(), platform.Config{}, platform.Deps{Pool: pool, Clock: clock.System{}, Log: pgtest.Log(b), Registry: prometheus.NewRegistry()})
+	service, err := platform.New(b.Context(), platform.Config{}, platform.Deps{Backends: serve.Backends{Pool: pool, Clock: clock.System{}, Log: pgtest.Log(b), Registry: prometheus.NewRegistry()}})
 	require.NoError(b, err)
 	local := rpctest.Local(b)
 	service.Register(local)

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -66,6 +65,8 @@ type Deps struct {
 // Service is the scheduling service.
 type Service struct {
 	*serve.Core
+	serve.Registrations
+
 	// Propagator applies changes to schedules, in this process or in a separate one.
 	Propagator *Propagator
 
@@ -74,32 +75,7 @@ type Service struct {
 	Replicator *replica.Replicator
 
 	termRequests commonsv1.TermRequestServiceClient
-	terms        *employmentterm.Handler
 	memberships  *membership.Handler
-	employeeDays *employeeday.Handler
-	leave        *leave.Handler
-
-	shiftTemplates   *shifttemplate.Handler
-	patternTemplates *schedulepatterntemplate.Handler
-	termPatterns     *employmenttermschedulepattern.Handler
-	employeePatterns *employeeschedulepattern.Handler
-	termSchedules    *employmenttermschedule.Handler
-	schedules        *schedule.Handler
-	scheduleChanges  *schedulechange.Handler
-	shifts           *scheduleitem.Shifts
-	payCodeEdits     *scheduleitem.PayCodeEdits
-	scheduleTags     *scheduleitem.ScheduleTags
-	scheduleEdits    *scheduleitem.ScheduleEdits
-	dayLocks         *daylock.Handler
-	propagations     *propagation.Handler
-	scheduleGroups   *schedulegroup.Handler
-	tagDefinitions   *tagdefinition.Handler
-	timeOffEdits     *timeoffedit.Handler
-	rules            *schedulerule.Handler
-	ruleSets         *scheduleruleset.Handler
-	ruleAssignments  *rulesetassignment.Handler
-	ruleViolations   *ruleviolation.Handler
-	data             *dataelement.Server
 }
 
 // Migrations returns the schema that the service needs.
@@ -128,70 +104,42 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	return &Service{
-		Core: core, Propagator: propagator, Replicator: replicator,
-		termRequests:     commonsv1.NewTermRequestServiceClient(deps.Commons),
-		terms:            employmentterm.New(deps.Pool),
-		memberships:      memberships,
-		employeeDays:     employeeday.New(deps.Pool, reader),
-		leave:            leave.New(deps.Pool),
-		shiftTemplates:   shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver),
-		patternTemplates: schedulepatterntemplate.New(deps.Pool, definitions),
-		termPatterns: employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Terms: terms,
-		}),
-		termSchedules: employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons}),
-		employeePatterns: employeeschedulepattern.New(employeeschedulepattern.Deps{
-			Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(),
-		}),
-		schedules:       schedule.New(deps.Pool, reader, resolver, commons),
-		scheduleChanges: schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryRetention()}),
-		shifts:          scheduleitem.NewShifts(items),
-		payCodeEdits:    payCodeEdits,
-		scheduleTags:    scheduleitem.NewScheduleTags(items),
-		scheduleEdits:   scheduleitem.NewScheduleEdits(items),
-		dayLocks:        daylock.New(deps.Pool, resolver),
-		propagations:    propagation.NewHandler(deps.Pool, resolver.Visible),
-		scheduleGroups:  schedulegroup.New(deps.Pool),
-		tagDefinitions:  tagdefinition.New(deps.Pool),
-		timeOffEdits:    timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits}),
-		rules:           &schedulerule.Handler{},
-		ruleSets:        scheduleruleset.New(deps.Pool),
-		ruleAssignments: rulesetassignment.New(deps.Pool, scheduleruleset.Kind(), resolver),
-		ruleViolations: ruleviolation.New(ruleviolation.Deps{
-			Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
-			Clock: deps.Clock,
-		}),
-		data: dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons)),
+		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships,
+		Registrations: serve.Registrations{
+			serve.Handle(schedulingv1.RegisterEmploymentTermServiceServer)(employmentterm.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterEmploymentTermAssignmentServiceServer)(memberships),
+			serve.Handle(schedulingv1.RegisterEmployeeDayServiceServer)(employeeday.New(deps.Pool, reader)),
+			serve.Handle(schedulingv1.RegisterLeaveServiceServer)(leave.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver)),
+			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions)),
+			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
+				Pool: deps.Pool, Definitions: definitions, Terms: terms,
+			})),
+			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeeschedulepattern.New(employeeschedulepattern.Deps{
+				Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(),
+			})),
+			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
+			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons)),
+			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryRetention()})),
+			serve.Handle(schedulingv1.RegisterShiftServiceServer)(scheduleitem.NewShifts(items)),
+			serve.Handle(schedulingv1.RegisterPayCodeEditServiceServer)(payCodeEdits),
+			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
+			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
+			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
+			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible)),
+			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(schedulegroup.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),
+			serve.Handle(schedulingv1.RegisterScheduleRuleServiceServer)(&schedulerule.Handler{}),
+			serve.Handle(schedulingv1.RegisterScheduleRuleSetServiceServer)(scheduleruleset.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterScheduleRuleSetAssignmentServiceServer)(rulesetassignment.New(deps.Pool, scheduleruleset.Kind(), resolver)),
+			serve.Handle(schedulingv1.RegisterScheduleRuleEvaluationServiceServer)(ruleviolation.New(ruleviolation.Deps{
+				Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
+				Clock: deps.Clock,
+			})),
+			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons))),
+		},
 	}, nil
-}
-
-// Register adds the service's operations to a server.
-func (s *Service) Register(server grpc.ServiceRegistrar) {
-	schedulingv1.RegisterEmploymentTermServiceServer(server, s.terms)
-	schedulingv1.RegisterEmploymentTermAssignmentServiceServer(server, s.memberships)
-	schedulingv1.RegisterEmployeeDayServiceServer(server, s.employeeDays)
-	schedulingv1.RegisterLeaveServiceServer(server, s.leave)
-	schedulingv1.RegisterShiftTemplateServiceServer(server, s.shiftTemplates)
-	schedulingv1.RegisterSchedulePatternTemplateServiceServer(server, s.patternTemplates)
-	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(server, s.termPatterns)
-	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(server, s.employeePatterns)
-	schedulingv1.RegisterEmploymentTermScheduleServiceServer(server, s.termSchedules)
-	schedulingv1.RegisterScheduleServiceServer(server, s.schedules)
-	schedulingv1.RegisterScheduleChangeServiceServer(server, s.scheduleChanges)
-	schedulingv1.RegisterShiftServiceServer(server, s.shifts)
-	schedulingv1.RegisterPayCodeEditServiceServer(server, s.payCodeEdits)
-	schedulingv1.RegisterScheduleTagServiceServer(server, s.scheduleTags)
-	schedulingv1.RegisterScheduleEditServiceServer(server, s.scheduleEdits)
-	schedulingv1.RegisterDayLockServiceServer(server, s.dayLocks)
-	schedulingv1.RegisterPropagationServiceServer(server, s.propagations)
-	schedulingv1.RegisterScheduleGroupServiceServer(server, s.scheduleGroups)
-	schedulingv1.RegisterTagDefinitionServiceServer(server, s.tagDefinitions)
-	schedulingv1.RegisterTimeOffEditServiceServer(server, s.timeOffEdits)
-	schedulingv1.RegisterScheduleRuleServiceServer(server, s.rules)
-	schedulingv1.RegisterScheduleRuleSetServiceServer(server, s.ruleSets)
-	schedulingv1.RegisterScheduleRuleSetAssignmentServiceServer(server, s.ruleAssignments)
-	schedulingv1.RegisterScheduleRuleEvaluationServiceServer(server, s.ruleViolations)
-	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
 // Consumers returns the consumers of the service, without those of its propagator.

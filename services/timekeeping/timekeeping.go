@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
-	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -68,57 +67,16 @@ type Deps struct {
 // Service is the timekeeping service.
 type Service struct {
 	*serve.Core
+	serve.Registrations
 
 	// Replicator keeps the projections of other domains, and serves the projections that other
 	// domains keep of timekeeping.
 	Replicator *replica.Replicator
 
-	leaveCases    *leavecase.Handler
-	leaveEdits    *leaveedit.Handler
-	leaveReporter *leaveedit.Reporter
-	leaveNotes    *leavenote.Handler
-	leaveSetup    *leavesetup.Handler
-
-	leaveCertifications *leavecertification.Handler
-
-	leaveTypes       *leavepolicy.TypeHandler
-	leaveRules       *leavepolicy.RuleHandler
-	leaveFields      *leavepolicy.FieldHandler
-	leaveProfiles    *leavepolicy.ProfileHandler
-	leaveCaseRules   *leavecasepolicy.CaseRules
-	leaveCaseFields  *leavecasepolicy.CaseFields
-	leaveGrants      *leavecasepolicy.Grants
-	leaveAssignments *leavecasepolicy.Assignments
-
-	payCodes  *paycode.Handler
-	workRules *workrule.Handler
-	payRules  *payrule.Handler
-
-	punches       *timecard.Punches
-	timecards     *timecard.Timecards
-	scheduleRules *actualhours.Handler
-	signoffs      *signoff.Handler
-	approvals     *approval.Handler
-
-	payrollEarnings *payrollearning.Handler
-	payrollStaging  *payrollstaging.Handler
-	payrollExports  *payrollstaging.Exports
+	leaveReporter   *leaveedit.Reporter
 	payrollWorker   *payrollstaging.Worker
 	log             *slog.Logger
-
-	accrualCodes    *accrual.CodeHandler
-	accrualProfiles *accrual.ProfileHandler
-
-	timeOff         *timeoff.Manager
-	employeeTimeOff *timeoff.Employee
 	timeOffHandover *handover.Handover
-	requestSubtypes *requestsubtype.Handler
-
-	brazilDevices   *brazil.Devices
-	brazilGroups    *brazil.Groups
-	brazilCompanies *brazil.Companies
-
-	data *dataelement.Server
 }
 
 // Migrations returns the schema that the service needs.
@@ -171,90 +129,43 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	return &Service{
-		Core: core, Replicator: replicator, leaveReporter: reporter,
-		leaveCases: leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report),
-		leaveEdits: leaveedit.New(deps.Pool, persons, employeeDays, room, leaveDays, reporter),
-		leaveNotes: leavenote.New(deps.Pool, persons, deps.Clock.Now),
-		leaveSetup: leavesetup.New(),
-
-		leaveCertifications: leavecertification.New(deps.Pool, persons),
-
-		leaveTypes:       leavepolicy.NewTypes(deps.Pool),
-		leaveRules:       leavepolicy.NewRules(deps.Pool),
-		leaveFields:      leavepolicy.NewFields(deps.Pool),
-		leaveProfiles:    leavepolicy.NewProfiles(deps.Pool),
-		leaveCaseRules:   leavecasepolicy.NewCaseRules(deps.Pool, persons, leaveedit.OfCases{}, reporter.Report),
-		leaveCaseFields:  leavecasepolicy.NewCaseFields(deps.Pool, persons),
-		leaveGrants:      leavecasepolicy.NewGrants(deps.Pool, persons),
-		leaveAssignments: leavecasepolicy.NewAssignments(deps.Pool, persons),
-
-		payCodes:  paycode.New(deps.Pool, terms),
-		workRules: workrule.New(deps.Pool, terms),
-		payRules:  payrule.New(deps.Pool, terms),
-
-		punches:       timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now),
-		timecards:     timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room, jobs),
-		scheduleRules: actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards),
-		signoffs:      signoff.New(signoffs, finder),
-		approvals:     approval.New(deps.Pool, cards, finder),
-
-		payrollEarnings: payrollearning.New(deps.Pool, persons, deps.Clock),
-		payrollStaging:  payrollstaging.New(payroll),
-		payrollExports:  payrollstaging.NewExports(payroll),
-		payrollWorker:   payrollWorker,
-		log:             deps.Log,
-
-		accrualCodes:    accrual.NewCodes(deps.Pool),
-		accrualProfiles: accrual.NewProfiles(deps.Pool),
-
-		timeOff:         timeoff.NewManager(timeOff),
-		employeeTimeOff: timeoff.NewEmployee(timeOff),
-		timeOffHandover: timeOff.Handover,
-		requestSubtypes: subtypes,
-
-		brazilDevices:   brazil.NewDevices(deps.Pool, rules),
-		brazilGroups:    brazil.NewGroups(deps.Pool),
-		brazilCompanies: brazil.NewCompanies(deps.Pool),
-
-		data: dataprovider.NewServer(deps.Pool, cards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling)),
+		Core: core, Replicator: replicator, leaveReporter: reporter, payrollWorker: payrollWorker, log: deps.Log, timeOffHandover: timeOff.Handover,
+		Registrations: serve.Registrations{
+			serve.Handle(timekeepingv1.RegisterLeaveCaseServiceServer)(leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report)),
+			serve.Handle(timekeepingv1.RegisterLeaveEditServiceServer)(leaveedit.New(deps.Pool, persons, employeeDays, room, leaveDays, reporter)),
+			serve.Handle(timekeepingv1.RegisterLeaveNoteServiceServer)(leavenote.New(deps.Pool, persons, deps.Clock.Now)),
+			serve.Handle(timekeepingv1.RegisterLeaveCertificationServiceServer)(leavecertification.New(deps.Pool, persons)),
+			serve.Handle(timekeepingv1.RegisterLeaveSetupServiceServer)(leavesetup.New()),
+			serve.Handle(timekeepingv1.RegisterLeaveTypeServiceServer)(leavepolicy.NewTypes(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterLeaveRuleServiceServer)(leavepolicy.NewRules(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterLeaveCustomFieldServiceServer)(leavepolicy.NewFields(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterLeaveProfileServiceServer)(leavepolicy.NewProfiles(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterLeaveCaseRuleServiceServer)(leavecasepolicy.NewCaseRules(deps.Pool, persons, leaveedit.OfCases{}, reporter.Report)),
+			serve.Handle(timekeepingv1.RegisterLeaveCaseCustomFieldServiceServer)(leavecasepolicy.NewCaseFields(deps.Pool, persons)),
+			serve.Handle(timekeepingv1.RegisterLeaveGrantServiceServer)(leavecasepolicy.NewGrants(deps.Pool, persons)),
+			serve.Handle(timekeepingv1.RegisterLeaveProfileAssignmentServiceServer)(leavecasepolicy.NewAssignments(deps.Pool, persons)),
+			serve.Handle(timekeepingv1.RegisterPayCodeServiceServer)(paycode.New(deps.Pool, terms)),
+			serve.Handle(timekeepingv1.RegisterWorkRuleServiceServer)(workrule.New(deps.Pool, terms)),
+			serve.Handle(timekeepingv1.RegisterPayrollEarningServiceServer)(payrollearning.New(deps.Pool, persons, deps.Clock)),
+			serve.Handle(timekeepingv1.RegisterPayrollStagingServiceServer)(payrollstaging.New(payroll)),
+			serve.Handle(timekeepingv1.RegisterPayrollExportServiceServer)(payrollstaging.NewExports(payroll)),
+			serve.Handle(timekeepingv1.RegisterPayRuleServiceServer)(payrule.New(deps.Pool, terms)),
+			serve.Handle(timekeepingv1.RegisterPunchServiceServer)(timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now)),
+			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room, jobs)),
+			serve.Handle(timekeepingv1.RegisterScheduleRuleEvaluationServiceServer)(actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards)),
+			serve.Handle(timekeepingv1.RegisterTimecardApprovalServiceServer)(approval.New(deps.Pool, cards, finder)),
+			serve.Handle(timekeepingv1.RegisterTimecardSignoffServiceServer)(signoff.New(signoffs, finder)),
+			serve.Handle(timekeepingv1.RegisterAccrualCodeServiceServer)(accrual.NewCodes(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterAccrualProfileServiceServer)(accrual.NewProfiles(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterTimeOffServiceServer)(timeoff.NewManager(timeOff)),
+			serve.Handle(timekeepingv1.RegisterEmployeeTimeOffServiceServer)(timeoff.NewEmployee(timeOff)),
+			serve.Handle(timekeepingv1.RegisterRequestSubtypeServiceServer)(subtypes),
+			serve.Handle(timekeepingv1.RegisterBrazilDeviceServiceServer)(brazil.NewDevices(deps.Pool, rules)),
+			serve.Handle(timekeepingv1.RegisterBrazilDeviceGroupServiceServer)(brazil.NewGroups(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterBrazilCompanyServiceServer)(brazil.NewCompanies(deps.Pool)),
+			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, cards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling))),
+		},
 	}, nil
-}
-
-// Register adds the service's operations to a server.
-func (s *Service) Register(server grpc.ServiceRegistrar) {
-	timekeepingv1.RegisterLeaveCaseServiceServer(server, s.leaveCases)
-	timekeepingv1.RegisterLeaveEditServiceServer(server, s.leaveEdits)
-	timekeepingv1.RegisterLeaveNoteServiceServer(server, s.leaveNotes)
-	timekeepingv1.RegisterLeaveCertificationServiceServer(server, s.leaveCertifications)
-	timekeepingv1.RegisterLeaveSetupServiceServer(server, s.leaveSetup)
-	timekeepingv1.RegisterLeaveTypeServiceServer(server, s.leaveTypes)
-	timekeepingv1.RegisterLeaveRuleServiceServer(server, s.leaveRules)
-	timekeepingv1.RegisterLeaveCustomFieldServiceServer(server, s.leaveFields)
-	timekeepingv1.RegisterLeaveProfileServiceServer(server, s.leaveProfiles)
-	timekeepingv1.RegisterLeaveCaseRuleServiceServer(server, s.leaveCaseRules)
-	timekeepingv1.RegisterLeaveCaseCustomFieldServiceServer(server, s.leaveCaseFields)
-	timekeepingv1.RegisterLeaveGrantServiceServer(server, s.leaveGrants)
-	timekeepingv1.RegisterLeaveProfileAssignmentServiceServer(server, s.leaveAssignments)
-	timekeepingv1.RegisterPayCodeServiceServer(server, s.payCodes)
-	timekeepingv1.RegisterWorkRuleServiceServer(server, s.workRules)
-	timekeepingv1.RegisterPayrollEarningServiceServer(server, s.payrollEarnings)
-	timekeepingv1.RegisterPayrollStagingServiceServer(server, s.payrollStaging)
-	timekeepingv1.RegisterPayrollExportServiceServer(server, s.payrollExports)
-	timekeepingv1.RegisterPayRuleServiceServer(server, s.payRules)
-	timekeepingv1.RegisterPunchServiceServer(server, s.punches)
-	timekeepingv1.RegisterTimecardServiceServer(server, s.timecards)
-	timekeepingv1.RegisterScheduleRuleEvaluationServiceServer(server, s.scheduleRules)
-	timekeepingv1.RegisterTimecardApprovalServiceServer(server, s.approvals)
-	timekeepingv1.RegisterTimecardSignoffServiceServer(server, s.signoffs)
-	timekeepingv1.RegisterAccrualCodeServiceServer(server, s.accrualCodes)
-	timekeepingv1.RegisterAccrualProfileServiceServer(server, s.accrualProfiles)
-	timekeepingv1.RegisterTimeOffServiceServer(server, s.timeOff)
-	timekeepingv1.RegisterEmployeeTimeOffServiceServer(server, s.employeeTimeOff)
-	timekeepingv1.RegisterRequestSubtypeServiceServer(server, s.requestSubtypes)
-	timekeepingv1.RegisterBrazilDeviceServiceServer(server, s.brazilDevices)
-	timekeepingv1.RegisterBrazilDeviceGroupServiceServer(server, s.brazilGroups)
-	timekeepingv1.RegisterBrazilCompanyServiceServer(server, s.brazilCompanies)
-	datav1.RegisterDataProviderServiceServer(server, s.data)
 }
 
 // Consumers returns the event consumers of the service.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every permission.
@@ -31,7 +30,7 @@ func main() {
 	s.Tenant.use(s)
 	s.User.use(s)
 	s.SigningKeys.Rotate.settings = s
-	s.Migrate.Configure(&s.Database, func() ([]pg.Migrations, error) { return auth.Migrations(), nil })
+	s.Migrate.Configure(&s.Database, auth.Migrations)
 	boot.Main("auth", "The auth service of Rotaloom.", s, s.start)
 }
 
@@ -43,12 +42,12 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	backends, err := program.Backends(ctx, auth.Migrations()...)
+	backends, err := program.Backends(ctx, auth.Migrations)
 	if err != nil {
 		return err
 	}
 	service, err := auth.New(ctx, s.Config, auth.Deps{
-		Pool: backends.Pool, NATS: backends.NATS, Log: program.Log, Clock: backends.Clock, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
+		Backends: backends, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	backends, err := program.MigratedBackends(ctx, commons.Migrations)
+	backends, err := program.Backends(ctx, commons.Migrations)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/sizes"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
@@ -31,7 +30,7 @@ type settings struct {
 
 func main() {
 	s := &settings{}
-	s.Migrate.Configure(&s.Database, func() ([]pg.Migrations, error) { return platform.Migrations(), nil })
+	s.Migrate.Configure(&s.Database, platform.Migrations)
 	boot.Main("platform", "The platform service of Rotaloom.", s, s.start)
 }
 
@@ -40,12 +39,12 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	backends, err := program.Backends(ctx, platform.Migrations()...)
+	backends, err := program.Backends(ctx, platform.Migrations)
 	if err != nil {
 		return err
 	}
 	s.BodyBytes = s.BodyLimit
-	deps := platform.Deps{Pool: backends.Pool, Clock: backends.Clock, Log: backends.Log, Registry: backends.Registry}
+	deps := platform.Deps{Backends: backends}
 	for _, to := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface

@@ -33,7 +33,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	backends, err := program.MigratedBackends(ctx, scheduling.Migrations)
+	backends, err := program.Backends(ctx, scheduling.Migrations)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,10 @@ type Migrate struct {
 
 // migrations returns the migrations of the services.
 func migrations() (map[string][]pg.Migrations, error) {
-	sets := map[string][]pg.Migrations{"auth": auth.Migrations(), "platform": platform.Migrations()}
+	sets := map[string][]pg.Migrations{}
 	for name, load := range map[string]func() ([]pg.Migrations, error){
-		"commons": commons.Migrations, "timekeeping": timekeeping.Migrations, "scheduling": scheduling.Migrations,
+		"auth": auth.Migrations, "commons": commons.Migrations, "timekeeping": timekeeping.Migrations, "scheduling": scheduling.Migrations,
+		"platform": platform.Migrations,
 	} {
 		var err error
 		if sets[name], err = load(); err != nil {

@@ -136,12 +136,16 @@ func (h *process) openService(name string, e serve.Backends, s serve.Service) (*
 }
 
 func (h *process) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
-	e, err := h.backends(ctx, "auth", auth.Migrations())
+	sets, err := auth.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.backends(ctx, "auth", sets)
 	if err != nil {
 		return nil, err
 	}
 	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Pool: e.Pool, NATS: e.NATS, Log: e.Log, Clock: e.Clock, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
+		Backends: e, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
 	})
 	if err != nil {
 		return nil, err
@@ -218,14 +222,18 @@ func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local
 }
 
 func (h *process) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
-	e, err := h.backends(ctx, "platform", platform.Migrations())
+	sets, err := platform.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.backends(ctx, "platform", sets)
 	if err != nil {
 		return nil, err
 	}
 	cfg := h.cfg.Platform
 	cfg.BodyBytes = h.cfg.Edge.BodyLimit
 	service, err := platform.New(ctx, cfg, platform.Deps{
-		Pool: e.Pool, Clock: e.Clock, Log: e.Log, Registry: e.Registry, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
+		Backends: e, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
 		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	backends, err := program.MigratedBackends(ctx, timekeeping.Migrations)
+	backends, err := program.Backends(ctx, timekeeping.Migrations)
 	if err != nil {
 		return err
 	}
