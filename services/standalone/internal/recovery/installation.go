@@ -13,17 +13,18 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// services are the services with a database.
-var services = []string{"auth", "commons", "platform", "scheduling", "timekeeping"}
+// services are the services with a database, sorted by name.
+var services = slices.Sorted(slices.Values(inventory.Names()))
 
 // Installation locates the databases.
 type Installation struct {
 	StateDir  string            `default:".state" type:"path" help:"State folder of the serving process."`
 	Database  privatepg.Config  `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
-	Databases map[string]string `env:"ROTALOOM_DATABASES" help:"Databases of separate processes: auth=URL;commons=URL;platform=URL;scheduling=URL;timekeeping=URL."`
+	Databases map[string]string `env:"ROTALOOM_DATABASES" help:"Databases of separate processes, one for each service: auth=URL;commons=URL and so on."`
 }
 
 // url returns the URL of a service's database.

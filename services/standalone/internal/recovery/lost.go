@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 )
 
 // kind describes objects that one service owns and other services refer to by id.
@@ -100,7 +101,7 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 		if err := k.count(ctx, pool, service, tenantID, existing, lost); err != nil {
 			return nil, err
 		}
-		if k.topic == "" || service == "auth" || service == "platform" {
+		if k.topic == "" || !keepsCopies(service) {
 			continue
 		}
 		deleted, err := ids(ctx, pool, `SELECT key FROM replica_head WHERE tenant_id = $1 AND topic = '`+k.topic+`' AND deleted`, tenantID)
@@ -128,6 +129,11 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 	}
 	slices.SortFunc(found, func(a, b *Orphan) int { return cmp.Compare(a.ID, b.ID) })
 	return found, nil
+}
+
+// keepsCopies reports whether a service keeps copies of data of other services.
+func keepsCopies(service string) bool {
+	return slices.ContainsFunc(inventory.Services(), func(s inventory.Service) bool { return s.Name == service && s.HasEvents() })
 }
 
 // count adds the rows of a service's tables that refer to missing objects.

@@ -11,10 +11,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/services/commons"
-	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
-	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
 // Backfill is the operator command that fills the services' copies of each other's data again. It works on the
@@ -26,38 +24,31 @@ type Backfill struct {
 	Database privatepg.Config        `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-// replicatingService is a service with copies of other services' data.
-type replicatingService struct {
-	service string
-	copies  []*replica.Replica
-}
-
 // Do runs the command for one service after the other.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	consumers := []replicatingService{{"commons", commons.Copies(nil)}, {"timekeeping", timekeeping.Copies(nil)}, {"scheduling", scheduling.Copies(nil)}}
-	if b.Service != "all" {
-		consumers = slices.DeleteFunc(consumers, func(k replicatingService) bool { return k.service != b.Service })
-	}
+	consumers := slices.DeleteFunc(inventory.Services(), func(s inventory.Service) bool {
+		return !s.HasEvents() || b.Service != "all" && s.Name != b.Service
+	})
 	if err := b.check(consumers); err != nil {
 		return err
 	}
-	for _, k := range consumers {
+	for _, s := range consumers {
 		command := b.Command
 		if len(b.Command.Topics) > 0 {
-			topics := replica.Topics(k.copies)
+			topics := replica.Topics(s.Copies(nil))
 			command.Topics = slices.DeleteFunc(slices.Clone(b.Command.Topics), func(topic string) bool { return !slices.Contains(topics, topic) })
 			if len(command.Topics) == 0 {
 				continue
 			}
 		}
-		url, err := privatepg.Running(ctx, b.Database, filepath.Join(b.StateDir, "postgresql"), log, k.service)
+		url, err := privatepg.Running(ctx, b.Database, filepath.Join(b.StateDir, "postgresql"), log, s.Name)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s:\n", k.service); err != nil {
+		if _, err := fmt.Fprintf(out, "%s:\n", s.Name); err != nil {
 			return err
 		}
-		if err := command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, k.copies, log, out); err != nil {
+		if err := command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, s.Copies(nil), log, out); err != nil {
 			return err
 		}
 	}
@@ -65,10 +56,10 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 }
 
 // check refuses unknown topics before the first request.
-func (b *Backfill) check(consumers []replicatingService) error {
+func (b *Backfill) check(consumers []inventory.Service) error {
 	var known []string
-	for _, k := range consumers {
-		known = append(known, replica.Topics(k.copies)...)
+	for _, s := range consumers {
+		known = append(known, replica.Topics(s.Copies(nil))...)
 	}
 	slices.Sort(known)
 	for _, topic := range b.Command.Topics {

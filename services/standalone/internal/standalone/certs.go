@@ -6,11 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 )
 
 // Certs is the command that creates the certificates of a test installation of separate processes, with a CA of
@@ -20,19 +22,6 @@ type Certs struct {
 	Host []string `help:"Additional host names and addresses of the processes."`
 }
 
-// callers lists the callers of each service, beginning with the edge. docs/separate-processes.md contains the
-// same table.
-var callers = []struct {
-	service string
-	clients []string
-}{
-	{"auth", []string{"gateway", "commons", "timekeeping", "scheduling", "platform"}},
-	{"commons", []string{"gateway", "timekeeping", "scheduling", "platform"}},
-	{"timekeeping", []string{"gateway", "platform"}},
-	{"scheduling", []string{"gateway", "timekeeping", "platform"}},
-	{"platform", []string{"gateway"}},
-}
-
 // Do creates the certificates, and prints the matching flags.
 func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	ca, err := certs.OpenLocalCA(c.Dir, clock.System{}.Now())
@@ -40,13 +29,14 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 		return err
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
-	for _, entry := range callers {
-		files, err := ca.Issue(entry.service, c.Host...)
+	for _, entry := range inventory.Services() {
+		clients := findCallers(entry.Name)
+		files, err := ca.Issue(entry.Name, c.Host...)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%s --rpc-clients %s%s\n", entry.service, tlsFlags(files),
-			strings.Join(entry.clients, ","), listFlags(entry.service, entry.clients))
+		fmt.Fprintf(table, "%s\t%s --rpc-clients %s%s\n", entry.Name, tlsFlags(files),
+			strings.Join(clients, ","), listFlags(entry, clients))
 	}
 	internal, err := ca.Issue("gateway", c.Host...)
 	if err != nil {
@@ -69,13 +59,25 @@ func tlsFlags(files certs.TLSFiles) string {
 	return fmt.Sprintf("--tls-cert %s --tls-key %s --tls-ca %s", files.Cert, files.Key, files.CA)
 }
 
+// findCallers returns the callers of a service, beginning with the edge. docs/separate-processes.md contains the
+// same table.
+func findCallers(service string) []string {
+	clients := []string{"gateway"}
+	for _, s := range inventory.Services() {
+		if slices.Contains(s.Calls, service) {
+			clients = append(clients, s.Name)
+		}
+	}
+	return clients
+}
+
 // listFlags returns the flags that declare which clients are services and which are edges.
-func listFlags(service string, clients []string) string {
+func listFlags(service inventory.Service, clients []string) string {
 	flags := ""
 	if services := clients[1:]; len(services) > 0 {
 		flags += " --rpc-services " + strings.Join(services, ",")
 	}
-	if service == "auth" || service == "platform" { // These services have operations for edges.
+	if service.ServesEdges {
 		flags += " --rpc-edges gateway"
 	}
 	return flags

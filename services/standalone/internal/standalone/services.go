@@ -3,6 +3,8 @@ package standalone
 import (
 	"context"
 
+	"google.golang.org/grpc"
+
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/boot"
@@ -10,21 +12,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/authclient"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/auth"
-	"github.com/rotaloom/rotaloom/services/commons"
-	"github.com/rotaloom/rotaloom/services/platform"
-	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/natsd"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
-	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
-
-// serviceNames are the services of the process, in the order of their dependencies.
-var serviceNames = []string{"auth", "commons", "scheduling", "timekeeping", "platform"}
 
 // process contains the shared parts of the services.
 type process struct {
@@ -37,43 +32,69 @@ type process struct {
 	// process.
 	keys        authn.KeySource
 	revocations authn.Revocations
+	// running contains the services that have started.
+	running map[string]*rpc.Local
 }
 
 // startServices starts the database and the broker, and then the services in the order of their dependencies.
 func startServices(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, credentials state.Credentials) (backends.Conns, error) {
-	var conns backends.Conns
-	h := &process{cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}}
+	h := &process{
+		cfg: cfg, app: app, tokens: authn.Config{Issuer: cfg.Auth.Issuer, Audience: cfg.Auth.Audience}, running: map[string]*rpc.Local{},
+	}
 	if err := h.startBackends(ctx, folder); err != nil {
-		return conns, err
+		return backends.Conns{}, err
 	}
-	authService, err := h.startAuth(ctx, credentials)
+	for _, s := range inventory.Services() {
+		if err := h.startService(ctx, s, credentials); err != nil {
+			return backends.Conns{}, err
+		}
+	}
+	return inventory.Conns(h.running), nil
+}
+
+// startService starts a service after the services that it calls.
+func (h *process) startService(ctx context.Context, s inventory.Service, credentials state.Credentials) error {
+	e, err := h.backends(ctx, s)
 	if err != nil {
-		return conns, err
+		return err
 	}
-	commonsService, err := h.startCommons(ctx, authService)
+	service, err := s.New(ctx, h.cfg.Config, e, func(called string) grpc.ClientConnInterface {
+		return h.running[called].Conn(s.Name, nil)
+	})
 	if err != nil {
-		return conns, err
+		return err
 	}
-	schedulingService, err := h.startScheduling(ctx, commonsService)
+	issuer, issues := service.(*auth.Service)
+	if issues {
+		if err := h.trust(ctx, issuer, credentials); err != nil {
+			return err
+		}
+	}
+	local, err := h.openService(s.Name, e, service)
 	if err != nil {
-		return conns, err
+		return err
 	}
-	timekeepingService, err := h.startTimekeeping(ctx, commonsService, schedulingService)
-	if err != nil {
-		return conns, err
+	h.running[s.Name] = local
+	if issues {
+		// The other services learn of revocations and identity providers in the same way as in separate processes.
+		h.tokens.Exchange = authclient.Exchange(local.Conn("standalone", nil))
+		h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
 	}
-	platformService, err := h.startPlatform(ctx, authService, commonsService, timekeepingService, schedulingService)
-	if err != nil {
-		return conns, err
-	}
-	return backends.Conns{
-		Auth: authService, Commons: commonsService, Timekeeping: timekeepingService, Scheduling: schedulingService,
-		Platform: platformService, Own: platformService.Conn("gateway", nil), OwnAuth: authService.Conn("gateway", nil),
-	}, nil
+	return err
+}
+
+// trust creates the first accounts in the auth service, and verifies tokens with its keys.
+func (h *process) trust(ctx context.Context, issuer *auth.Service, credentials state.Credentials) error {
+	h.keys, h.revocations, h.tokens.Exchange = issuer, issuer, issuer.Exchange
+	return issuer.EnsureBootstrap(ctx, auth.Bootstrap{
+		TenantName: tenantName,
+		Username:   credentials.Username, Password: obs.Secret(credentials.Password),
+		ClientID: credentials.ClientID, ClientSecret: obs.Secret(credentials.ClientSecret),
+	})
 }
 
 func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err error) {
-	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), serviceNames...)
+	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), inventory.Names()...)
 	if err != nil {
 		return err
 	}
@@ -93,9 +114,13 @@ func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err 
 }
 
 // backends opens the dependencies of one service.
-func (h *process) backends(ctx context.Context, name string, sets []pg.Migrations) (serve.Backends, error) {
+func (h *process) backends(ctx context.Context, s inventory.Service) (serve.Backends, error) {
+	name := s.Name
 	e := serve.Backends{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
-	var err error
+	sets, err := s.Migrations()
+	if err != nil {
+		return e, err
+	}
 	e.Pool, err = serve.Database(ctx, h.app, pg.Config{URL: h.databases.URL(name), AllowInsecure: h.cfg.Database.AllowInsecure}, e.Registry, e.Log, sets...)
 	if err != nil {
 		return e, err
@@ -133,111 +158,4 @@ func (h *process) openService(name string, e serve.Backends, s serve.Service) (*
 		return nil
 	})
 	return local, nil
-}
-
-func (h *process) startAuth(ctx context.Context, credentials state.Credentials) (*rpc.Local, error) {
-	sets, err := auth.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	e, err := h.backends(ctx, "auth", sets)
-	if err != nil {
-		return nil, err
-	}
-	service, err := auth.New(ctx, h.cfg.Auth, auth.Deps{
-		Backends: e, Permissions: policy.NewTable(nil).Permissions(), OwnRecordActions: policy.NewTable(nil).OwnRecordActions(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = service.EnsureBootstrap(ctx, auth.Bootstrap{
-		TenantName: tenantName,
-		Username:   credentials.Username, Password: obs.Secret(credentials.Password),
-		ClientID: credentials.ClientID, ClientSecret: obs.Secret(credentials.ClientSecret),
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.keys, h.revocations, h.tokens.Exchange = service, service, service.Exchange
-	local, err := h.openService("auth", e, service)
-	if err != nil {
-		return nil, err
-	}
-	// The other services learn of revocations and identity providers in the same way as in separate processes.
-	h.tokens.Exchange = authclient.Exchange(local.Conn("standalone", nil))
-	h.revocations, err = serve.Revocations(h.app, h.cfg.Revocations, local.Conn("standalone", nil), e.NATS, h.app.Log)
-	return local, err
-}
-
-func (h *process) startCommons(ctx context.Context, authService *rpc.Local) (*rpc.Local, error) {
-	sets, err := commons.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	e, err := h.backends(ctx, "commons", sets)
-	if err != nil {
-		return nil, err
-	}
-	service, err := commons.New(ctx, h.cfg.Commons, commons.Deps{
-		Backends: e, Auth: authService.Conn("commons", nil),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.openService("commons", e, service)
-}
-
-func (h *process) startTimekeeping(ctx context.Context, commonsService, schedulingService *rpc.Local) (*rpc.Local, error) {
-	sets, err := timekeeping.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	e, err := h.backends(ctx, "timekeeping", sets)
-	if err != nil {
-		return nil, err
-	}
-	service, err := timekeeping.New(ctx, h.cfg.Timekeeping, timekeeping.Deps{
-		Backends: e, Commons: commonsService.Conn("timekeeping", nil), Scheduling: schedulingService.Conn("timekeeping", nil),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.openService("timekeeping", e, service)
-}
-
-func (h *process) startScheduling(ctx context.Context, commonsService *rpc.Local) (*rpc.Local, error) {
-	sets, err := scheduling.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	e, err := h.backends(ctx, "scheduling", sets)
-	if err != nil {
-		return nil, err
-	}
-	service, err := scheduling.New(ctx, h.cfg.Scheduling, scheduling.Deps{Backends: e, Commons: commonsService.Conn("scheduling", nil)})
-	if err != nil {
-		return nil, err
-	}
-	return h.openService("scheduling", e, service.WithPropagator())
-}
-
-func (h *process) startPlatform(ctx context.Context, authService, commonsService, timekeepingService, schedulingService *rpc.Local) (*rpc.Local, error) {
-	sets, err := platform.Migrations()
-	if err != nil {
-		return nil, err
-	}
-	e, err := h.backends(ctx, "platform", sets)
-	if err != nil {
-		return nil, err
-	}
-	cfg := h.cfg.Platform
-	cfg.BodyBytes = h.cfg.Edge.BodyLimit
-	service, err := platform.New(ctx, cfg, platform.Deps{
-		Backends: e, Auth: authService.Conn("platform", nil), Commons: commonsService.Conn("platform", nil),
-		Timekeeping: timekeepingService.Conn("platform", nil), Scheduling: schedulingService.Conn("platform", nil),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.openService("platform", e, service)
 }

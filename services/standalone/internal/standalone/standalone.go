@@ -18,13 +18,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
-	"github.com/rotaloom/rotaloom/services/auth"
-	"github.com/rotaloom/rotaloom/services/commons"
-	"github.com/rotaloom/rotaloom/services/platform"
-	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/state"
-	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
 const (
@@ -46,11 +42,7 @@ type Config struct {
 	Revocations revocation.Config `embed:"" envprefix:"ROTALOOM_"`
 	Audit       audit.Config      `embed:"" envprefix:"ROTALOOM_"`
 
-	Auth        auth.Config        `embed:"" envprefix:"ROTALOOM_"`
-	Commons     commons.Config     `embed:"" prefix:"commons-" envprefix:"ROTALOOM_COMMONS_"`
-	Timekeeping timekeeping.Config `embed:"" prefix:"timekeeping-" envprefix:"ROTALOOM_TIMEKEEPING_"`
-	Scheduling  scheduling.Config  `embed:"" prefix:"scheduling-" envprefix:"ROTALOOM_SCHEDULING_"`
-	Platform    platform.Config    `embed:"" prefix:"platform-" envprefix:"ROTALOOM_PLATFORM_"`
+	inventory.Config `embed:""`
 }
 
 // Start builds the process. It returns an error for problems of the environment, such as a port in use, a
@@ -75,6 +67,7 @@ func Start(ctx context.Context, cfg Config, app *boot.App) error {
 			return err
 		}
 	}
+	cfg.Platform.BodyBytes = cfg.Edge.BodyLimit
 	conns, err := startServices(ctx, cfg, app, folder, credentials)
 	if err != nil {
 		return err

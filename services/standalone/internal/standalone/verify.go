@@ -10,11 +10,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/scheduling"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/recovery"
-	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
 // Verify is the command that compares the schedules of a serving process with the rules, and the services'
@@ -57,16 +56,11 @@ type ownedTopic struct {
 func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID int64) ([]scheduling.CopyDifference, error) {
 	var copies []*replica.Replica
 	owned := map[string]ownedTopic{}
-	for _, service := range []struct {
-		name   string
-		copies func(*pg.Pool) []*replica.Replica
-		topics func() []replica.Topic
-	}{
-		{"commons", commons.Copies, commons.Topics},
-		{"timekeeping", timekeeping.Copies, nil},
-		{"scheduling", scheduling.Copies, scheduling.Topics},
-	} {
-		database, err := v.database(ctx, log, service.name)
+	for _, service := range inventory.Services() {
+		if !service.HasEvents() {
+			continue
+		}
+		database, err := v.database(ctx, log, service.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -75,11 +69,11 @@ func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID i
 			return nil, err
 		}
 		defer pool.Close()
-		copies = append(copies, service.copies(pool)...)
-		if service.topics == nil {
+		copies = append(copies, service.Copies(pool)...)
+		if service.Topics == nil {
 			continue
 		}
-		for _, topic := range service.topics() {
+		for _, topic := range service.Topics() {
 			contract, err := replica.ReadContract(topic.Event.ProtoReflect().Descriptor())
 			if err != nil {
 				return nil, err
