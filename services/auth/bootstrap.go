@@ -12,11 +12,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
 // AdministratorProfile is the access profile that permits everything.
-const AdministratorProfile = "Administrator"
+const AdministratorProfile = profile.Administrator
 
 // Bootstrap contains the first accounts of an empty installation.
 type Bootstrap struct {
@@ -50,11 +51,15 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 	}
 	secret := sha256.Sum256([]byte(b.ClientSecret.Reveal()))
 	err = pg.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO tenant (id, name, host) VALUES ($1, $2, nullif($3, ''))
+			ON CONFLICT DO NOTHING`, tenant.Default, b.TenantName, b.TenantHost); err != nil {
+			return err
+		}
+		changed, err := profile.ApplyDefaults(ctx, tx, tenant.Default)
+		if err != nil {
+			return err
+		}
 		batch := &pgx.Batch{}
-		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, nullif($3, ''))
-			ON CONFLICT DO NOTHING`, tenant.Default, b.TenantName, b.TenantHost)
-		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
-			ON CONFLICT DO NOTHING`, tenant.Default, AdministratorProfile)
 		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)
 			ON CONFLICT DO NOTHING`, tenant.Default, b.ClientID, secret[:])
 		if !known {
@@ -62,8 +67,11 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 				VALUES ($1, $2, $3, $4, true, $5) ON CONFLICT DO NOTHING`,
 				tenant.Default, b.Username, username.LookupKey(b.Username), hash, AdministratorProfile)
 		}
-		if err := tx.SendBatch(ctx, batch).Close(); err != nil || known {
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
+		}
+		if known {
+			return s.auditProfiles(ctx, tx, tenant.Default, changed)
 		}
 		return audit.Operated(ctx, tx, tenant.Default, s.clock.Now(), "bootstrap", b.Username)
 	})
@@ -78,4 +86,34 @@ func (s *Service) userExists(ctx context.Context, name string) (bool, error) {
 	err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user
 		WHERE tenant_id = $1 AND username_key = $2)`, tenant.Default, username.LookupKey(name)).Scan(&known)
 	return known, err
+}
+
+// UpdateAccessProfiles gives all tenants the default access profiles and permissions that are new in this version
+// of the program. Call it before the service serves.
+func (s *Service) UpdateAccessProfiles(ctx context.Context) error {
+	tenants, err := s.ListTenants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range tenants {
+		err := pg.InTx(tenant.With(ctx, t.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+			changed, err := profile.ApplyDefaults(ctx, tx, t.ID)
+			if err != nil {
+				return err
+			}
+			return s.auditProfiles(ctx, tx, t.ID, changed)
+		})
+		if err != nil {
+			return fmt.Errorf("update access profiles of tenant %d: %w", t.ID, err)
+		}
+	}
+	return nil
+}
+
+// auditProfiles writes the changed access profiles of a tenant into the audit log.
+func (s *Service) auditProfiles(ctx context.Context, tx pgx.Tx, tenantID int64, changed []string) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	return audit.Operated(ctx, tx, tenantID, s.clock.Now(), "access-profiles update", changed...)
 }

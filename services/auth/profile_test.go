@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
+	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
@@ -30,15 +31,32 @@ func (b *fixture) loginContext(t *testing.T, name, password string) context.Cont
 func TestEveryTenantHasTheProfiles(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
-	_, err := b.pool.Exec(tenant.With(t.Context(), 2), `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
+	created, err := b.service.CreateTenant(t.Context(), auth.NewTenant{Name: "Two", Host: "two.example", Username: "admin", ClientID: "local"})
 	require.NoError(t, err)
-	for _, id := range []int64{tenant.Default, 2} {
+	for _, id := range []int64{tenant.Default, created.ID} {
 		t.Run(fmt.Sprint(id), func(t *testing.T) {
 			var names []string
 			require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), id),
 				`SELECT array_agg(name ORDER BY name) FROM access_profile WHERE tenant_id = $1 AND name <> 'Administrator'`, id).Scan(&names))
 			assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
 		})
+	}
+}
+
+// Tenants that were created by an older version get the profiles when the service starts, once.
+func TestTenantsGetProfilesOfNewVersions(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ctx := tenant.With(t.Context(), 2)
+	_, err := b.pool.Exec(ctx, `INSERT INTO tenant (id, name, host) VALUES (2, 'Two', 'two.example')`)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, b.service.UpdateAccessProfiles(t.Context()))
+		var profiles, events int
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM access_profile WHERE tenant_id = 2`).Scan(&profiles))
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM audit_event WHERE operation = 'access-profiles update'`).Scan(&events))
+		assert.Equal(t, 8, profiles)
+		assert.Equal(t, 1, events)
 	}
 }
 

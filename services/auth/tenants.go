@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
@@ -102,10 +103,13 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant,
 	}
 	secret := sha256.Sum256([]byte(created.ClientSecret.Reveal()))
 	err = pg.InTx(tenant.With(ctx, created.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, created.ID, n.Name, n.Host); err != nil {
+			return err
+		}
+		if _, err := profile.ApplyDefaults(ctx, tx, created.ID); err != nil {
+			return err
+		}
 		batch := &pgx.Batch{}
-		batch.Queue(`INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, created.ID, n.Name, n.Host)
-		batch.Queue(`INSERT INTO access_profile (tenant_id, name, permissions) VALUES ($1, $2, '{*}')
-			ON CONFLICT DO NOTHING`, created.ID, AdministratorProfile)
 		batch.Queue(`INSERT INTO client (tenant_id, client_id, secret_hash) VALUES ($1, $2, $3)`, created.ID, n.ClientID, secret[:])
 		batch.Queue(`INSERT INTO app_user (tenant_id, username, username_key, password_hash, long_password, access_profile)
 			VALUES ($1, $2, $3, $4, true, $5)`, created.ID, n.Username, username.LookupKey(n.Username), hash, AdministratorProfile)

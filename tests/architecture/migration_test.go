@@ -23,7 +23,7 @@ var atOnce = map[string]int{
 	"pkg/replica/migrations":          2,
 	"pkg/restore/migrations":          1,
 	"pkg/setup/migrations":            1,
-	"services/auth/migrations":        16,
+	"services/auth/migrations":        23,
 	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,
 	"services/scheduling/migrations":  35,

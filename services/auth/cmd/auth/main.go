@@ -52,5 +52,8 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	if err := service.UpdateAccessProfiles(ctx); err != nil {
+		return err
+	}
 	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience, Exchange: service.Exchange}, service, service)
 }

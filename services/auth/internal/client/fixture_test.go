@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
@@ -16,6 +17,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/pooltest"
+	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
 )
@@ -46,6 +48,10 @@ func newFixture(t *testing.T) *fixture {
 		Pool: w.pool, Clock: clock.NewFake(now), Revoked: w.revoked, Scopes: scopes.NewCatalog(permissions), Permissions: permissions,
 	})
 	w.exec(t, `INSERT INTO tenant (id, name) VALUES (1, 'one')`)
+	require.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := profile.ApplyDefaults(ctx, tx, 1)
+		return err
+	}))
 	w.exec(t, `INSERT INTO app_user (tenant_id, username, username_key, password_hash, access_profile) VALUES (1, 'ada', 'ada', '', 'Employee')`)
 	return w
 }

@@ -22,9 +22,6 @@ const (
 	maxProfiles = 1000
 )
 
-// builtInProfiles are the initial profiles of each tenant.
-var builtInProfiles = []string{"Super", "Administrator", "Manager", "Scheduler", "Timekeeper", "Payroll", "Integration", "Employee"}
-
 // immutableProfiles cannot be changed, so that administrators always have access.
 var immutableProfiles = builtInProfiles[:2]
 

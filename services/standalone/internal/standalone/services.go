@@ -83,9 +83,12 @@ func (h *process) startService(ctx context.Context, s inventory.Service, credent
 	return err
 }
 
-// trust creates the first accounts in the auth service, and verifies tokens with its keys.
+// trust prepares the accounts and access profiles of the auth service, and verifies tokens with its keys.
 func (h *process) trust(ctx context.Context, issuer *auth.Service, credentials state.Credentials) error {
 	h.keys, h.revocations, h.tokens.Exchange = issuer, issuer, issuer.Exchange
+	if err := issuer.UpdateAccessProfiles(ctx); err != nil {
+		return err
+	}
 	return issuer.EnsureBootstrap(ctx, auth.Bootstrap{
 		TenantName: tenantName,
 		Username:   credentials.Username, Password: obs.Secret(credentials.Password),
