@@ -18,8 +18,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// powerful makes a person whose user nobody may change, and one whose user
-// everybody may.
+// powerful creates a person whose user no caller may change, and one whose user every caller may
+// change.
 func powerful(t *testing.T, b *fixture) (boss, clerk int64) {
 	t.Helper()
 	ctx := inTenant(t, 1)
@@ -104,8 +104,8 @@ func withRequest(ctx context.Context, requestID string) context.Context {
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: "chief", PersonID: 77, Client: "portal", Rows: "all", Service: "test"}, "")
 }
 
-// Who asked for it travels with what auth is sent later, by the worker and by the
-// sweep.
+// The messages that auth receives later, from the worker or the sweep, name the user who caused
+// them.
 func TestIntentsNameTheirInitiators(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -144,8 +144,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 	assert.Empty(t, diff(want, toldOf("delete")))
 }
 
-// An event that somebody forged says nothing to auth: what it receives is read from
-// the persons.
+// A forged event has no effect on auth: commons reads the persons, and sends what it reads.
 func TestAForgedEventLetsNobodyIn(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -251,7 +251,7 @@ func TestTenantsAreApart(t *testing.T) {
 			require.NoError(t, err, "person numbers are unique in a tenant only")
 		})
 	}
-	// No WHERE: what stands between tenants here is the row-level security.
+	// The statement has no WHERE, so only row-level security keeps tenants apart.
 	for _, table := range []string{"person", "employment_status", "user_account_status", "badge_assignment", "primary_labor_account", "base_wage_rate"} {
 		t.Run(table, func(t *testing.T) {
 			var one, two, none int

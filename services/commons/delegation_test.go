@@ -17,7 +17,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ListUserRights says of everybody that they may read their own record.
+// ListUserRights returns for every user the right to read their own record.
 func (u *users) ListUserRights(_ context.Context, req *authv1.ListUserRightsRequest) (*authv1.ListUserRightsResponse, error) {
 	out := &authv1.ListUserRightsResponse{}
 	for _, q := range req.GetQueries() {
@@ -72,8 +72,8 @@ func fromTo(delegator, delegate int64, first, last string) *commonsv1.Delegation
 	}
 }
 
-// A delegation begins and ends with days of the tenant's zone while the service runs:
-// its last day, on which clocks go forward, has 23 hours. Nobody ends it.
+// A delegation begins and ends with days of the tenant's zone while the service runs, without a
+// call. Its last day, on which clocks go forward, has 23 hours.
 func TestADelegationEndsByItself(t *testing.T) {
 	t.Parallel()
 	b, d := delegations(t)
@@ -115,8 +115,8 @@ func TestADelegationEndsByItself(t *testing.T) {
 	}
 }
 
-// A person delegates to ten at most, and is the delegate of twenty. What was ended, or
-// has ended, does not count.
+// A person delegates to ten at most, and is the delegate of twenty at most. Ended delegations do
+// not count.
 func TestDelegationsOfAPersonAreBounded(t *testing.T) {
 	t.Parallel()
 	const first, last = "2026-03-02", "2026-03-05"
@@ -125,7 +125,7 @@ func TestDelegationsOfAPersonAreBounded(t *testing.T) {
 	chief := user(t, 77, "all")
 	for name, c := range map[string]struct {
 		most int
-		// nth is the delegation of the person, and one with somebody else each time.
+		// nth returns a delegation of the person with another person for each n.
 		nth func(n int) *commonsv1.Delegation
 	}{
 		"given": {10, func(n int) *commonsv1.Delegation { return fromTo(ids[0], ids[n], first, last) }},

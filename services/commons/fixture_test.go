@@ -115,7 +115,7 @@ func (u *users) LockOutUsers(_ context.Context, req *authv1.LockOutUsersRequest)
 	return &emptypb.Empty{}, nil
 }
 
-// lockout returns what was received of a person, or nil.
+// lockout returns the received lockout of a person, or nil.
 func (u *users) lockout(person int64) *authv1.UserLockout {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -228,7 +228,7 @@ func withUser(name string) func(*commonsv1.Person) {
 	}
 }
 
-// events returns what the outbox holds, oldest first.
+// events returns the events in the outbox, oldest first.
 func (b *fixture) events(t *testing.T) []*commonsv1.PersonsChanged {
 	t.Helper()
 	rows, err := b.pool.Query(tenant.All(t.Context()), `SELECT payload FROM outbox WHERE subject = 'rotaloom.commons.person.changed' ORDER BY id`)

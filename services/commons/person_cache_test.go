@@ -11,8 +11,8 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// A person who was shown before is shown as they are now, whatever changed, be it
-// by another replica or by what timekeeping says; what is shown again is the same.
+// A person who is shown again has their current data, also after a change by another replica or an
+// event of timekeeping. Without changes, the response is the same.
 func TestWhoWasShownIsShownAsTheyAre(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

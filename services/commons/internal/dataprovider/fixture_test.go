@@ -50,8 +50,7 @@ func (b *fixture) exec(t *testing.T, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-// addAda stores Ada (1), Bo (2), who manages her, and somebody of whom nothing
-// is known (3).
+// addAda stores Ada (1), Bo (2), who manages her, and a person without any data (3).
 func (b *fixture) addAda(t *testing.T) {
 	t.Helper()
 	body, err := proto.Marshal(adasBody())

@@ -12,8 +12,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// ada has everything that elements ask for; want is what they say of her from
-// 2026-03-02 to 2026-03-08.
+// ada has data for all elements; want is the values of the elements from 2026-03-02 to 2026-03-08.
 func adasBody() *commonsv1.Person {
 	yes, no := proto.Bool(true), proto.Bool(false)
 	return &commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{
@@ -93,7 +92,7 @@ func TestEveryElementOfPeople(t *testing.T) {
 		assert.Equal(t, want[e.Key], e.Value(loaded[0], at{Days: week, Properties: properties}), e.Key)
 		assert.Equal(t, e.Type, want[e.Key].Type(), e.Key)
 		assert.Nil(t, loaded[1], "nobody has this id")
-		e.Value(loaded[2], at{Days: week}) // Somebody of whom nothing is known.
+		e.Value(loaded[2], at{Days: week}) // a person without data
 		delete(want, e.Key)
 	}
 	assert.Empty(t, want, "elements that are not there any more")

@@ -48,15 +48,15 @@ func (users) ListUserRights(_ context.Context, req *authv1.ListUserRightsRequest
 	return out, nil
 }
 
-// team is the persons whom everybody sees.
+// team is the persons whom every caller sees.
 type team struct{}
 
 func (team) Persons(context.Context, *authn.Principal) ([]int64, error) {
 	return []int64{1, 2, 3, 4}, nil
 }
 
-// newDelegations has the persons 1 to 5, of whom the first delegates to the second from
-// 10 to 20 March 2026. Where they are it is the first of March, in UTC the second.
+// newDelegations has the persons 1 to 5. The first delegates to the second from 10 to 20 March
+// 2026. Their local date is the first of March, while the date in UTC is the second.
 func newDelegations(t *testing.T) *delegation.Handler {
 	t.Helper()
 	pool, now := pooltest.New(t), clock.NewFake(time.Date(2026, 3, 2, 3, 0, 0, 0, time.UTC))
@@ -77,7 +77,7 @@ func caller(t *testing.T, person int64, rows string, permissions ...string) cont
 	return authn.With(tenant.With(t.Context(), 1), p, "")
 }
 
-// chief is a context of a user who is no person and ends everybody's delegations.
+// chief returns a context of a user who is not a person and may end all delegations.
 func chief(t *testing.T) context.Context { return caller(t, 0, "all", "commons.delegation.write") }
 
 func byID(id int64) *commonsv1.DelegationPerson { return &commonsv1.DelegationPerson{Id: &id} }
@@ -90,7 +90,7 @@ func to(delegate int64, first, last string) *commonsv1.Delegation {
 	return &commonsv1.Delegation{Delegate: byID(delegate), StartDate: first, EndDate: last}
 }
 
-// newDelegation is one by somebody else than the caller, as a role unless that is "".
+// newDelegation returns a delegation by another user than the caller, as a role unless that is "".
 func newDelegation(delegator *commonsv1.DelegationPerson, delegate *commonsv1.DelegationPerson, role string) *commonsv1.Delegation {
 	out := &commonsv1.Delegation{Delegator: delegator, Delegate: delegate, StartDate: "2026-03-12", EndDate: "2026-03-12"}
 	if role != "" {

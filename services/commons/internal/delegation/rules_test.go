@@ -85,7 +85,7 @@ func TestStatusesOfDelegations(t *testing.T) {
 	}
 }
 
-// What is delegated to somebody does not make them see everybody by their own profile.
+// A delegation does not make the delegate see all persons by their own profile.
 func TestWhoAdministers(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[string]bool{"all": true, "group": false, "own": false, "": false, "ALL": false} {

@@ -26,7 +26,7 @@ func inRegion(region, name string, observed bool) *commonsv1.HolidayRule {
 	return &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{Region: region, Name: name, Observed: &observed}}
 }
 
-// The expected days are those of printed calendars.
+// The expected days come from printed calendars.
 func TestDayOfARule(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -25,9 +25,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
-// large is a database with a tree of 100,000 locations on twelve levels, three
-// below each: location n lies below (n+1)/3, and its name is its number. Every
-// tenth is somebody's primary job.
+// large is a database with a tree of 100,000 locations on twelve levels, three below each: location
+// n lies below (n+1)/3, and its name is its number. Every tenth location is the primary job of a
+// person.
 func large(t *testing.T) *pg.Pool {
 	t.Helper()
 	pool := pooltest.New(t)
@@ -136,7 +136,7 @@ func TestALargeTree(t *testing.T) {
 		t.Logf("moved %d locations in %s", rows, took)
 		assert.Equal(t, 12, depth)
 		var before, after int
-		const count = `SELECT count(*) FROM ` // of what a node has below it
+		const count = `SELECT count(*) FROM ` // of the locations below a node
 		for day, into := range map[civil.Date]*int{today - 1: &before, today: &after} {
 			require.NoError(t, pool.QueryRow(ctx, count+locationpath.PathsBelowSQL("$1", "$2", "$3")+` AS n`, 1, []int64{5}, day.Time()).Scan(into))
 		}

@@ -23,7 +23,7 @@ const span = 10
 
 func modelDay(d int) civil.Date { return civil.Of(2026, 1, 1).AddDays(d) }
 
-// state is what the model says of a location on a day.
+// state is the model's state of a location on a day.
 type state struct {
 	there  bool
 	parent int64 // 0 at the top
@@ -41,8 +41,8 @@ func (m model) clone() model {
 	return out
 }
 
-// path returns the path of a location on a day, and the ids on the way. It is
-// not ok when there is no way to the top.
+// path returns the path of a location on a day, and the ids on the way. It is not ok if no way
+// leads to the top.
 func (m model) path(id int64, d int) (path string, line []int64, ok bool) {
 	for at := id; at != 0; at = m[at][d].parent {
 		if !m[at][d].there || len(line) == 12 {
@@ -152,7 +152,7 @@ func (r *run) step() {
 			days[d] = state{true, parent, name}
 		}
 		made, err := r.CreateLocation(r.ctx, dates(&commonsv1.Location{Name: &name, ParentNodeRef: ref}))
-		// Not created, it has a number for the comparison all the same.
+		// A location that was not created still has a number for the comparison.
 		number := int64(-1)
 		for _, l := range made.GetLocations() {
 			number = l.GetNodeId()

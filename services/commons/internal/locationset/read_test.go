@@ -66,7 +66,7 @@ func TestWhichSetsAreAskedFor(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		sent *where
-		code string // "" for what is asked for as want
+		code string // "" for a request that returns want
 		want string // whether some, ids, names, persistent ids, types
 	}{
 		{"all", of(nil, nil), "", "false [] [] [] []"},

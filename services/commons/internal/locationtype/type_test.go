@@ -37,7 +37,7 @@ func newTypes(t *testing.T) (context.Context, *pg.Pool, *locationtype.Handler) {
 	return tenant.With(t.Context(), 1), pool, locationtype.New(pool)
 }
 
-// describeType is what a type says of itself.
+// describeType describes a type as text.
 func describeType(l *locationType) string {
 	return fmt.Sprintf("%s %q %s..%s %s", l.GetName(), l.GetDescription(), l.GetEffectiveDate(), l.GetExpirationDate(), l.GetMapContextType().GetQualifier())
 }

@@ -81,7 +81,7 @@ func everyOperation(t *testing.T, ctx context.Context, h *Handler) {
 	resolved, err := h.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: []int64{7}, PersonNumbers: []string{"n8"}})
 	require.NoError(t, err)
 	assert.Len(t, resolved.GetPersons(), 2)
-	// Nobody has to notify auth of somebody without a user name.
+	// Auth need not be notified of a person without a user name.
 	known, fresh := valid(), valid()
 	known.PersonIdentity = &commonsv1.PersonIdentity{PersonNumber: proto.String("n9")}
 	known.PersonInformation.Person.PersonNumber = "renamed"

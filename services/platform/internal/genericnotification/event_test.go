@@ -30,7 +30,7 @@ func TestOfEvent(t *testing.T) {
 	create(ctx, "d", "scheduling", "drafted")
 	create(ctx, "e", "", "")
 	create(tenant.With(t.Context(), 2), "f", "scheduling", "posted")
-	// What cannot be read is of no event that is asked for.
+	// A notification that cannot be read belongs to no requested event.
 	const broken pg.Unaudited = "the test breaks a row"
 	_, err := broken.Exec(ctx, pool, `INSERT INTO generic_notification (tenant_id, name, body, domain, event) VALUES (1, 'g', '\xff', 'scheduling', 'broken')`)
 	require.NoError(t, err)

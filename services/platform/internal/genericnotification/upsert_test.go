@@ -28,7 +28,7 @@ func newClient(t *testing.T) (*pg.Pool, platformv1.GenericNotificationServiceCli
 	return pool, platformv1.NewGenericNotificationServiceClient(local.Conn("test", nil))
 }
 
-// Whoever upserts a name at the same time as others replaces what they created.
+// Of concurrent upserts of one name, the later ones replace the first.
 func TestUpsertsOfOneNameMeet(t *testing.T) {
 	t.Parallel()
 	_, h := newClient(t)
@@ -55,8 +55,8 @@ func TestUpsertsOfOneNameMeet(t *testing.T) {
 	assert.Empty(t, others.GetItems())
 }
 
-// What has names is bounded when it is created, so that lists of all of it can be read,
-// also when many create at the same time.
+// The number of named objects is bounded when one is created, so that lists of all of them can be
+// read. This also holds for concurrent creations.
 func TestWhatIsCreatedIsBounded(t *testing.T) {
 	t.Parallel()
 	pool, h := newClient(t)

@@ -57,7 +57,7 @@ func TestSecretsAreTheOwnersAfterACrash(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "contexts.yaml")
 	require.NoError(t, os.WriteFile(path+".part", []byte("contexts: {"), 0o600))
-	require.NoError(t, os.Chmod(path+".part", 0o644)) //nolint:gosec // That is what must not last.
+	require.NoError(t, os.Chmod(path+".part", 0o644)) //nolint:gosec // The test proves that this mode does not last.
 	require.NoError(t, Open(path).Add("plant", plant))
 	info, err := os.Stat(path)
 	require.NoError(t, err)

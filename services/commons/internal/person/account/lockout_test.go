@@ -85,7 +85,7 @@ func TestPeriodsOfLockouts(t *testing.T) {
 	}
 }
 
-// The last administrators are not locked out; the others are all the same.
+// The last administrators are not locked out; the other users are.
 func TestLockoutsThatAuthRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -91,8 +91,8 @@ func newTestView(p *commonsv1.Person) *view {
 	return Extensions{DefaultCurrency: "EUR"}.newView(person, civil.Of(2026, 3, 15), true)
 }
 
-// What is dated holds from its effective date on, until the day before its expiration
-// date; without a date, from the beginning, or forever.
+// A dated entry is valid from its effective date until the day before its expiration date. Without
+// a date it is valid from the beginning, or forever.
 func TestWhatHoldsOnTheSnapshotDate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

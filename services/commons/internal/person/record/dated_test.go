@@ -34,8 +34,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// TestOverlayDayByDay compares with the plain meaning: on a day of a new entry
-// its key has that value, on any other day what it had.
+// TestOverlayDayByDay compares with a simple model: on a day of a new entry its key has the new
+// value, and on any other day its old value.
 func TestOverlayDayByDay(t *testing.T) {
 	t.Parallel()
 	const length = 40

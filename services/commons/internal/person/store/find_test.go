@@ -57,7 +57,7 @@ func TestWhomKeysName(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		key  store.Key
-		want int64 // 0 for nobody
+		want int64 // 0 for none
 	}{
 		{"a person number", store.Key{Number: "N1"}, 1},
 		{"a person number of other letters", store.Key{Number: "n1"}, 1},

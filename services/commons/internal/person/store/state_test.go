@@ -62,7 +62,7 @@ func TestDaysThatOtherDomainsKeep(t *testing.T) {
 			assert.Equal(t, c.terminated, spans(states[1].GetTerminated()))
 			assert.Equal(t, c.lockedOut, spans(states[1].GetLockedOut()))
 
-			// What is published when a person changes is computed from the message.
+			// The event of a change is computed from the message.
 			known, err := store.Load(ctx, pool, 1, []int64{id})
 			require.NoError(t, err)
 			published := store.Change{ID: id, Old: known[id], Draft: &rules.Draft{Record: known[id].Record}}.State()

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// What a response shows can come back from who may not put persons on terms. All
-// else needs the permission.
+// Callers who may not put persons on terms can send back the terms of a response unchanged. All
+// other changes need the permission.
 func TestTermsThatComeBackAskForNothing(t *testing.T) {
 	t.Parallel()
 	from, until := civil.FromTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), civil.FromTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))

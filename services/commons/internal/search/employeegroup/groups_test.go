@@ -44,7 +44,7 @@ func TestMembers(t *testing.T) {
 			manager_employee_group_name, manager_transfer_set_name, professional_transfer_set_name, emp_mgr_transfer_set_name) VALUES
 		(1, 1, '2020-01-01', '2026-03-01', '', 'Acme', '', '', ''), (1, 1, '2026-03-01', '3000-01-01', '', ' Acme/North/ ', '', '', ''),
 		(1, 9, '2020-01-01', '3000-01-01', '', ' / ', '', '', '')`)
-	// A group may have days of its own within those of the assignment.
+	// A group may have its own days within the days of the assignment.
 	exec(ctx, `INSERT INTO person_access_assignment (tenant_id, person_id, from_date, to_date, home_hyper_find_query_name,
 			manager_employee_group_name, manager_employee_group_from, manager_employee_group_to,
 			manager_transfer_set_name, professional_transfer_set_name, emp_mgr_transfer_set_name) VALUES

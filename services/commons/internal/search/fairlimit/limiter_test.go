@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// queue is some holders who ask for turns one after another, and note the order
-// in which they get them. Turns are given back when the test says so.
+// queue has holders that ask for turns one after another, and records the order in which they get
+// them. The test decides when they return a turn.
 type queue struct {
 	turns *Limiter
 	order []Holder
@@ -22,7 +22,7 @@ type queue struct {
 
 func newQueue(most int) *queue { return &queue{turns: New(most), held: map[Holder][]func(){}} }
 
-// ask asks for a turn and waits until it is given, or nobody can do anything.
+// ask asks for a turn, and waits until it is granted or no goroutine can proceed.
 func (q *queue) ask(t *testing.T, ctx context.Context, who Holder) {
 	t.Helper()
 	go func() {

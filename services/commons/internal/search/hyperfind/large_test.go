@@ -295,7 +295,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	})
 	t.Run("a caller with many slow queries keeps nobody waiting", func(t *testing.T) {
 		shared := query.NewExecutor(query.Config{Concurrent: 4}, pool)
-		// Who is scheduled anywhere in a year takes seconds to find.
+		// A query for the employees who are scheduled at any location in a year takes seconds.
 		slow, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
 			{Key: query.KeyScheduledLocation, Operator: "IN", Refs: []*commonv1.Ref{{Id: proto.Int64(1)}}},
 		}})

@@ -229,8 +229,8 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 	}
 }
 
-// What timekeeping publishes is what is found, newest state last, whatever the
-// order.
+// A query finds the memberships that timekeeping has published. In any order of the events, the
+// newest state counts.
 func TestMembershipsArrive(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

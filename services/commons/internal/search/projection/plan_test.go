@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
-// Each span of a batch is looked up, and not compared with all the others, also
-// by the plan for any batch and in a table that was filled a moment ago.
+// Each span of a batch is looked up, instead of compared with all spans. This also holds for the
+// generic plan, and for a table that was filled just before.
 func TestSpansOfABatchAreLookedUp(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

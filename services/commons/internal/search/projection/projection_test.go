@@ -43,8 +43,7 @@ func deliver(ctx context.Context, t require.TestingT, pool *pg.Pool, events ...p
 	require.Fail(t, "nobody consumes "+subject)
 }
 
-// dump is everything that is known of schedules, but for what only keeps older
-// states away.
+// dump returns the whole copy of schedules, except the rows that only keep older states away.
 func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 	rows, err := pool.Query(ctx, `
 		SELECT format('span %s %s %s', person_id, from_date, pattern_id) FROM schedule_span
@@ -58,8 +57,8 @@ func dump(ctx context.Context, t require.TestingT, pool *pg.Pool) []string {
 	return out
 }
 
-// Whatever the order of the events, and however often they come, the last state
-// is what is known; and what was lost comes back when everything is published.
+// Events arrive in any order, and repeatedly. The copy has the last state. Lost events are repaired
+// when the owner publishes everything.
 func TestEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
@@ -105,7 +104,7 @@ func TestEventsInAnyOrder(t *testing.T) {
 
 const persons = 3
 
-// fixture is what scheduling has, and what it published.
+// fixture is the state of scheduling, and the events that it has published.
 type fixture struct {
 	revision int64
 	shifts   map[int64]*schedulingv1.EnteredShift
@@ -128,7 +127,7 @@ func (w *fixture) step(t *rapid.T) {
 	default:
 		id := rapid.Int64Range(1, 4).Draw(t, "shift")
 		if before := w.shifts[id]; before != nil && before.GetEmployeeId() == 0 {
-			return // What is gone does not come back.
+			return // A deleted shift does not come back.
 		}
 		s := &schedulingv1.EnteredShift{Id: id, EmployeeId: rapid.Int64Range(0, persons).Draw(t, "of")}
 		if id == 4 {
@@ -167,7 +166,7 @@ func (w *fixture) publishShifts(shifts ...*schedulingv1.EnteredShift) {
 	w.events = append(w.events, &schedulingv1.ShiftsEntered{Revision: w.revision, Jobs: []string{"", "A"}, Shifts: shifts})
 }
 
-// publishAll publishes everything, as a backfill does: also of what is gone.
+// publishAll publishes everything, as a backfill does, including deleted objects.
 func (w *fixture) publishAll() {
 	for person := range int64(persons) {
 		w.publishSpans(person + 1)
@@ -204,8 +203,8 @@ func (w *fixture) want() []string {
 	return out
 }
 
-// A pattern is whole when all its parts have come, in their order; with its first
-// part it begins anew.
+// A pattern is complete when all its parts have arrived in their order. Its first part begins it
+// again.
 func TestPatternsAreKeptOnce(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

@@ -113,7 +113,7 @@ func (m *model) namedLocation(path string, day int) int {
 	return 0
 }
 
-// finds returns the ids of those for whom constraints hold on the days.
+// finds returns the ids of the persons for whom constraints hold on the days.
 func (m *model) finds(constraints *commonsv1.HyperfindConstraints, from, to int) []int64 {
 	ids := []int64{}
 	for i := range m.persons {
@@ -244,8 +244,7 @@ func (m *model) matchesWithin(f *commonsv1.HyperfindFilter, path string, day, la
 	return m.isBelow(f, m.namedLocation(path, day), day, last)
 }
 
-// isBelow reports whether a location is one of those of a filter, or below, on a
-// day.
+// isBelow reports whether a location is one of a filter's locations, or below one, on a day.
 func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
 	for ; l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {
 		if slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {

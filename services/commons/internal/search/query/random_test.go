@@ -134,7 +134,7 @@ func drawValue(t *rapid.T, m *model, k *key, operator string) string {
 		"ORGANIZATION_PATH": p.path[day], "CUSTOM_FIELD": p.custom,
 	}[k.name]
 	if value == "" {
-		return "Inactive" // a status, and a text that nobody has elsewhere
+		return "Inactive" // a status, and a text that no person has elsewhere
 	}
 	if strings.HasSuffix(operator, "STARTS_WITH") || operator == "NOT_STARTS" {
 		runes := []rune(value)

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/pooltest"
 )
 
-// The schedules of the model: every day is looked at by itself.
+// The schedules of the model: it computes every day alone.
 
 const hour = 3600
 
@@ -73,8 +73,8 @@ func (l *modelLeave) columns(first civil.Date) (from, to *time.Time) {
 	return new((first + civil.Date(l.from)).Time()), new((first + civil.Date(l.to)).Time())
 }
 
-// Leave that begins before the day that is asked for, or after it, takes a shift of
-// that day all the same. It is too seldom drawn that nothing else decides.
+// Leave that begins before or after the requested day can still take a shift of that day. Random
+// data has this case too rarely alone.
 func TestLeaveAroundTheDay(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
