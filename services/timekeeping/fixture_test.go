@@ -28,8 +28,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
 
-// persons stands for commons, another domain: it knows the persons with the
-// ids 1 to 200, whose person numbers are "P1" to "P200".
+// persons replaces commons, another domain: it knows the persons with the ids 1 to 200, whose
+// person numbers are "P1" to "P200".
 type persons struct {
 	commonsv1.UnimplementedPersonServiceServer
 	requests atomic.Int64
@@ -65,8 +65,8 @@ type employeeDays struct {
 	shifts map[int64][]*schedulingv1.EmployeeShift
 }
 
-// put lets an employee work on a day, from hour to hour.
-func (e *employeeDays) put(employee int64, day civil.Date, hours ...int32) {
+// putHours lets an employee work on a day, from hour to hour.
+func (e *employeeDays) putHours(employee int64, day civil.Date, hours ...int32) {
 	shift := &schedulingv1.EmployeeShift{Day: int32(day)}
 	for i := 0; i < len(hours); i += 2 {
 		shift.Segments = append(shift.Segments, &schedulingv1.EmployeeShiftSegment{StartSecond: hours[i] * 3600, EndSecond: hours[i+1] * 3600})
@@ -139,8 +139,8 @@ func (s *scheduledLeave) fail(err error) {
 	s.err = err
 }
 
-// taken returns the states that came, oldest first.
-func (s *scheduledLeave) taken() []*schedulingv1.EmployeeLeaveState {
+// takeStates returns the states that came, oldest first.
+func (s *scheduledLeave) takeStates() []*schedulingv1.EmployeeLeaveState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.states)

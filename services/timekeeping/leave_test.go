@@ -153,7 +153,7 @@ func TestLeaveCaseLife(t *testing.T) {
 	_, err = b.leaveCases.DeleteLeaveCase(ctx, del)
 	assertCode(t, err, 400, "WFL-100029")
 
-	states := b.leave.taken()
+	states := b.leave.takeStates()
 	require.Len(t, states, 4, "made, closed, submitted, deleted")
 	for i, state := range states {
 		assert.Equal(t, int64(i+1), state.GetVersion())
@@ -296,7 +296,7 @@ func TestLeaveEditLife(t *testing.T) {
 	require.Len(t, left, 1)
 	assert.Equal(t, made[2].GetId(), left[0].GetId())
 
-	states := b.leave.taken()
+	states := b.leave.takeStates()
 	require.Len(t, states, 4)
 	assert.Len(t, states[3].GetLeaveEdits(), 1)
 }
@@ -336,10 +336,10 @@ func TestLeaveFollowsWhenSchedulingResponds(t *testing.T) {
 	b.leave.fail(errors.New("down"))
 	_, err := b.take(ctx, c, "08:00", newEdit("2026-03-02", 8))
 	assertCode(t, err, 503, "WRL-20950")
-	assert.Empty(t, b.leave.taken())
+	assert.Empty(t, b.leave.takeStates())
 	b.leave.fail(nil)
-	require.Eventually(t, func() bool { return len(b.leave.taken()) > 0 }, 30*time.Second, 20*time.Millisecond)
-	state := b.leave.taken()[0]
+	require.Eventually(t, func() bool { return len(b.leave.takeStates()) > 0 }, 30*time.Second, 20*time.Millisecond)
+	state := b.leave.takeStates()[0]
 	assert.Equal(t, int64(1), state.GetEmployeeId())
 	assert.Len(t, state.GetLeaveEdits(), 1)
 	require.Eventually(t, func() bool {
@@ -359,16 +359,16 @@ func TestLeaveIsHandedOverAgain(t *testing.T) {
 	c := b.createCase(t, ctx)
 	_, err := b.take(ctx, c, "08:00", newEdit("2026-03-02", 8))
 	require.NoError(t, err)
-	before := b.leave.taken()
+	before := b.leave.takeStates()
 	require.NotEmpty(t, before)
 	newest := before[len(before)-1].GetVersion()
 	const lost = 9
 	require.NoError(t, pg.Unaudited("a restore").InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return timekeeping.HandOverAgain(ctx, tx, 1, []int64{1, lost}, nil)
 	}))
-	require.Eventually(t, func() bool { return len(b.leave.taken()) >= len(before)+2 }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.leave.takeStates()) >= len(before)+2 }, 30*time.Second, 20*time.Millisecond)
 	edits := map[int64]int{}
-	for _, state := range b.leave.taken()[len(before):] {
+	for _, state := range b.leave.takeStates()[len(before):] {
 		assert.Greater(t, state.GetVersion(), newest)
 		edits[state.GetEmployeeId()] = len(state.GetLeaveEdits())
 	}

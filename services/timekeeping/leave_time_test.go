@@ -21,8 +21,8 @@ func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
-	b.days.put(1, civil.Of(2026, 3, 2), 6, 10, 11, 15)
-	b.days.put(1, civil.Of(2026, 3, 3), 22, 31)
+	b.days.putHours(1, civil.Of(2026, 3, 2), 6, 10, 11, 15)
+	b.days.putHours(1, civil.Of(2026, 3, 3), 22, 31)
 	c := b.createCase(t, ctx)
 	shown := func(edits ...*timekeepingv1.LeaveEdit) []string {
 		var out []string
@@ -71,7 +71,7 @@ func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	moved, err := b.take(ctx, c, "", changed)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"2026-03-05T00:00:00.000 2026-03-05T01:00:00.000"}, shown(moved...))
-	b.days.put(1, civil.Of(2026, 3, 5), 9, 17)
+	b.days.putHours(1, civil.Of(2026, 3, 5), 9, 17)
 	assert.Equal(t, []string{
 		"2026-03-02T06:00:00.000 2026-03-02T07:00:00.000", "2026-03-02T07:00:00.000 2026-03-02T09:00:00.000",
 		want[1], "2026-03-05T09:00:00.000 2026-03-05T10:00:00.000",

@@ -22,7 +22,7 @@ func since(first civil.Date) tenure {
 	return tenure{days: civil.Range{From: first, To: civil.Forever}}
 }
 
-func opened(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string, of tenure) *account {
+func openAccount(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string, of tenure) *account {
 	t.Helper()
 	profile, err := NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.Error(t, err, "without an accrual code")
@@ -80,7 +80,7 @@ func TestBalance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := opened(t, c.policy, c.unit, since(first))
+			a := openAccount(t, c.policy, c.unit, since(first))
 			got := a.convertBalance(a.balance(c.last, history{totals: c.taken}))
 			assert.InDelta(t, c.days, got.Days, 1e-12)
 			assert.Equal(t, c.wantSeconds, got.Seconds)
@@ -88,14 +88,14 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// Balances equal what is counted year by year, from the standard library's calendar.
+// Balances equal a count year by year with the standard library's calendar.
 func TestBalanceIsTheSumOfYears(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 11))
 	first := civil.Of(2020, 1, 1)
 	for range 200 {
 		grant, limit := random.IntN(40), random.IntN(20)
-		a := opened(t, &timekeepingv1.AccrualPolicy{GrantAmount: proto.Float64(float64(grant)), CarryOverLimit: proto.Float64(float64(limit))}, unitDay, since(first))
+		a := openAccount(t, &timekeepingv1.AccrualPolicy{GrantAmount: proto.Float64(float64(grant)), CarryOverLimit: proto.Float64(float64(limit))}, unitDay, since(first))
 		totals := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
 		taken := map[int]int64{}
 		for range random.IntN(60) {

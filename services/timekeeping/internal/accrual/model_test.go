@@ -16,8 +16,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// model calculates balances day by day from what a policy says. It uses the calendar of the
-// standard library, and nothing of the package.
+// model calculates balances day by day from a policy. It uses the standard library's calendar, and
+// no code of the package.
 type model struct {
 	policy     *timekeepingv1.AccrualPolicy
 	inDays     bool
@@ -67,7 +67,7 @@ func boundary(day time.Time, months int) time.Time {
 	return first.AddDate(0, 0, min(day.Day(), last.Day())-1)
 }
 
-// part returns what a stretch of employment from a day on earns of its period.
+// part returns the part of its period that an employment from a day on earns.
 func (m *model) part(day time.Time) *big.Rat {
 	end := next(day)
 	for m.employs(end) && !m.starts(end) {
@@ -107,12 +107,12 @@ type year struct {
 	start          time.Time
 	carried, fresh *big.Rat
 	net            *big.Rat
-	// used is what was taken of carried when it expired; nil before.
+	// used is the amount of carried that was taken before it expired; nil before that.
 	used    *big.Rat
 	seconds int64
 }
 
-func (m *model) earned(seconds int64) *big.Rat {
+func (m *model) earn(seconds int64) *big.Rat {
 	if m.policy.GetGrantFrequency() != "WORKED" {
 		return new(big.Rat)
 	}
@@ -126,14 +126,14 @@ func (m *model) earned(seconds int64) *big.Rat {
 
 func (m *model) balance(y *year) *big.Rat {
 	out := new(big.Rat).Sub(y.fresh, y.net)
-	out.Add(out, m.earned(y.seconds))
+	out.Add(out, m.earn(y.seconds))
 	if y.used != nil {
 		return out.Add(out, y.used)
 	}
 	return out.Add(out, y.carried)
 }
 
-// expires reports whether what was carried expires before a day.
+// expires reports whether the carried amount expires before a day.
 func (m *model) expires(y *year, day time.Time) bool {
 	if until := m.policy.GetCarryOverUntil(); until != "" {
 		return monthDay(day.AddDate(0, 0, -1)) == until
@@ -167,7 +167,7 @@ func (m *model) balances(days int) []*big.Rat {
 		if m.starts(day) {
 			given.SetInt64(0)
 		}
-		y.fresh.Add(y.fresh, m.granted(day, given))
+		y.fresh.Add(y.fresh, m.grant(day, given))
 		hours := big.NewRat(m.seconds[day], 3600)
 		if m.inDays {
 			y.net.Add(y.net, hours.Quo(hours, big.NewRat(8, 1)))
@@ -182,8 +182,8 @@ func (m *model) balances(days int) []*big.Rat {
 	return out
 }
 
-// granted returns the grant of a day, and adds its part to what was given of the period.
-func (m *model) granted(day time.Time, given *big.Rat) *big.Rat {
+// grant returns the grant of a day, and adds its part to the grants of the period.
+func (m *model) grant(day time.Time, given *big.Rat) *big.Rat {
 	amount := exact(m.policy.GetGrantAmount())
 	switch m.policy.GetGrantFrequency() {
 	case "WORKED":
@@ -275,8 +275,8 @@ func randomModel(random *rand.Rand, days int) *model {
 	return m
 }
 
-// open returns the account of the product, with what takes from it under two pay codes.
-func (m *model) open(t *testing.T) (*account, history) {
+// openModel returns the account of the product, with what takes from it under two pay codes.
+func (m *model) openModel(t *testing.T) (*account, history) {
 	t.Helper()
 	of := tenure{days: civil.Range{From: civil.FromTime(m.from), To: civil.FromTime(m.to)}}
 	for _, off := range m.terminated {
@@ -299,10 +299,11 @@ func (m *model) open(t *testing.T) (*account, history) {
 	if m.inDays {
 		unit = "DAY"
 	}
-	return opened(t, m.policy, unit, of), h
+	return openAccount(t, m.policy, unit, of), h
 }
 
-// Balances, and the lowest ones of some days, equal those of the model over several years.
+// Balances, and the lowest balances of some days, equal the balances of the model over several
+// years.
 func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 	t.Parallel()
 	const days = 4 * 366
@@ -311,7 +312,7 @@ func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(27, seed))
 			m := randomModel(random, days)
-			a, h := m.open(t)
+			a, h := m.openModel(t)
 			first, want := civil.FromTime(m.from), m.balances(days)
 			require.Zero(t, a.balance(first-1, h).Sign(), "before the profile")
 			for i := random.IntN(20); i < days; i += 20 {

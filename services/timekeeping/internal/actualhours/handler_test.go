@@ -23,8 +23,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// rules stands for scheduling. It needs worked shifts, and finds one violation of each
-// employee of whom it has them.
+// rules replaces scheduling. It needs worked shifts, and finds one violation for each employee for
+// whom it gets them.
 type rules struct {
 	need     *schedulingv1.WorkedShiftsNeeded
 	requests []*schedulingv1.EvaluateRulesRequest
@@ -51,14 +51,14 @@ func (r *rules) EvaluateRules(_ context.Context, req *schedulingv1.EvaluateRules
 	return &schedulingv1.EvaluateRulesResponse{Result: out}, nil
 }
 
-// reading is what was asked for at once.
+// reading is one read request.
 type reading struct {
 	ids  []int64
 	days civil.Range
 }
 
-// worked has one shift a day of each employee, with an amount of work, and keeps what it is
-// asked.
+// worked returns one shift a day of each employee, with the given number of intervals, and records
+// its requests.
 type worked struct {
 	intervals int
 	readings  []reading

@@ -12,19 +12,19 @@ import (
 
 const serial = "00000000000012345"
 
-// summed adds the checksum of a conventional clock to a line.
-func summed(line string) string { return line + modbus.text([]byte(line)) }
+// addChecksum adds the checksum of a conventional clock to a line.
+func addChecksum(line string) string { return line + modbus.text([]byte(line)) }
 
 // summedByKermit adds the checksum of the other kinds.
 func summedByKermit(line string) string { return line + kermit.text([]byte(line)) }
 
 func header() string {
-	return summed(fmt.Sprintf("00000000011%s%14s%-150s%s2026-07-012026-07-312026-08-01T09:00:00-0300003112ABC34501DE35%-30s",
+	return addChecksum(fmt.Sprintf("00000000011%s%14s%-150s%s2026-07-012026-07-312026-08-01T09:00:00-0300003112ABC34501DE35%-30s",
 		"11222333000181", "", "Padaria S\xe3o Jo\xe3o", serial, "Modelo"))
 }
 
 func punch(number int, time string) string {
-	return summed(fmt.Sprintf("%09d3%s%s", number, time, "012345678909"))
+	return addChecksum(fmt.Sprintf("%09d3%s%s", number, time, "012345678909"))
 }
 
 func programPunch(number int, time string) string {
@@ -69,16 +69,16 @@ func TestWhatClocksInTheFieldWrite(t *testing.T) {
 		content []byte
 		device  Device
 	}{
-		{"MODBUS of a REP-C", file(header(), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"MODBUS of a REP-C", file(header(), addChecksum(punchOf("012345678909")), trailer(0, 1)), clock()},
 		{"KERMIT of a REP-C", file(summedByKermit(header()[:298]), summedByKermit(punchOf("012345678909")), trailer(0, 1)), clock()},
 		{"KERMIT of a REP-A", file(summedByKermit(header()[:298]), summedByKermit(punchOf("012345678909")), trailer(0, 1)), Device{Alternative, serial}},
-		{"a CPF with a space behind it", file(header(), summed(punchOf("12345678909 ")), trailer(0, 1)), clock()},
-		{"a CPF with a space in front", file(header(), summed(punchOf(" 12345678909")), trailer(0, 1)), clock()},
-		{"an employer with a CPF and spaces behind it", file(summed(employer("2", "12345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
-		{"an employer with a CPF and spaces in front", file(summed(employer("2", "   12345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
-		{"an employer with a CPF and zeros in front", file(summed(employer("2", "00012345678909")), summed(punchOf("012345678909")), trailer(0, 1)), clock()},
-		{"the signature line of a REP-C", file(header(), summed(punchOf("012345678909")), trailer(0, 1), own), clock()},
-		{"the signature line of a REP-C without an end", []byte(strings.TrimSuffix(string(file(header(), summed(punchOf("012345678909")), trailer(0, 1), own)), "\r\n")), clock()},
+		{"a CPF with a space behind it", file(header(), addChecksum(punchOf("12345678909 ")), trailer(0, 1)), clock()},
+		{"a CPF with a space in front", file(header(), addChecksum(punchOf(" 12345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and spaces behind it", file(addChecksum(employer("2", "12345678909")), addChecksum(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and spaces in front", file(addChecksum(employer("2", "   12345678909")), addChecksum(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"an employer with a CPF and zeros in front", file(addChecksum(employer("2", "00012345678909")), addChecksum(punchOf("012345678909")), trailer(0, 1)), clock()},
+		{"the signature line of a REP-C", file(header(), addChecksum(punchOf("012345678909")), trailer(0, 1), own), clock()},
+		{"the signature line of a REP-C without an end", []byte(strings.TrimSuffix(string(file(header(), addChecksum(punchOf("012345678909")), trailer(0, 1), own)), "\r\n")), clock()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,11 +97,11 @@ func TestWhatClocksInTheFieldWrite(t *testing.T) {
 	}{
 		{"MODBUS of a REP-A", file(header(), trailer()), Device{Alternative, serial}, 1, CodeChecksum},
 		{"two variants in one file", file(header(), summedByKermit(punchOf("012345678909")), trailer(0, 1)), clock(), 2, CodeChecksum},
-		{"a CPF of ten digits", file(header(), summed(punchOf("1234567890  ")), trailer(0, 1)), clock(), 2, CodeField},
-		{"a CPF of twelve digits", file(header(), summed(punchOf("112345678909")), trailer(0, 1)), clock(), 2, CodeField},
-		{"a CPF with a space in it", file(header(), summed(punchOf("12345 678909")), trailer(0, 1)), clock(), 2, CodeField},
-		{"an employer with a CNPJ as a CPF", file(summed(employer("2", "11222333000181")), trailer()), clock(), 1, CodeField},
-		{"an employer with a CPF as a CNPJ", file(summed(employer("1", "12345678909")), trailer()), clock(), 1, CodeField},
+		{"a CPF of ten digits", file(header(), addChecksum(punchOf("1234567890  ")), trailer(0, 1)), clock(), 2, CodeField},
+		{"a CPF of twelve digits", file(header(), addChecksum(punchOf("112345678909")), trailer(0, 1)), clock(), 2, CodeField},
+		{"a CPF with a space in it", file(header(), addChecksum(punchOf("12345 678909")), trailer(0, 1)), clock(), 2, CodeField},
+		{"an employer with a CNPJ as a CPF", file(addChecksum(employer("2", "11222333000181")), trailer()), clock(), 1, CodeField},
+		{"an employer with a CPF as a CNPJ", file(addChecksum(employer("1", "12345678909")), trailer()), clock(), 1, CodeField},
 		{"another signature line of a REP-A", file(summedByKermit(header()[:298]), trailer(), own), Device{Alternative, serial}, 3, CodeOrder},
 		{"an empty signature line", file(header(), trailer(), ""), clock(), 3, CodeLength},
 		{"a line behind the signature", file(header(), trailer(), own, own), clock(), 4, CodeOrder},
@@ -120,10 +120,10 @@ func TestAWholeFile(t *testing.T) {
 	t.Parallel()
 	f := Read(file(
 		header(),
-		summed(fmt.Sprintf("0000000412%s00012345678909111222333000181%14s%-150s%-100s", eight, "", "Padaria", "Campinas")),
-		summed("0000000425"+eight+"I012345678909"+fmt.Sprintf("%-52s", "Jo\xe3o")+"    "+"12345678909"),
+		addChecksum(fmt.Sprintf("0000000412%s00012345678909111222333000181%14s%-150s%-100s", eight, "", "Padaria", "Campinas")),
+		addChecksum("0000000425"+eight+"I012345678909"+fmt.Sprintf("%-52s", "Jo\xe3o")+"    "+"12345678909"),
 		punch(43, eight), punch(44, five),
-		summed("0000000454"+eight+five+"12345678909"),
+		addChecksum("0000000454"+eight+five+"12345678909"),
 		"0000000466"+eight+"02",
 		trailer(1, 2, 1, 1, 1, 0),
 		fmt.Sprintf("%-100s", signature),
@@ -197,8 +197,8 @@ func TestErrorsAreBounded(t *testing.T) {
 	assert.Len(t, f.Errors, maxErrors)
 }
 
-// Whatever a file holds, reading it ends, and a change of one byte of a whole file
-// is found wherever a checksum or a form covers it.
+// Reading ends for any content of a file. A changed byte of a complete file is found if a checksum
+// or a format covers it.
 func TestAnyContentIsRead(t *testing.T) {
 	t.Parallel()
 	whole := file(header(), punch(7, eight), punch(8, five), trailer(0, 2))

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 func ref(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Name: &name} }
 
-// every evaluates all elements of a table for the employee 1 from 2026-03-02 to
-// 2026-03-08, and for one of whom nothing is known.
+// every evaluates all elements of a table for the employee 1 from 2026-03-02 to 2026-03-08, and for
+// an employee without data.
 func every[R any](t *testing.T, table *dataelement.Table[R], load func(needs uint64) []*R, want map[string]value) {
 	t.Helper()
 	require.Empty(t, table.Problems())
@@ -80,7 +80,7 @@ func TestEveryElement(t *testing.T) {
 	})
 }
 
-// A week of a timecard: a shift, an amount of each kind, a correction and what is wrong.
+// A week of a timecard has a shift, an amount of each kind, a correction and exceptions.
 func TestEveryElementOfTimecards(t *testing.T) {
 	t.Parallel()
 	monday := civil.Of(2026, 3, 2)

@@ -19,8 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
 )
 
-// scheduledNames stands for scheduling: it has a column of pay codes, and keeps what it is
-// asked.
+// scheduledNames replaces scheduling: it has a column of pay codes, and records its requests.
 type scheduledNames struct {
 	column  *datav1.DataColumn
 	err     error
@@ -68,7 +67,7 @@ func TestScheduledPayCodes(t *testing.T) {
 	}
 }
 
-// The limits of schedules are those of scheduling, in its words.
+// The limits of schedules are the limits of scheduling, with the same texts.
 func TestScheduledPayCodesHaveTheLimitsOfSchedules(t *testing.T) {
 	t.Parallel()
 	source := &scheduledNames{err: dataelement.OverLimit("SCH", "employees * days", 57_120, 56_000)}

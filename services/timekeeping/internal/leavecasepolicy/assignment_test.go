@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 )
 
-// absent is commons that identifies persons by their key, and knows no more of them than
-// the copy does.
+// absent is a commons that identifies persons by their key, and knows no further data than the
+// copy.
 type absent struct{ persontest.NobodyElse }
 
 func (absent) IdentifyPersons(_ context.Context, req *commonsv1.IdentifyPersonsRequest, _ ...grpc.CallOption) (*commonsv1.IdentifyPersonsResponse, error) {

@@ -29,19 +29,19 @@ func TestRulesThatCasesAreGiven(t *testing.T) {
 		code     string // "" for one that holds from the day
 		from     string
 	}{
-		{"from the first day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Short")}, "", "2026-03-02"},
-		{"from the last day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("short"), EffectiveDate: "2026-03-31"}, "", "2026-03-31"},
-		{"of a submitted case", withProfile, "Submitted", &timekeepingv1.LeaveCaseRule{Rule: named("Short")}, "", "2026-03-02"},
-		{"without a profile", withoutProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Long")}, "", "2026-03-02"},
+		{"from the first day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short")}, "", "2026-03-02"},
+		{"from the last day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("short"), EffectiveDate: "2026-03-31"}, "", "2026-03-31"},
+		{"of a submitted case", withProfile, "Submitted", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short")}, "", "2026-03-02"},
+		{"without a profile", withoutProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Long")}, "", "2026-03-02"},
 		{"none", withProfile, "Open", &timekeepingv1.LeaveCaseRule{}, leavepolicy.CodeMissing, ""},
-		{"with an id", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Id: proto.Int64(1), Rule: named("Short")}, fault.CodeInput, ""},
-		{"that is not there", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Never")}, leavepolicy.CodeUnknown, ""},
-		{"of another profile", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Long")}, leavecasepolicy.CodeNotInProfile, ""},
-		{"that is not active", withoutProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Past")}, leavecasepolicy.CodeNotInProfile, ""},
-		{"before the case", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Short"), EffectiveDate: "2026-03-01"}, leavecasepolicy.CodeRuleDay, ""},
-		{"after the case", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Short"), EffectiveDate: "2026-04-01"}, leavecasepolicy.CodeRuleDay, ""},
-		{"from no day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: named("Short"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},
-		{"of a closed case", withProfile, "Closed", &timekeepingv1.LeaveCaseRule{Rule: named("Short")}, leavecase.CodeClosed, ""},
+		{"with an id", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Id: proto.Int64(1), Rule: refByName("Short")}, fault.CodeInput, ""},
+		{"that is not there", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Never")}, leavepolicy.CodeUnknown, ""},
+		{"of another profile", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Long")}, leavecasepolicy.CodeNotInProfile, ""},
+		{"that is not active", withoutProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Past")}, leavecasepolicy.CodeNotInProfile, ""},
+		{"before the case", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short"), EffectiveDate: "2026-03-01"}, leavecasepolicy.CodeRuleDay, ""},
+		{"after the case", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short"), EffectiveDate: "2026-04-01"}, leavecasepolicy.CodeRuleDay, ""},
+		{"from no day on", withProfile, "Open", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short"), EffectiveDate: "2026-02-30"}, fault.CodeDate, ""},
+		{"of a closed case", withProfile, "Closed", &timekeepingv1.LeaveCaseRule{Rule: refByName("Short")}, leavecase.CodeClosed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestRulesThatCasesAreGiven(t *testing.T) {
 	}
 	t.Run("of no case", func(t *testing.T) {
 		t.Parallel()
-		_, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{Rule: named("Short")})
+		_, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{Rule: refByName("Short")})
 		faulttest.RequireCode(t, leavecase.CodeCaseMissing, err)
 	})
 }
@@ -77,10 +77,10 @@ func TestRulesOfCasesChange(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		sent *timekeepingv1.LeaveCaseRule
-		code string // "" for what is as want afterwards
+		code string // "" if the request leads to want
 		want string
 	}{
-		{"to another rule", &timekeepingv1.LeaveCaseRule{Rule: named("Long")}, "", "2026-03-02 Long"},
+		{"to another rule", &timekeepingv1.LeaveCaseRule{Rule: refByName("Long")}, "", "2026-03-02 Long"},
 		{"to another day", &timekeepingv1.LeaveCaseRule{EffectiveDate: "2026-03-05"}, "", "2026-03-05 Short"},
 		{"to the day of another rule", &timekeepingv1.LeaveCaseRule{EffectiveDate: "2026-03-10"}, leavecasepolicy.CodeRuleDay, "2026-03-02 Short"},
 		{"to a day outside of the case", &timekeepingv1.LeaveCaseRule{EffectiveDate: "2026-04-01"}, leavecasepolicy.CodeRuleDay, "2026-03-02 Short"},
@@ -90,9 +90,9 @@ func TestRulesOfCasesChange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ref := w.newCase(ctx, t, withoutProfile, "Open")
-			rule, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: ref, Rule: named("Short")})
+			rule, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: ref, Rule: refByName("Short")})
 			require.NoError(t, err)
-			_, err = w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: ref, Rule: named("Long"), EffectiveDate: "2026-03-10"})
+			_, err = w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: ref, Rule: refByName("Long"), EffectiveDate: "2026-03-10"})
 			require.NoError(t, err)
 			_, err = w.rules.UpdateLeaveCaseRule(ctx, &timekeepingv1.UpdateLeaveCaseRuleRequest{Id: rule.GetId(), Body: c.sent})
 			faulttest.RequireCode(t, c.code, err)
@@ -103,7 +103,7 @@ func TestRulesOfCasesChange(t *testing.T) {
 	}
 	t.Run("after they were deleted", func(t *testing.T) {
 		t.Parallel()
-		rule, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: w.newCase(ctx, t, withProfile, "Open"), Rule: named("Short")})
+		rule, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{LeaveCase: w.newCase(ctx, t, withProfile, "Open"), Rule: refByName("Short")})
 		require.NoError(t, err)
 		_, err = w.rules.DeleteLeaveCaseRule(ctx, &timekeepingv1.DeleteLeaveCaseRuleRequest{Id: rule.GetId()})
 		require.NoError(t, err)
@@ -116,14 +116,14 @@ func TestCasesHaveABoundedNumberOfRules(t *testing.T) {
 	t.Parallel()
 	ctx, w := newFixture(t)
 	made, err := w.cases.CreateLeaveCase(ctx, &timekeepingv1.LeaveCase{
-		Employee: &timekeepingv1.LeaveEmployee{Id: proto.Int64(withoutProfile)}, Category: named("Medical"), Reason: named("Surgery"), Frequency: named("Continuous"),
-		Status: named("Open"), ApprovalStatus: named("Approved"), StartDate: "2026-01-01", RequestDate: "2026-01-01", FrequencyEffectiveDate: "2026-01-01", CaseCode: "Long",
+		Employee: &timekeepingv1.LeaveEmployee{Id: proto.Int64(withoutProfile)}, Category: refByName("Medical"), Reason: refByName("Surgery"), Frequency: refByName("Continuous"),
+		Status: refByName("Open"), ApprovalStatus: refByName("Approved"), StartDate: "2026-01-01", RequestDate: "2026-01-01", FrequencyEffectiveDate: "2026-01-01", CaseCode: "Long",
 	})
 	require.NoError(t, err)
 	day := civil.Of(2026, time.January, 1)
 	for i := range 201 {
 		_, err := w.rules.CreateLeaveCaseRule(ctx, &timekeepingv1.LeaveCaseRule{
-			LeaveCase: &commonv1.Ref{Id: made.Id}, Rule: named("Short"), EffectiveDate: (day + civil.Date(i)).String(),
+			LeaveCase: &commonv1.Ref{Id: made.Id}, Rule: refByName("Short"), EffectiveDate: (day + civil.Date(i)).String(),
 		})
 		if i < 200 {
 			require.NoError(t, err)

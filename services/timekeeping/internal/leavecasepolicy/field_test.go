@@ -18,7 +18,7 @@ func TestValuesThatCasesAreGiven(t *testing.T) {
 	t.Parallel()
 	ctx, w := newFixture(t)
 	field := func(name, value string) *timekeepingv1.LeaveCaseCustomField {
-		return &timekeepingv1.LeaveCaseCustomField{CustomField: named(name), Value: proto.String(value)}
+		return &timekeepingv1.LeaveCaseCustomField{CustomField: refByName(name), Value: proto.String(value)}
 	}
 	type fields = []*timekeepingv1.LeaveCaseCustomField
 	before := map[string]string{"Doctor": "Who", "Side": ""}

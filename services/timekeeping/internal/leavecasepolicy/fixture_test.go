@@ -44,7 +44,7 @@ type fixture struct {
 	made        atomic.Int32
 }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
 
 // newFixture sets leave up. The profile Staff gives medical leave the rule Short, the type
 // Sick, and the fields Doctor, which is required, and Side. The rule Past and the type Unused
@@ -69,7 +69,7 @@ func newFixture(t *testing.T) (context.Context, *fixture) {
 	}
 	for _, profile := range []*timekeepingv1.LeaveProfile{
 		{Name: "Staff", LeaveProfileCategory: &timekeepingv1.LeaveProfileCategoryList{Items: []*timekeepingv1.LeaveProfileCategory{{
-			Qualifier: proto.String("Medical"), LeaveProfileCategoryRule: []*commonv1.Ref{named("Short")}, LeaveProfileCategoryType: []*commonv1.Ref{named("Sick")},
+			Qualifier: proto.String("Medical"), LeaveProfileCategoryRule: []*commonv1.Ref{refByName("Short")}, LeaveProfileCategoryType: []*commonv1.Ref{refByName("Sick")},
 			LeaveProfileCategoryConfigurableData: []*timekeepingv1.LeaveProfileConfigurableData{
 				{Qualifier: proto.String("Doctor"), Required: proto.Bool(true)}, {Qualifier: proto.String("Side")},
 			},
@@ -97,8 +97,8 @@ func newFixture(t *testing.T) (context.Context, *fixture) {
 func (w *fixture) newCase(ctx context.Context, t *testing.T, employee int64, status string) *commonv1.Ref {
 	t.Helper()
 	made, err := w.cases.CreateLeaveCase(ctx, &timekeepingv1.LeaveCase{
-		Employee: &timekeepingv1.LeaveEmployee{Id: &employee}, Category: named("Medical"), Reason: named("Surgery"), Frequency: named("Continuous"),
-		Status: named(status), ApprovalStatus: named("Approved"), StartDate: "2026-03-02", EndDate: "2026-03-31", RequestDate: "2026-02-01",
+		Employee: &timekeepingv1.LeaveEmployee{Id: &employee}, Category: refByName("Medical"), Reason: refByName("Surgery"), Frequency: refByName("Continuous"),
+		Status: refByName(status), ApprovalStatus: refByName("Approved"), StartDate: "2026-03-02", EndDate: "2026-03-31", RequestDate: "2026-02-01",
 		FrequencyEffectiveDate: "2026-03-02", CaseCode: fmt.Sprintf("M-%d", w.made.Add(1)),
 	})
 	require.NoError(t, err)

@@ -26,16 +26,16 @@ func TestGrants(t *testing.T) {
 		code     string // "" for one that leaves so many seconds
 		left     int64
 	}{
-		{"days", withProfile, "Open", &grant{LeaveType: named("sick"), Amount: proto.Float64(2.5)}, "", 2.5 * 8 * 3600},
-		{"nothing", withProfile, "Open", &grant{LeaveType: named("Sick"), Amount: proto.Float64(0)}, "", 0},
-		{"the most", withProfile, "Open", &grant{LeaveType: named("Sick"), Amount: proto.Float64(3660)}, "", 3660 * 8 * 3600},
-		{"without a profile", withoutProfile, "Open", &grant{LeaveType: named("Vacation"), Amount: proto.Float64(1)}, "", 8 * 3600},
+		{"days", withProfile, "Open", &grant{LeaveType: refByName("sick"), Amount: proto.Float64(2.5)}, "", 2.5 * 8 * 3600},
+		{"nothing", withProfile, "Open", &grant{LeaveType: refByName("Sick"), Amount: proto.Float64(0)}, "", 0},
+		{"the most", withProfile, "Open", &grant{LeaveType: refByName("Sick"), Amount: proto.Float64(3660)}, "", 3660 * 8 * 3600},
+		{"without a profile", withoutProfile, "Open", &grant{LeaveType: refByName("Vacation"), Amount: proto.Float64(1)}, "", 8 * 3600},
 		{"no type", withProfile, "Open", &grant{Amount: proto.Float64(1)}, leavepolicy.CodeMissing, 0},
-		{"no amount", withProfile, "Open", &grant{LeaveType: named("Sick")}, leavecase.CodeGrantMissing, 0},
-		{"a type of another profile", withProfile, "Open", &grant{LeaveType: named("Vacation"), Amount: proto.Float64(1)}, leavecasepolicy.CodeNotInProfile, 0},
-		{"a type that is not enabled", withoutProfile, "Open", &grant{LeaveType: named("Unused"), Amount: proto.Float64(1)}, leavecasepolicy.CodeNotInProfile, 0},
-		{"a submitted case", withProfile, "Submitted", &grant{LeaveType: named("Sick"), Amount: proto.Float64(1)}, leavecase.CodeSubmitted, 0},
-		{"a closed case", withProfile, "Closed", &grant{LeaveType: named("Sick"), Amount: proto.Float64(1)}, leavecase.CodeClosed, 0},
+		{"no amount", withProfile, "Open", &grant{LeaveType: refByName("Sick")}, leavecase.CodeGrantMissing, 0},
+		{"a type of another profile", withProfile, "Open", &grant{LeaveType: refByName("Vacation"), Amount: proto.Float64(1)}, leavecasepolicy.CodeNotInProfile, 0},
+		{"a type that is not enabled", withoutProfile, "Open", &grant{LeaveType: refByName("Unused"), Amount: proto.Float64(1)}, leavecasepolicy.CodeNotInProfile, 0},
+		{"a submitted case", withProfile, "Submitted", &grant{LeaveType: refByName("Sick"), Amount: proto.Float64(1)}, leavecase.CodeSubmitted, 0},
+		{"a closed case", withProfile, "Closed", &grant{LeaveType: refByName("Sick"), Amount: proto.Float64(1)}, leavecase.CodeClosed, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestGrants(t *testing.T) {
 		t.Parallel()
 		ref := w.newCase(ctx, t, withProfile, "Open")
 		for _, amount := range []float64{3, 1} {
-			_, err := w.grants.GrantLeave(ctx, &grant{LeaveCase: ref, LeaveType: named("Sick"), Amount: &amount})
+			_, err := w.grants.GrantLeave(ctx, &grant{LeaveCase: ref, LeaveType: refByName("Sick"), Amount: &amount})
 			require.NoError(t, err)
 		}
 		data, err := w.grants.GetLeaveGrantData(ctx, &timekeepingv1.GetLeaveGrantDataRequest{LeaveCaseId: ref.Id})

@@ -123,7 +123,7 @@ func TestEntrancesTakeTurns(t *testing.T) {
 	assert.Equal(t, int32(2), stored.Load())
 }
 
-// Days that nobody read are not stored: what they have is unknown.
+// Days that were not read are not stored: their leave is unknown.
 func TestDaysThatWereNotRead(t *testing.T) {
 	t.Parallel()
 	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)

@@ -11,8 +11,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Edits without a start take the work of their day one after the other, as schedules
-// show what they leave of it.
+// Edits without a start replace the work of their day one after the other, and schedules show the
+// rest of the work.
 func TestTimesFollowFromTheWorkOfTheDay(t *testing.T) {
 	t.Parallel()
 	const hour = 3600

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
 // newPayCodes gives a tenant the pay codes Regular, Overtime, Night and Bonus, which is money.
 func newPayCodes(t *testing.T, pool *pg.Pool, tenantID int64) (context.Context, *paycode.Handler, map[string]int64) {
@@ -47,7 +47,7 @@ func TestPayCodesInUse(t *testing.T) {
 		return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: versions}
 	}
 	tiers := func() []*timekeepingv1.PayRuleTier {
-		return []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: named("OVERTIME")}}
+		return []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: refByName("OVERTIME")}}
 	}
 	for i, c := range []struct {
 		name    string
@@ -57,11 +57,11 @@ func TestPayCodesInUse(t *testing.T) {
 		says    string // "" for one that is deleted
 	}{
 		{"nothing", nil, nil, "Overtime", ""},
-		{"a work rule", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("overtime")}, nil, "Overtime", `The work rule "Nights" refers to the pay code "Overtime"`},
-		{"a work rule that is not active", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("Overtime"), Active: proto.Bool(false)}, nil, "Overtime", `The work rule "Nights"`},
-		{"a work rule of another pay code", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: named("Night")}, nil, "Overtime", ""},
+		{"a work rule", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: refByName("overtime")}, nil, "Overtime", `The work rule "Nights" refers to the pay code "Overtime"`},
+		{"a work rule that is not active", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: refByName("Overtime"), Active: proto.Bool(false)}, nil, "Overtime", `The work rule "Nights"`},
+		{"a work rule of another pay code", &timekeepingv1.WorkRule{Name: "Nights", DefaultPayCode: refByName("Night")}, nil, "Overtime", ""},
 		{"a work rule of none", &timekeepingv1.WorkRule{Name: "Nights"}, nil, "Overtime", ""},
-		{"the regular time of a pay rule", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01", RegularPayCode: named("Night")}), "Night", `The pay rule "Hourly"`},
+		{"the regular time of a pay rule", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01", RegularPayCode: refByName("Night")}), "Night", `The pay rule "Hourly"`},
 		{"the overtime of a day", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01", DailyOvertime: tiers()}), "Overtime", `The pay rule "Hourly"`},
 		{"the overtime of a week, in a former version", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01"}, &timekeepingv1.PayRuleVersion{EffectiveDate: "1999-01-01", WeeklyOvertime: tiers()}), "Overtime", `The pay rule "Hourly"`},
 		{"a pay rule that names no pay code", nil, rule(&timekeepingv1.PayRuleVersion{EffectiveDate: "2026-01-01"}), "Regular", ""},
@@ -94,7 +94,7 @@ func TestReferencesFollowRenames(t *testing.T) {
 	pool := pooltest.New(t)
 	ctx, h, ids := newPayCodes(t, pool, 1)
 	rules := workrule.New(pool, paycodetest.Terms{})
-	created, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: named("bonus")})
+	created, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: refByName("bonus")})
 	require.NoError(t, err)
 	_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// Days before those of a run are compared while they are open, and when they changed.
+// A run compares days before its own days while they are open, and when they changed.
 func TestComparedDays(t *testing.T) {
 	t.Parallel()
 	day := func(n int) civil.Date { return march(1) + civil.Date(n) }

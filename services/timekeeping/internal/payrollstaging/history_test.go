@@ -35,8 +35,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// someRequests are what random runs ask for: all, only what is signed off, all without or only
-// corrections, a pay code that nobody has, and with or without a pay code that they have.
+// someRequests are the requests of random runs: all time, only signed-off time, without
+// corrections, only corrections, with an unused pay code, and with or without a used one.
 var someRequests = []*timekeepingv1.PayrollStagingRequest{
 	{},
 	{IgnoreSignOff: new(false)},
@@ -50,7 +50,7 @@ var someRequests = []*timekeepingv1.PayrollStagingRequest{
 // histories is how many random histories the test has.
 const histories = 10
 
-// payRules are those of random histories. "" is that of employees who have none.
+// payRules are the pay rules of random histories. "" stands for employees without one.
 var payRules = []string{"", "Weekly", "Boundary", "Divided", "Evening", "Seventh"}
 
 // createPaySetup stores the pay codes and pay rules of random histories, and returns the pay codes.
@@ -85,7 +85,7 @@ type history struct {
 	random    *rand.Rand
 	codes     map[string]*commonv1.Ref
 	employees []int64
-	// days are those on which they work.
+	// days are the days on which they work.
 	days civil.Range
 	runs []uuid.UUID
 	log  []string
@@ -99,7 +99,7 @@ func (h *history) employee() int64 { return h.employees[h.random.IntN(len(h.empl
 
 func (h *history) day() civil.Date { return h.days.From + civil.Date(h.random.IntN(h.days.Days())) }
 
-// entry returns a punch at a random minute, of which some begin another job.
+// entry returns a punch at a random minute. Some punches begin another job.
 func (h *history) entry(t *testing.T, employee int64) *punch.Entry {
 	t.Helper()
 	e := timecardtest.Entries(t, employee, fmt.Sprintf("%sT%02d:%02d", h.day(), h.random.IntN(24), h.random.IntN(60)))[0]
@@ -301,8 +301,8 @@ func (h *history) step(t *testing.T, ctx context.Context, known map[int64]employ
 	}
 }
 
-// untilDone has a change happen again that found another one beside it. What somebody else
-// removed meanwhile is refused.
+// untilDone repeats a change that conflicted with another one. A change of something that another
+// one removed in the meantime is refused.
 func untilDone(ctx context.Context, one change) error {
 	err := one(ctx)
 	for range 20 {
@@ -314,7 +314,7 @@ func untilDone(ctx context.Context, one change) error {
 	return unlessRefused(err)
 }
 
-// paidBy returns what commons knows of an employee with a pay rule.
+// paidBy returns the data of commons about an employee with a pay rule.
 func paidBy(employee int64, name string) employeeday.Days {
 	if name == "" {
 		return employeeday.Days{}
@@ -324,8 +324,8 @@ func paidBy(employee int64, name string) employeeday.Days {
 	}}}
 }
 
-// The sum of what all runs staged is what the timecard shows, after any order of punches, edits,
-// changes of pay rules, sign-offs, removals, runs and cancellations.
+// The sum of all staged runs equals the timecard, after any order of punches, edits, changes of pay
+// rules, sign-offs, removals, runs and cancellations.
 func TestTheLedgerIsTheTruth(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)

@@ -53,7 +53,7 @@ type ledgerFixture struct {
 	*timecardtest.Timecards
 	pool   *pg.Pool
 	worker *Worker
-	// known is what commons knows of employees.
+	// known is the data of commons about employees.
 	known timecardtest.Known
 }
 
@@ -98,8 +98,8 @@ func (f *ledgerFixture) paid(t *testing.T, ctx context.Context, employee int64) 
 	return out
 }
 
-// due returns what an employee is to be paid for some days, in the form of paid: what the
-// timecard shows of them, and its corrections of them.
+// due returns the pay that an employee must get for some days, in the form of paid: the totals of
+// the timecard, and its corrections of these days.
 func (f *ledgerFixture) due(t *testing.T, ctx context.Context, days civil.Range, employee int64) []string {
 	t.Helper()
 	type key struct{ day, code, job string }
@@ -149,7 +149,7 @@ func TestRunsAtTheSameTime(t *testing.T) {
 	assert.Equal(t, f.due(t, ctx, days, 1), f.paid(t, ctx, 1))
 }
 
-// What an import changes while a run reads is paid by the next run.
+// The next run pays the changes that an import makes while a run reads.
 func TestChangesDuringARun(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
@@ -172,8 +172,8 @@ func TestChangesDuringARun(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}, f.paid(t, ctx, 1))
 }
 
-// A run of what is signed off keeps corrections that an earlier run paid, though the day on which
-// they apply is open.
+// A run of signed-off time keeps corrections that an earlier run paid, though the day on which they
+// apply is open.
 func TestSignedOffRunsKeepPaidCorrections(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
@@ -191,7 +191,7 @@ func TestSignedOffRunsKeepPaidCorrections(t *testing.T) {
 	}
 }
 
-// The job of a correction is named as that of the day, also when only its id is known.
+// The job of a correction is named like the job of the day, also if only its id is known.
 func TestCorrectionsOfAJobByID(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
