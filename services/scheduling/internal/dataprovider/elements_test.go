@@ -15,9 +15,8 @@ const hour = 3600
 
 func at0(d civil.Date, hours int64) int64 { return int64(d)*civil.SecondsPerDay + hours*hour }
 
-// adas is a week with an early shift on Monday, a night shift on Saturday that
-// somebody entered, and one of each edit; a shift of the week before is none of
-// it.
+// adas returns a week with an early shift on Monday, a night shift on Saturday that was entered by
+// hand, and one edit of each kind. A shift of the week before does not belong to it.
 func adas(monday civil.Date) *plan {
 	saturday := monday.AddDays(5)
 	return &plan{

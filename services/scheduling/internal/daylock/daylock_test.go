@@ -43,8 +43,8 @@ func (f *fixture) apply(first, last string, employees ...int64) (*schedulingv1.A
 	}})
 }
 
-// applied returns the locks of the response as "<employee> <start> <end>".
-func (f *fixture) applied(first, last string, employees ...int64) []string {
+// applyLocks returns the locks of the response as "<employee> <start> <end>".
+func (f *fixture) applyLocks(first, last string, employees ...int64) []string {
 	f.t.Helper()
 	response, err := f.apply(first, last, employees...)
 	require.NoError(f.t, err)
@@ -55,8 +55,8 @@ func (f *fixture) applied(first, last string, employees ...int64) []string {
 	return out
 }
 
-// stored returns the rows as "<employee> <from> <to>".
-func (f *fixture) stored() []string {
+// listStored returns the rows as "<employee> <from> <to>".
+func (f *fixture) listStored() []string {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.Ctx, "SELECT employee_id || ' ' || from_date || ' ' || to_date FROM day_lock ORDER BY employee_id, from_date")
 	require.NoError(f.t, err)
@@ -85,7 +85,7 @@ func TestLocksAreOneForEachEmployee(t *testing.T) {
 	assert.Equal(t, want.String(), response.GetLocks().GetLocks()[0].String())
 	assert.NotZero(t, want.GetId())
 	assert.NotEqual(t, want.GetId(), response.GetLocks().GetLocks()[1].GetId())
-	assert.Equal(t, []string{"1 2025-03-03 2025-03-10", "2 2025-03-03 2025-03-10"}, f.stored())
+	assert.Equal(t, []string{"1 2025-03-03 2025-03-10", "2 2025-03-03 2025-03-10"}, f.listStored())
 	assert.Equal(t, 1, f.Rows(t, "outbox")["outbox"])
 	assert.Equal(t, 1, f.wakes)
 
@@ -98,15 +98,15 @@ func TestLocksAreOneForEachEmployee(t *testing.T) {
 func TestLocksMerge(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.applied("2025-03-03", "2025-03-05", 1)
-	f.applied("2025-03-10", "2025-03-12", 1)
-	f.applied("2025-03-20", "2025-03-21", 1)
-	assert.Equal(t, []string{"P1 2025-03-03T00:00:00 2025-03-06T00:00:00"}, f.applied("2025-03-04", "2025-03-04", 1), "it was locked already")
+	f.applyLocks("2025-03-03", "2025-03-05", 1)
+	f.applyLocks("2025-03-10", "2025-03-12", 1)
+	f.applyLocks("2025-03-20", "2025-03-21", 1)
+	assert.Equal(t, []string{"P1 2025-03-03T00:00:00 2025-03-06T00:00:00"}, f.applyLocks("2025-03-04", "2025-03-04", 1), "it was locked already")
 	assert.Equal(t, []string{"P1 2025-03-03T00:00:00 2025-03-13T00:00:00", "P2 2025-03-05T00:00:00 2025-03-10T00:00:00"},
-		f.applied("2025-03-05", "2025-03-09", 1, 2), "it meets one and touches the other")
-	assert.Equal(t, []string{"1 2025-03-03 2025-03-13", "1 2025-03-20 2025-03-22", "2 2025-03-05 2025-03-10"}, f.stored())
-	f.applied("2025-03-01", "2025-03-31", 1)
-	assert.Equal(t, []string{"1 2025-03-01 2025-04-01", "2 2025-03-05 2025-03-10"}, f.stored())
+		f.applyLocks("2025-03-05", "2025-03-09", 1, 2), "it meets one and touches the other")
+	assert.Equal(t, []string{"1 2025-03-03 2025-03-13", "1 2025-03-20 2025-03-22", "2 2025-03-05 2025-03-10"}, f.listStored())
+	f.applyLocks("2025-03-01", "2025-03-31", 1)
+	assert.Equal(t, []string{"1 2025-03-01 2025-04-01", "2 2025-03-05 2025-03-10"}, f.listStored())
 }
 
 func TestRefusedLocks(t *testing.T) {
@@ -137,8 +137,8 @@ func TestRefusedLocks(t *testing.T) {
 			assert.True(t, fault.HasCode(err, fault.CodeDate) && fault.HasStatus(err, 400), "%v", err)
 		})
 	}
-	assert.Empty(t, f.stored())
-	assert.Len(t, f.applied("1900-01-01", "9999-12-31", 1), 1, "all days can be locked")
+	assert.Empty(t, f.listStored())
+	assert.Len(t, f.applyLocks("1900-01-01", "9999-12-31", 1), 1, "all days can be locked")
 }
 
 // The leave of days is kept when they are locked for the first time, and published.
@@ -162,15 +162,15 @@ func TestLeaveIsKept(t *testing.T) {
 	leave(1, 1, "2025-03-01", "2025-03-04")
 	leave(2, 1, "2025-03-12", "2025-03-12")
 	leave(3, 1, "2025-03-20", "2025-03-20")
-	f.applied("2025-03-03", "2025-03-05", 1, 2)
+	f.applyLocks("2025-03-03", "2025-03-05", 1, 2)
 	assert.Equal(t, []string{"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2"}, kept(), "a shift of the 5th may run for a week")
 	assert.Equal(t, 1, published())
 	leave(4, 1, "2025-03-04", "2025-03-10")
-	f.applied("2025-03-04", "2025-03-07", 1, 2)
+	f.applyLocks("2025-03-04", "2025-03-07", 1, 2)
 	assert.Equal(t, []string{
 		"1 2025-03-03 2025-03-06 1", "1 2025-03-03 2025-03-06 2", "1 2025-03-06 2025-03-08 2", "1 2025-03-06 2025-03-08 4",
 	}, kept(), "only that of the days that were not locked")
 	assert.Equal(t, 2, published())
-	f.applied("2025-03-03", "2025-03-07", 1, 2)
+	f.applyLocks("2025-03-03", "2025-03-07", 1, 2)
 	assert.Equal(t, 2, published(), "nothing was locked anew")
 }

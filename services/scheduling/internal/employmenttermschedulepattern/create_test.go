@@ -25,12 +25,12 @@ SELECT 1, e, 55, '2024-01-01', '3000-01-01' FROM generate_series(1, 5) AS e`)
 	w.Exec(t, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date)
 VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (1, 2, '2025-05-01', '2025-05-02'), (1, 3, '2024-03-03', '2024-03-10')`)
 
-	byName := assigned(0, "2025-03-03", "")
+	byName := newAssignment(0, "2025-03-03", "")
 	byName.GroupRef = &commonv1.Ref{Qualifier: proto.String("warehouse")}
 	byName.StartDateOffset = proto.Int32(3)
-	template := assigned(office, "2025-03-03", "2025-03-31")
+	template := newAssignment(office, "2025-03-03", "2025-03-31")
 	template.SchedulePattern = &schedulingv1.SchedulePattern{Name: "rota", StartDate: "2025-01-06"}
-	blocked := assigned(closed, "1800-01-01", "3000-01-01")
+	blocked := newAssignment(closed, "1800-01-01", "3000-01-01")
 	req := creation(adding(byName), adding(template), &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: blocked}, adding(byName))
 	var header metadata.MD
 	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
@@ -74,10 +74,10 @@ ARRAY(SELECT lane FROM pattern_assignment WHERE employment_term_id = 55 ORDER BY
 func TestApplyCreateRefuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
+	w.create(t, newAssignment(warehouse, "2025-01-01", "2025-01-31"))
 	before := w.Rows(t, tables...)
 	change := func(do func(g *schedulingv1.GroupSchedulePattern)) *schedulingv1.GroupSchedulePattern {
-		g := assigned(warehouse, "2025-03-03", "2025-03-31")
+		g := newAssignment(warehouse, "2025-03-03", "2025-03-31")
 		do(g)
 		return g
 	}
@@ -110,7 +110,7 @@ func TestApplyCreateRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			req := creation(adding(assigned(office, "2025-03-03", "")), adding(c.given))
+			req := creation(adding(newAssignment(office, "2025-03-03", "")), adding(c.given))
 			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req)
 			requireFault(t, err, c.code, 400, c.text)
 			assert.Equal(t, before, w.Rows(t, tables...), "nothing was changed")
@@ -123,8 +123,8 @@ func TestApplyCreateRefuses(t *testing.T) {
 func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	noStart := assigned(warehouse, "", "")
-	req := creation(adding(noStart), adding(assigned(warehouse, "2025-03-03", "")), adding(assigned(99, "2025-03-03", "")))
+	noStart := newAssignment(warehouse, "", "")
+	req := creation(adding(noStart), adding(newAssignment(warehouse, "2025-03-03", "")), adding(newAssignment(99, "2025-03-03", "")))
 	req.PartialSuccess = proto.Bool(true)
 	call := func() (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 		var header metadata.MD
@@ -142,8 +142,8 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	assert.Nil(t, details.GetResults()[0].GetError().GetDetails().GetInput(), "inputs are not asked for")
 	success := &schedulingv1.GroupSchedulePatternResult{}
 	require.NoError(t, details.GetResults()[1].GetSuccess().UnmarshalTo(success))
-	assert.Equal(t, []string{"2025-03-03.."}, ranges(w.held(t, warehouse)))
-	assert.Equal(t, w.held(t, warehouse)[0].GetId(), success.GetGroupSchedulePattern().GetId())
+	assert.Equal(t, []string{"2025-03-03.."}, ranges(w.readAssignments(t, warehouse)))
+	assert.Equal(t, w.readAssignments(t, warehouse)[0].GetId(), success.GetGroupSchedulePattern().GetId())
 
 	for i, ask := range []func(*schedulingv1.ApplyCreateGroupSchedulePatterns){
 		func(b *schedulingv1.ApplyCreateGroupSchedulePatterns) {
@@ -164,7 +164,7 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	}
 
 	before := w.Rows(t, tables...)
-	req = creation(adding(noStart), adding(assigned(99, "2025-03-03", "")))
+	req = creation(adding(noStart), adding(newAssignment(99, "2025-03-03", "")))
 	req.PartialSuccess = proto.Bool(true)
 	_, header, err = call()
 	f := requireFault(t, err, fault.CodeBulkFailed, 400, "")
@@ -178,14 +178,14 @@ func TestTooManyPatternsOnOneDay(t *testing.T) {
 	w := newFixture(t)
 	creates := make([]*schedulingv1.GroupSchedulePatternCreate, 9)
 	for i := range creates {
-		creates[i] = adding(assigned(warehouse, "2025-03-03", "2025-03-31"))
+		creates[i] = adding(newAssignment(warehouse, "2025-03-03", "2025-03-31"))
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "groupSchedulePatternCreates[8]")
 	assert.Equal(t, map[string]int{"schedule_pattern": 0, "pattern_assignment": 0, "propagation": 0, "outbox": 0}, w.Rows(t, tables...))
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates[:8]...))
 	require.NoError(t, err)
-	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: assigned(warehouse, "2025-03-03", "2025-03-31")}
+	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: newAssignment(warehouse, "2025-03-03", "2025-03-31")}
 	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(over))
 	require.NoError(t, err, "one that replaces the others has room")
 }

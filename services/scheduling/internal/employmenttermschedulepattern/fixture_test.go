@@ -76,7 +76,7 @@ func rota(days int32) *schedulingv1.SchedulePattern {
 
 func term(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
 
-func assigned(termID int64, start, end string) *schedulingv1.GroupSchedulePattern {
+func newAssignment(termID int64, start, end string) *schedulingv1.GroupSchedulePattern {
 	return &schedulingv1.GroupSchedulePattern{GroupRef: term(termID), StartDate: start, EndDate: end, SchedulePattern: rota(7)}
 }
 
@@ -101,7 +101,7 @@ func (w *fixture) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *sc
 	return response.GetResults()[0].GetGroupSchedulePattern()
 }
 
-// update applies a block and returns what it says, and its headers.
+// update applies a block, and returns the response and its headers.
 func (w *fixture) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 	var header metadata.MD
 	response, err := w.client.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx,
@@ -109,8 +109,8 @@ func (w *fixture) update(body *schedulingv1.ApplyUpdateGroupSchedulePatterns, pa
 	return response, header, err
 }
 
-// held are the assignments of a term that hold now, as "id start..end".
-func (w *fixture) held(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
+// readAssignments are the assignments of a term that hold now, as "id start..end".
+func (w *fixture) readAssignments(t *testing.T, termID int64) []*schedulingv1.GroupSchedulePattern {
 	t.Helper()
 	response, err := w.client.MultiReadEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.MultiReadGroupSchedulePatternsRequest{
 		Body: &schedulingv1.MultiReadGroupSchedulePatterns{

@@ -34,9 +34,9 @@ func groups(start, end string, refs ...*commonv1.Ref) *schedulingv1.GroupSchedul
 func TestMultiRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.create(t, assigned(office, "2025-02-01", ""))
-	w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
-	w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
+	w.create(t, newAssignment(office, "2025-02-01", ""))
+	w.create(t, newAssignment(warehouse, "2025-03-03", "2025-03-31"))
+	w.create(t, newAssignment(warehouse, "2025-01-01", "2025-01-31"))
 	both := []*commonv1.Ref{term(office), {Qualifier: proto.String("WAREHOUSE")}}
 	for _, c := range []struct {
 		start, end string
@@ -74,7 +74,7 @@ func TestMultiRead(t *testing.T) {
 func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", "2025-03-31"))
 	populated := func() string {
 		g, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 		require.NoError(t, err)
@@ -95,8 +95,8 @@ func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 func TestHistoryTellsWhatWas(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
-	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: assigned(warehouse, "2025-07-01", "2025-07-31")}
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
+	over := &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: newAssignment(warehouse, "2025-07-01", "2025-07-31")}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(over))
 	require.NoError(t, err)
 	_, _, err = w.update(recreating(bare(14), made.GetId()), false)
@@ -105,7 +105,7 @@ func TestHistoryTellsWhatWas(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	require.NoError(t, err)
-	// What the database and the propagation would have written, at known times.
+	// Write the columns of the database and of the propagation with known times.
 	w.Exec(t, `UPDATE pattern_assignment SET
     believed_from = timestamptz '2025-01-01 08:00:00Z' + propagation_id * interval '1 day',
     believed_until = CASE WHEN believed_until < 'infinity' THEN timestamptz '2025-01-09 09:00:00Z' ELSE 'infinity' END`)
@@ -145,20 +145,20 @@ func TestBuilder(t *testing.T) {
 func TestAnotherTenantSeesNothing(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
 	other := tenant.With(t.Context(), 2)
 	_, err := w.client.GetEmploymentTermSchedulePattern(other, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(other, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
-	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(assigned(warehouse, "2025-03-03", ""))))
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(newAssignment(warehouse, "2025-03-03", ""))))
 	requireFault(t, err, "WFS-106607", 400, "")
 }
 
 func TestAssignmentsGoWithTheirTerm(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
 	read := &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: made.GetId()}
 	_, err := w.client.GetEmploymentTermSchedulePattern(w.Ctx, read)
 	require.NoError(t, err)

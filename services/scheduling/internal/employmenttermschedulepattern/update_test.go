@@ -26,7 +26,7 @@ func recreating(g *schedulingv1.GroupSchedulePattern, list ...int64) *body {
 	}}
 }
 
-func asOf(date string, g *schedulingv1.GroupSchedulePattern, list ...int64) *body {
+func asOfBody(date string, g *schedulingv1.GroupSchedulePattern, list ...int64) *body {
 	return &body{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
 		Where: ids(list...), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: g},
 	}}
@@ -44,7 +44,7 @@ func removing(start, end string, list ...int64) *body {
 	}}
 }
 
-func removingOf(start, end string, refs ...*commonv1.Ref) *body {
+func removalBody(start, end string, refs ...*commonv1.Ref) *body {
 	return &body{RemoveByGroups: &schedulingv1.RemoveGroupSchedulePatternsByGroups{
 		Where: &schedulingv1.GroupRefs{GroupRefs: refs}, Do: &schedulingv1.RemovedDays{StartDate: start, EndDate: end},
 	}}
@@ -58,7 +58,7 @@ func bare(days int32) *schedulingv1.GroupSchedulePattern {
 func TestRecreateKeepsTheID(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", "2025-03-31"))
 	given := bare(14)
 	given.GroupRef = term(warehouse)
 	response, header, err := w.update(recreating(given, made.GetId()), false)
@@ -69,7 +69,7 @@ func TestRecreateKeepsTheID(t *testing.T) {
 	assert.Equal(t, made.GetId(), got.GetId())
 	assert.Equal(t, "2025-03-31", got.GetEndDate())
 	assert.Equal(t, int32(14), got.GetSchedulePattern().GetDayCount())
-	assert.True(t, proto.Equal(got, w.held(t, warehouse)[0]))
+	assert.True(t, proto.Equal(got, w.readAssignments(t, warehouse)[0]))
 
 	var versions []string
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
@@ -85,13 +85,13 @@ SELECT a.believed_until = b.believed_from, b.seq = a.seq FROM pattern_assignment
 func TestUpdateAsOfDateAndEndDate(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
-	response, _, err := w.update(asOf("2025-06-02", bare(14), made.GetId()), false)
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
+	response, _, err := w.update(asOfBody("2025-06-02", bare(14), made.GetId()), false)
 	require.NoError(t, err)
 	got := response.GetResults()[0].GetGroupSchedulePattern()
 	assert.NotEqual(t, made.GetId(), got.GetId())
 	assert.Equal(t, "2025-06-02", got.GetStartDate())
-	held := w.held(t, warehouse)
+	held := w.readAssignments(t, warehouse)
 	assert.Equal(t, []string{"2025-03-03..2025-06-01", "2025-06-02.."}, ranges(held))
 	assert.Equal(t, made.GetId(), held[0].GetId())
 
@@ -119,22 +119,22 @@ func TestUpdateAsOfDateAndEndDate(t *testing.T) {
 func TestRemoveDays(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	split := w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
-	gone := w.create(t, assigned(office, "2025-04-01", "2025-04-10"))
-	spared := w.create(t, assigned(office, "2026-01-01", ""))
+	split := w.create(t, newAssignment(warehouse, "2025-03-03", "2025-12-31"))
+	gone := w.create(t, newAssignment(office, "2025-04-01", "2025-04-10"))
+	spared := w.create(t, newAssignment(office, "2026-01-01", ""))
 	response, header, err := w.update(removing("2025-04-01", "2025-04-30", split.GetId(), gone.GetId(), spared.GetId()), false)
 	require.NoError(t, err)
 	w.requirePropagation(t, header, warehouse, office)
 	results := response.GetResults()
 	require.Len(t, results, 3, "one for each id")
-	held := w.held(t, warehouse)
+	held := w.readAssignments(t, warehouse)
 	assert.Equal(t, []string{"2025-03-03..2025-03-31", "2025-05-01..2025-12-31"}, ranges(held))
 	assert.Equal(t, split.GetId(), held[0].GetId())
 	assert.True(t, proto.Equal(held[0], results[0].GetGroupSchedulePattern()))
 	assert.Equal(t, []string{fmt.Sprintf("The days from 2025-05-01 on go on as the schedule pattern assignment %d.", held[1].GetId())}, results[0].GetExceptions())
 	assert.Equal(t, gone.GetId(), results[1].GetGroupSchedulePattern().GetId())
 	assert.Empty(t, results[1].GetGroupSchedulePattern().GetStartDate())
-	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
+	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.readAssignments(t, office)))
 
 	_, err = w.client.GetEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.GetEmploymentTermSchedulePatternRequest{Id: gone.GetId()})
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
@@ -145,31 +145,31 @@ func TestRemoveDays(t *testing.T) {
 
 	_, _, err = w.update(removing("2025-05-10", "", held[1].GetId()), false)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"2025-03-03..2025-03-31", "2025-05-01..2025-05-09"}, ranges(w.held(t, warehouse)))
+	assert.Equal(t, []string{"2025-03-03..2025-03-31", "2025-05-01..2025-05-09"}, ranges(w.readAssignments(t, warehouse)))
 }
 
 func TestRemoveByGroups(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.create(t, assigned(warehouse, "2025-03-03", "2025-12-31"))
-	w.create(t, assigned(warehouse, "2025-09-10", "2025-09-20"))
-	w.create(t, assigned(office, "2025-09-10", "2025-09-20"))
-	response, header, err := w.update(removingOf("2025-09-01", "2025-09-30", &commonv1.Ref{Qualifier: proto.String("Warehouse")}, term(warehouse)), false)
+	w.create(t, newAssignment(warehouse, "2025-03-03", "2025-12-31"))
+	w.create(t, newAssignment(warehouse, "2025-09-10", "2025-09-20"))
+	w.create(t, newAssignment(office, "2025-09-10", "2025-09-20"))
+	response, header, err := w.update(removalBody("2025-09-01", "2025-09-30", &commonv1.Ref{Qualifier: proto.String("Warehouse")}, term(warehouse)), false)
 	require.NoError(t, err)
 	w.requirePropagation(t, header, warehouse)
 	assert.Len(t, response.GetResults(), 2)
-	assert.Equal(t, []string{"2025-03-03..2025-08-31", "2025-10-01..2025-12-31"}, ranges(w.held(t, warehouse)))
-	assert.Equal(t, []string{"2025-09-10..2025-09-20"}, ranges(w.held(t, office)))
+	assert.Equal(t, []string{"2025-03-03..2025-08-31", "2025-10-01..2025-12-31"}, ranges(w.readAssignments(t, warehouse)))
+	assert.Equal(t, []string{"2025-09-10..2025-09-20"}, ranges(w.readAssignments(t, office)))
 
 	before := w.Rows(t, tables...)
-	response, _, err = w.update(removingOf("2025-09-01", "2025-09-30", term(warehouse)), false)
+	response, _, err = w.update(removalBody("2025-09-01", "2025-09-30", term(warehouse)), false)
 	require.NoError(t, err)
 	assert.Empty(t, response.GetResults())
-	_, _, err = w.update(removingOf("2025-01-01", "", term(office), term(99)), false)
+	_, _, err = w.update(removalBody("2025-01-01", "", term(office), term(99)), false)
 	requireFault(t, err, "WFS-106607", 400, "99")
 	assert.Equal(t, before, w.Rows(t, tables...))
 
-	response, header, err = w.update(removingOf("2025-01-01", "", term(99), term(office)), true)
+	response, header, err = w.update(removalBody("2025-01-01", "", term(99), term(office)), true)
 	require.NoError(t, err)
 	w.requirePropagation(t, header, office)
 	details := response.GetFailure().GetDetails()
@@ -177,13 +177,13 @@ func TestRemoveByGroups(t *testing.T) {
 	list := &schedulingv1.GroupSchedulePatternResults{}
 	require.NoError(t, details.GetResults()[1].GetSuccess().UnmarshalTo(list))
 	assert.Len(t, list.GetResults(), 1)
-	assert.Empty(t, w.held(t, office))
+	assert.Empty(t, w.readAssignments(t, office))
 }
 
 func TestApplyUpdateRefuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", "2025-03-31"))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", "2025-03-31"))
 	before := w.Rows(t, tables...)
 	id := made.GetId()
 	elsewhere := bare(7)
@@ -210,20 +210,20 @@ func TestApplyUpdateRefuses(t *testing.T) {
 		{"an id that does not exist", ending("", 99), patterndefinition.CodeUnknown, 404, "99"},
 		{"an id that exists and one that does not", ending("2025-03-20", id, 99), patterndefinition.CodeUnknown, 400, "99"},
 		{"no assignment", recreating(nil, id), patterndefinition.CodeMissing, 400, "recreate.do.groupSchedulePattern"},
-		{"no pattern", asOf("2025-03-10", &schedulingv1.GroupSchedulePattern{}, id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.groupSchedulePattern.schedulePattern"},
+		{"no pattern", asOfBody("2025-03-10", &schedulingv1.GroupSchedulePattern{}, id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.groupSchedulePattern.schedulePattern"},
 		{"an empty pattern", recreating(noItems, id), patterndefinition.CodeMissing, 400, "recreate.do.groupSchedulePattern.schedulePattern.items"},
 		{"another term", recreating(elsewhere, id), patterndefinition.CodeInvalid, 400, "groupRef"},
 		{"an unknown term", recreating(nowhere, id), "WFS-106607", 400, "99"},
 		{"an end on the start", recreating(short, id), "WFS-100904", 400, "endDate"},
 		{"a start that is no date", recreating(badDate, id), fault.CodeDate, 400, "startDate"},
-		{"no date", asOf("", bare(7), id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.date"},
-		{"a date before the assignment", asOf("2025-03-02", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
-		{"a date after the assignment", asOf("2025-04-01", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"no date", asOfBody("", bare(7), id), patterndefinition.CodeMissing, 400, "updateAsOfDate.do.date"},
+		{"a date before the assignment", asOfBody("2025-03-02", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
+		{"a date after the assignment", asOfBody("2025-04-01", bare(7), id), patterndefinition.CodeInvalid, 400, "updateAsOfDate.do.date"},
 		{"an end before the assignment", ending("2025-03-02", id), "WFS-100904", 400, "updateEndDate.do.date"},
 		{"no start of removal", removing("", "2025-03-10", id), patterndefinition.CodeMissing, 400, "remove.do.startDate"},
 		{"an end of removal before its start", removing("2025-03-10", "2025-03-09", id), "WFS-100904", 400, "remove.do.endDate"},
-		{"no term", removingOf("2025-03-10", ""), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
-		{"an empty term", removingOf("2025-03-10", "", &commonv1.Ref{}), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+		{"no term", removalBody("2025-03-10", ""), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
+		{"an empty term", removalBody("2025-03-10", "", &commonv1.Ref{}), patterndefinition.CodeMissing, 400, "removeByGroups.where.groupRefs"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,14 +238,14 @@ func TestApplyUpdateRefuses(t *testing.T) {
 		assert.Equal(t, []int32{0, 1}, f.Details.GetErrorOffsets())
 		assert.Equal(t, before, w.Rows(t, tables...), "not even the pattern is stored")
 	})
-	assert.True(t, proto.Equal(made, w.held(t, warehouse)[0]))
+	assert.True(t, proto.Equal(made, w.readAssignments(t, warehouse)[0]))
 }
 
 func TestApplyUpdateWithPartialSuccess(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	long := w.create(t, assigned(warehouse, "2025-03-03", ""))
-	late := w.create(t, assigned(office, "2026-01-01", ""))
+	long := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
+	late := w.create(t, newAssignment(office, "2026-01-01", ""))
 	b := ending("2025-12-31", late.GetId(), long.GetId(), 99)
 	b.Options = &schedulingv1.PartialSuccessOptions{DetailedPartialSuccess: proto.Bool(true)}
 	response, header, err := w.update(b, true)
@@ -256,17 +256,17 @@ func TestApplyUpdateWithPartialSuccess(t *testing.T) {
 	input := &commonv1.Ref{}
 	require.NoError(t, details.GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
 	assert.Equal(t, late.GetId(), input.GetId())
-	assert.Equal(t, []string{"2025-03-03..2025-12-31"}, ranges(w.held(t, warehouse)))
-	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.held(t, office)))
+	assert.Equal(t, []string{"2025-03-03..2025-12-31"}, ranges(w.readAssignments(t, warehouse)))
+	assert.Equal(t, []string{"2026-01-01.."}, ranges(w.readAssignments(t, office)))
 }
 
 func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	early := w.create(t, assigned(warehouse, "2025-01-01", "2025-01-31"))
+	early := w.create(t, newAssignment(warehouse, "2025-01-01", "2025-01-31"))
 	var creates []*schedulingv1.GroupSchedulePatternCreate
 	for range 8 {
-		creates = append(creates, adding(assigned(warehouse, "2025-03-03", "2025-03-31")))
+		creates = append(creates, adding(newAssignment(warehouse, "2025-03-03", "2025-03-31")))
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
 	require.NoError(t, err)
@@ -276,14 +276,14 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 }
 
-// What was apart when it was made has the same lane: only counting shows that
-// there is no room.
+// Assignments that did not overlap at their creation share a lane. Only counting shows that there
+// is no room.
 func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	var list []int64
 	for _, month := range []string{"01", "02", "03", "04", "05", "06", "07", "08", "09"} {
-		list = append(list, w.create(t, assigned(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")).GetId())
+		list = append(list, w.create(t, newAssignment(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")).GetId())
 	}
 	before := w.Rows(t, tables...)
 	_, _, err := w.update(ending("", list...), false)
@@ -292,12 +292,12 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 
 	_, _, err = w.update(ending("", list[:7]...), false)
 	require.NoError(t, err)
-	w.create(t, assigned(warehouse, "2025-10-01", ""))
-	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(assigned(warehouse, "2025-10-01", ""))))
+	w.create(t, newAssignment(warehouse, "2025-10-01", ""))
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(newAssignment(warehouse, "2025-10-01", ""))))
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	_, _, err = w.update(ending("2025-09-30", list[0]), false)
 	require.NoError(t, err)
-	w.create(t, assigned(warehouse, "2025-10-01", ""))
+	w.create(t, newAssignment(warehouse, "2025-10-01", ""))
 }
 
 func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
@@ -306,7 +306,7 @@ func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
 	add := func(override bool) (id int64) {
 		t.Helper()
 		response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
-			Override: &override, GroupSchedulePattern: assigned(warehouse, "2025-03-03", "2025-03-31"),
+			Override: &override, GroupSchedulePattern: newAssignment(warehouse, "2025-03-03", "2025-03-31"),
 		}))
 		require.NoError(t, err)
 		return response.GetResults()[0].GetGroupSchedulePattern().GetId()
@@ -333,25 +333,25 @@ func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.create(t, assigned(warehouse, "2025-03-03", ""))
+	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))
 	var header metadata.MD
 	_, err := w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()}, grpc.Header(&header))
 	require.NoError(t, err)
 	w.requirePropagation(t, header, warehouse)
-	assert.Empty(t, w.held(t, warehouse))
+	assert.Empty(t, w.readAssignments(t, warehouse))
 	before := w.Rows(t, tables...)
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	assert.Equal(t, before, w.Rows(t, tables...))
 }
 
-// Each of many changes at once must see what the one before it left: had one
-// of them worked on an old version, days would overlap or be lost.
+// Each of many concurrent changes must see the result of the previous one. A change that worked on
+// an old version would make days overlap or lose them.
 func TestUpdatesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	first := w.create(t, assigned(warehouse, "2025-01-01", "2025-12-31"))
-	second := w.create(t, assigned(office, "2025-01-01", "2025-12-31"))
+	first := w.create(t, newAssignment(warehouse, "2025-01-01", "2025-12-31"))
+	second := w.create(t, newAssignment(office, "2025-01-01", "2025-12-31"))
 	const months = 10
 	var group sync.WaitGroup
 	for i := range months {
@@ -365,13 +365,13 @@ func TestUpdatesAtOnce(t *testing.T) {
 			assert.NoError(t, err)
 		})
 		group.Go(func() {
-			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(assigned(office, fmt.Sprintf("2026-%02d-01", i+1), fmt.Sprintf("2026-%02d-20", i+1)))))
+			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(newAssignment(office, fmt.Sprintf("2026-%02d-01", i+1), fmt.Sprintf("2026-%02d-20", i+1)))))
 			assert.NoError(t, err)
 		})
 	}
 	group.Wait()
-	assert.Len(t, w.held(t, warehouse), 1)
-	assert.Len(t, w.held(t, office), 1+months)
+	assert.Len(t, w.readAssignments(t, warehouse), 1)
+	assert.Len(t, w.readAssignments(t, office), 1+months)
 	var broken int
 	require.NoError(t, w.Pool.QueryRow(w.Ctx, `
 SELECT count(*) FROM pattern_assignment a

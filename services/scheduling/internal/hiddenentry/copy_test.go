@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-// copied counts the shifts that an employee has on a day according to all that was
+// countCopies counts the shifts that an employee has on a day according to all that was
 // published to those who keep a copy: of each state the newest.
-func (w *fixture) copied(employee int64, date string) int {
+func (w *fixture) countCopies(employee int64, date string) int {
 	w.t.Helper()
 	day, err := civil.ParseDate(date)
 	require.NoError(w.t, err)

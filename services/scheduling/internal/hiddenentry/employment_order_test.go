@@ -32,8 +32,7 @@ const (
 	elsewhere             = "2025-09-01" // the unrelated pattern begins here
 )
 
-// career is what happens to one employee, who begins with a pattern of a term and one of
-// their own.
+// career is the history of one employee, who begins with a pattern of a term and one of their own.
 type career struct {
 	employee int64
 	rest     []string // the events that are still to come, in any order that is possible
@@ -48,8 +47,8 @@ type career struct {
 // allEvents are the names of events. Each happens once.
 var allEvents = []string{"edit own", "edit term", "delete entry", "terminate", "rehire", "delete pattern", "create other", "delete other", "leave term", "join term"}
 
-// possible reports whether an event may come next: people change what they see, and
-// only what is there ends.
+// possible reports whether an event may come next: people change entries that they see, and only
+// existing things end.
 func (c *career) possible(event string) bool {
 	generated := c.ownPattern != 0 && !c.terminated
 	switch event {
@@ -94,8 +93,8 @@ func (c *career) next(random *rand.Rand) string {
 	return event
 }
 
-// expected is what the days show, as a function of what holds now.
-func (c *career) expected() []string {
+// expectedEntries returns the entries of the days as a function of the current state.
+func (c *career) expectedEntries() []string {
 	var out []string
 	shows := func(day, name string) { out = append(out, day+" "+name) }
 	generated := c.ownPattern != 0 && !c.terminated
@@ -120,7 +119,8 @@ func (c *career) expected() []string {
 	return out
 }
 
-// What is shown of edited and deleted entries follows from what holds now, in whatever order it came to hold.
+// The shown edited and deleted entries follow from the current state, independently of the order of
+// the events that led to it.
 func TestWhatIsShownDoesNotDependOnTheOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	w := newCareers(t)
@@ -149,9 +149,9 @@ func TestWhatIsShownDoesNotDependOnTheOrderOfEvents(t *testing.T) {
 		states = append(states, w.state(c, 1))
 		w.Exec(t, `INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, 55, '2025-01-01', '3000-01-01')`, c.employee)
 	}
-	w.put(states...)
+	w.putStates(states...)
 	for _, c := range people {
-		c.ownPattern = w.own(c.employee, "2025-01-01", "LATE")
+		c.ownPattern = w.assignOwn(c.employee, "2025-01-01", "LATE")
 	}
 	w.settle()
 	for step := 2; ; step++ {
@@ -162,15 +162,15 @@ func TestWhatIsShownDoesNotDependOnTheOrderOfEvents(t *testing.T) {
 				continue
 			}
 			happened = true
-			w.happen(c, event, int64(step))
+			w.apply(c, event, int64(step))
 		}
 		if !happened {
 			break
 		}
 		w.settle()
-		shown := w.shown(people)
+		shown := w.shownEntries(people)
 		for _, c := range people {
-			require.Equal(t, c.expected(), shown[c.employee], "employee %d after %s", c.employee, strings.Join(c.done, ", "))
+			require.Equal(t, c.expectedEntries(), shown[c.employee], "employee %d after %s", c.employee, strings.Join(c.done, ", "))
 		}
 	}
 	for _, c := range people {
@@ -210,7 +210,7 @@ func TestVerifyComparesEditedEntries(t *testing.T) {
 	w.settle()
 }
 
-// careers is the fixture with patterns of employees, and with what commons publishes of them.
+// careers is the fixture with patterns of employees, and with the events of commons about them.
 type careers struct {
 	*fixture
 
@@ -245,16 +245,16 @@ func (w *careers) state(c *career, version int64) *commonsv1.PersonState {
 	return state
 }
 
-// put applies what commons publishes of persons.
-func (w *careers) put(states ...*commonsv1.PersonState) {
+// putStates applies the states that commons publishes of persons.
+func (w *careers) putStates(states ...*commonsv1.PersonState) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return replica.Put(ctx, tx, w.persons, tenant.Default, states)
 	}))
 }
 
-// own puts a pattern on an employee and returns the assignment's id.
-func (w *careers) own(employee int64, from, name string) int64 {
+// assignOwn puts a pattern on an employee and returns the assignment's id.
+func (w *careers) assignOwn(employee int64, from, name string) int64 {
 	w.t.Helper()
 	response, err := w.patterns.ApplyCreateEmployeeSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateEmployeeSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateEmployeeSchedulePatterns{EmployeeSchedulePatterns: &schedulingv1.EmployeeSchedulePatternCreation{
@@ -269,8 +269,8 @@ func (w *careers) own(employee int64, from, name string) int64 {
 	return response.GetResults()[0].GetEmployeeSchedulePattern().GetId()
 }
 
-// happen makes an event happen.
-func (w *careers) happen(c *career, event string, version int64) {
+// apply makes an event happen.
+func (w *careers) apply(c *career, event string, version int64) {
 	w.t.Helper()
 	switch event {
 	case "edit own":
@@ -284,11 +284,11 @@ func (w *careers) happen(c *career, event string, version int64) {
 		c.cut = true
 	case "terminate", "rehire":
 		c.terminated = event == "terminate"
-		w.put(w.state(c, version))
+		w.putStates(w.state(c, version))
 	case "delete pattern":
 		w.unassign(&c.ownPattern)
 	case "create other":
-		c.unrelated = w.own(c.employee, elsewhere, "NIGHT")
+		c.unrelated = w.assignOwn(c.employee, elsewhere, "NIGHT")
 	case "delete other":
 		w.unassign(&c.unrelated)
 	case "leave term":
@@ -307,8 +307,8 @@ func (w *careers) unassign(id *int64) {
 	*id = 0
 }
 
-// shown reads both days of all employees.
-func (w *careers) shown(people []*career) map[int64][]string {
+// shownEntries reads both days of all employees.
+func (w *careers) shownEntries(people []*career) map[int64][]string {
 	w.t.Helper()
 	var ids []int64
 	for _, c := range people {

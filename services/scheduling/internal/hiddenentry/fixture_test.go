@@ -35,8 +35,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// The employees: what is done to the schedule of one is done to nobody else's,
-// so the colleague shows what patterns alone say. Both are on the warehouse term.
+// The employees. The tests change the schedule of one only, so the colleague shows the patterns
+// alone. Both are on the warehouse term.
 const (
 	anna, colleague   = 1, 2
 	warehouse, office = 55, 56
@@ -151,7 +151,7 @@ func (w *fixture) recreate(id int64, names ...string) {
 	}})
 }
 
-func (w *fixture) asOf(id int64, date string, names ...string) int64 {
+func (w *fixture) changeAsOf(id int64, date string, names ...string) int64 {
 	w.t.Helper()
 	return w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
 		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
@@ -223,7 +223,7 @@ func (w *fixture) readAll(employees []int64, date string) *schedulingv1.Schedule
 	return out
 }
 
-// day lists what an employee has on a day. A shift by hand has a star.
+// day lists the entries of an employee on a day. A shift by hand has a star.
 func (w *fixture) day(employee int64, date string) []string {
 	w.t.Helper()
 	s, out := w.read(employee, date), []string{}
@@ -238,7 +238,7 @@ func (w *fixture) day(employee int64, date string) []string {
 		out = append(out, edit.GetPayCodeRef().GetQualifier())
 	}
 	slices.Sort(out)
-	require.Equal(w.t, len(s.GetShifts().GetShifts()), w.copied(employee, date), "employee %d on %s: whoever keeps a copy counts other shifts", employee, date)
+	require.Equal(w.t, len(s.GetShifts().GetShifts()), w.countCopies(employee, date), "employee %d on %s: whoever keeps a copy counts other shifts", employee, date)
 	return out
 }
 

@@ -19,7 +19,7 @@ func shift(start, end string) *schedulingv1.SchedulePatternItem {
 	}}
 }
 
-func named(name string, id int64, item *schedulingv1.SchedulePatternItem) *schedulingv1.SchedulePatternItem {
+func nameItem(name string, id int64, item *schedulingv1.SchedulePatternItem) *schedulingv1.SchedulePatternItem {
 	item.ShiftTemplate.Name = name
 	if id != 0 {
 		item.ShiftTemplate.Id = &id
@@ -46,9 +46,9 @@ func compile(t *testing.T, list items) *hiddenentry.Pattern {
 	return p
 }
 
-// What becomes of a deletion when the planner gives the day other items. The
-// first item of the day, or that of the ordinal, was deleted; what it hides
-// afterwards is an ordinal, or -1.
+// A planner gives a day other items after a deletion. The first item of the day, or the item of the
+// given ordinal, was deleted. The expected value is the ordinal that the deletion hides afterwards,
+// or -1.
 func TestWhatIsTheSameShift(t *testing.T) {
 	t.Parallel()
 	early, late, night := shift("06:00", "14:00"), shift("14:00", "22:00"), shift("22:00", "23:00")
@@ -69,9 +69,9 @@ func TestWhatIsTheSameShift(t *testing.T) {
 		"moved by an hour, beside others":    {items{early, late}, 0, items{late, night, shift("07:00", "15:00")}, 2},
 		"replaced by another":                {items{early}, 0, items{night}, 0},
 		"replaced by two others":             {items{early}, 0, items{late, night}, -1},
-		"the template has other times":       {items{named("E", 4, shift("06:00", "08:00"))}, 0, items{early, named("E", 4, shift("20:00", "22:00"))}, 1},
-		"a template of the same name":        {items{named("Early", 0, shift("06:00", "08:00"))}, 0, items{early, named("early", 0, shift("20:00", "22:00"))}, 1},
-		"another template, the same name":    {items{named("E", 4, shift("06:00", "08:00")), late}, 0, items{late, named("E", 5, shift("20:00", "22:00")), night}, -1},
+		"the template has other times":       {items{nameItem("E", 4, shift("06:00", "08:00"))}, 0, items{early, nameItem("E", 4, shift("20:00", "22:00"))}, 1},
+		"a template of the same name":        {items{nameItem("Early", 0, shift("06:00", "08:00"))}, 0, items{early, nameItem("early", 0, shift("20:00", "22:00"))}, 1},
+		"another template, the same name":    {items{nameItem("E", 4, shift("06:00", "08:00")), late}, 0, items{late, nameItem("E", 5, shift("20:00", "22:00")), night}, -1},
 		"a pay code edit instead":            {items{early}, 0, items{payCodeEdit("Training")}, -1},
 		"a pay code edit and another shift":  {items{payCodeEdit("Training"), early}, 0, items{late, payCodeEdit("Course")}, 1},
 		"nothing on the day":                 {items{early}, 0, nil, -1},

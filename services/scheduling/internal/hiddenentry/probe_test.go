@@ -15,8 +15,8 @@ import (
 
 const march10 = "2025-03-10"
 
-// An older assignment that is extended takes other layers than before, and hides
-// nobody's shifts.
+// An older assignment that is extended takes other layers than before, and hides no shifts of other
+// assignments.
 func TestExtendingAnOlderAssignment(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -109,7 +109,7 @@ func TestMovesBetweenTerms(t *testing.T) {
 	assert.Equal(t, []string{"EARLY"}, w.day(anna, march10))
 }
 
-// An employee's own pattern lies above that of the term.
+// An employee's own pattern lies above the pattern of the term.
 func TestOwnPattern(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -139,7 +139,7 @@ func TestTheLineageSurvives(t *testing.T) {
 	assert.Equal(t, []string{"LATE"}, w.day(anna, march10))
 	assert.Equal(t, []string{"EARLY"}, w.day(anna, "2025-06-10"))
 	assert.Equal(t, early, w.find(anna, "2025-06-10", "EARLY"), "what nobody touched keeps its id")
-	b := w.asOf(a, "2025-03-05", "LATE", "EARLY", "NIGHT")
+	b := w.changeAsOf(a, "2025-03-05", "LATE", "EARLY", "NIGHT")
 	assert.NotEqual(t, a, b)
 	assert.Equal(t, []string{"LATE", "NIGHT"}, w.day(anna, march10))
 	w.takeAway(b, "2025-03-09", "2025-03-11")
@@ -173,7 +173,7 @@ func requireStatus(t *testing.T, err error, status int) {
 	require.Equal(t, status, fault.FromError(err).Status, err)
 }
 
-// A shift that was moved to somebody else leaves its place, wherever that goes.
+// A shift that was moved to another employee leaves its old place, also when its pattern moves.
 func TestAShiftMovedToAnother(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -195,8 +195,8 @@ func TestAShiftMovedToAnother(t *testing.T) {
 	assert.Equal(t, []string{"EARLY"}, w.day(colleague, march10))
 }
 
-// Whoever leaves the company leaves nothing of the term's schedule behind; what
-// was entered by hand is not of the term.
+// An employee who leaves the company keeps no entries of the term's schedule. Shifts that were
+// entered by hand do not belong to the term.
 func TestAnEditedShiftGoesWithTheEmployment(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -36,8 +36,7 @@ var hours = map[byte][2]int{'E': {6, 14}, 'F': {7, 15}, 'L': {14, 22}, 'N': {22,
 // rota is a pattern: the letters of each cycle day, in their order.
 type rota []string
 
-// deletion is what somebody deleted, as the model knows it: which of the letters that
-// the lineage had on the day.
+// deletion is a deleted entry of the model: one of the letters of the lineage on the day.
 type deletion struct {
 	day     civil.Date
 	lineage int64
@@ -45,8 +44,7 @@ type deletion struct {
 	index   int
 }
 
-// simulation is one employee whose assignments change, and whose entries somebody
-// deletes.
+// simulation is one employee whose assignments change, and whose entries are deleted.
 type simulation struct {
 	*rand.Rand
 	rotas       []rota // by pattern id
@@ -61,8 +59,8 @@ type simulation struct {
 	series      int64
 }
 
-// Whatever becomes of assignments and memberships, what was deleted is hidden, and
-// nothing else. A model that looks at each day by itself says what that is.
+// Through all changes of assignments and memberships, exactly the deleted entries are hidden. A
+// model that computes each day alone decides which they are.
 func TestOnlyWhatWasDeletedIsHidden(t *testing.T) {
 	t.Parallel()
 	cases := 2500
@@ -78,7 +76,7 @@ func TestOnlyWhatWasDeletedIsHidden(t *testing.T) {
 		for range 14 {
 			s.change(t)
 			s.resolve(t)
-			got, want := s.shown(), s.expected()
+			got, want := s.shownEntries(), s.expectedEntries()
 			require.Equal(t, want, got, "case %d", seed)
 			shown += len(want)
 			s.remove(t)
@@ -217,8 +215,8 @@ func (s *simulation) resolve(t *testing.T) {
 	}
 }
 
-// each calls back for every entry that the spans generate and no item hides.
-func (s *simulation) each(do func(day civil.Date, c *span.Span, ordinal int)) {
+// eachEntry calls back for every entry that the spans generate and no item hides.
+func (s *simulation) eachEntry(do func(day civil.Date, c *span.Span, ordinal int)) {
 	for day := range horizon {
 		for i := range s.current {
 			c := &s.current[i]
@@ -236,9 +234,9 @@ func (s *simulation) each(do func(day civil.Date, c *span.Span, ordinal int)) {
 	}
 }
 
-func (s *simulation) shown() []string {
+func (s *simulation) shownEntries() []string {
 	var list []string
-	s.each(func(day civil.Date, c *span.Span, ordinal int) {
+	s.eachEntry(func(day civil.Date, c *span.Span, ordinal int) {
 		letters := s.rotas[c.PatternID][rotation.Position(c.From, c.Position, day, c.DayCount)]
 		list = append(list, fmt.Sprintf("%02d %d %c", day, s.lineages[c.AssignmentID], letters[ordinal]))
 	})
@@ -252,7 +250,7 @@ func (s *simulation) remove(t *testing.T) {
 		return
 	}
 	pick, n := s.IntN(50), 0
-	s.each(func(day civil.Date, c *span.Span, ordinal int) {
+	s.eachEntry(func(day civil.Date, c *span.Span, ordinal int) {
 		if n++; n != pick {
 			return
 		}
@@ -267,8 +265,8 @@ func (s *simulation) remove(t *testing.T) {
 	})
 }
 
-// expected is what the model says is shown.
-func (s *simulation) expected() []string {
+// expectedEntries returns the entries that the model shows.
+func (s *simulation) expectedEntries() []string {
 	var list []string
 	for day := range horizon {
 		var layers []span.Assignment
@@ -307,8 +305,8 @@ func (s *simulation) expected() []string {
 	return list
 }
 
-// partner is the rule of the same shift, said in another way: for one letter of a day,
-// the index of what it is on another day, or -1. No day has a letter twice.
+// partner states the rule of the same shift in another way: for one letter of a day, it returns the
+// index of the letter on another day, or -1. No day has a letter twice.
 func partner(from string, index int, to string) int {
 	pairs := map[byte]byte{}
 	has := func(letter byte) bool {

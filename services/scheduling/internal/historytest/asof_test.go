@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
-// asked is what the reads of this file ask for.
+// asked is the request of all reads of this file.
 var asked = request.Query{Selected: request.SelectShifts | request.SelectDayLocks, Days: civil.Range{From: 19_995, To: 20_015}}
 
 func (w *fixture) persons() []window.Person {
@@ -51,15 +51,15 @@ func (w *fixture) shownAt(at time.Time) []byte {
 	return fields
 }
 
-// applied reports whether no propagation is open.
-func (w *fixture) applied() bool {
+// isApplied reports whether no propagation is open.
+func (w *fixture) isApplied() bool {
 	var open bool
 	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, "SELECT EXISTS (SELECT FROM propagation WHERE state <> 'FINISHED')").Scan(&open))
 	return !open
 }
 
-// Reads as of an instant show what reads showed then, also long after: generated and
-// entered shifts, what is hidden, deleted and moved, and locked days.
+// Reads as of an instant show the entries that reads showed then, also long after: generated,
+// entered, hidden, deleted and moved shifts, and locked days.
 func TestReadsAsOfAnInstantShowWhatWasShownThen(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -80,7 +80,7 @@ func TestReadsAsOfAnInstantShowWhatWasShownThen(t *testing.T) {
 		if err := w.change(random); err != nil {
 			require.Less(t, fault.FromError(err).Status, 500, "%v", err)
 		}
-		require.Eventually(t, w.applied, time.Minute, 5*time.Millisecond, "not applied")
+		require.Eventually(t, w.isApplied, time.Minute, 5*time.Millisecond, "not applied")
 		now := w.shownNow()
 		// A change is settled shortly after it is seen: its lock is given back after the commit.
 		var at time.Time

@@ -29,9 +29,9 @@ func newFeed(t *testing.T) *feed {
 	return &feed{w, schedulingv1.NewScheduleChangeServiceClient(w.Conn())}
 }
 
-// between returns the starts of the shifts that were created between two times, and where
+// readChanges returns the starts of the shifts that were created between two times, and where
 // the next request goes on. An empty end leaves it out.
-func (f *feed) between(from, until string) (created []string, next string) {
+func (f *feed) readChanges(from, until string) (created []string, next string) {
 	f.t.Helper()
 	response, err := f.changes.MultiReadScheduleChanges(f.Ctx, &schedulingv1.MultiReadScheduleChangesRequest{
 		Select: []string{"SHIFTS"}, Where: &schedulingv1.ScheduleChangesWhere{Employees: &schedulingv1.EmployeeScheduleChanges{
@@ -49,7 +49,7 @@ func (f *feed) between(from, until string) (created []string, next string) {
 	return created, response.GetEndDateTime()
 }
 
-// clockNow is what a client's clock shows, which is right.
+// clockNow returns the time of a client's clock, which is right.
 func clockNow() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000") }
 
 // A clock that was ahead and is right again leaves changes with times that lie ahead. They
@@ -68,33 +68,33 @@ func TestTheFeedHasAllChangesAfterTheClockWasAhead(t *testing.T) {
 			}
 			began := clockNow()
 			enter("2024-05-01")
-			// What is written while the clock is ahead has the time of that clock, and nothing
-			// says so yet.
+			// Rows that are written while the clock is ahead have its time, and no row says yet that it was
+			// ahead.
 			f.Exec(t, "SELECT setval('schedule_revision', $1)", time.Now().Add(ahead).UnixMicro())
 			enter("2024-05-02")
 			f.Exec(t, "DELETE FROM corrected_clock")
 
-			created, next := f.between(began, clockNow())
+			created, next := f.readChanges(began, clockNow())
 			assert.Equal(t, []string{"2024-05-01", "2024-05-02"}, created, "until what the client's clock shows")
-			created, _ = f.between(began, "")
+			created, _ = f.readChanges(began, "")
 			assert.Equal(t, []string{"2024-05-01", "2024-05-02"}, created, "until now")
 
-			created, next = f.between(next, "")
+			created, next = f.readChanges(next, "")
 			assert.Empty(t, created, "nothing comes twice to a client that goes on from the end of the response")
 			enter("2024-05-03")
-			created, next = f.between(next, clockNow())
+			created, next = f.readChanges(next, clockNow())
 			assert.Equal(t, []string{"2024-05-03"}, created)
 			enter("2024-05-04")
-			created, _ = f.between(next, "")
+			created, _ = f.readChanges(next, "")
 			assert.Equal(t, []string{"2024-05-04"}, created)
 
 			// Long after, a client asks for times of the clock that are past.
 			f.Exec(t, "UPDATE corrected_clock SET showed = showed - interval '1 hour'")
 			hourAgo := time.Now().Add(-59 * time.Minute).UTC().Format("2006-01-02T15:04:05")
-			created, _ = f.between(began[:10]+"T00:00:00", hourAgo)
+			created, _ = f.readChanges(began[:10]+"T00:00:00", hourAgo)
 			assert.Subset(t, created, []string{"2024-05-02", "2024-05-03", "2024-05-04"}, "they were committed before")
 			dayAgo := time.Now().Add(-24 * time.Hour).UTC().Format("2006-01-02T15:04:05")
-			created, next = f.between(dayAgo, dayAgo)
+			created, next = f.readChanges(dayAgo, dayAgo)
 			assert.Empty(t, created)
 			assert.Equal(t, dayAgo, next, "the clock was right then")
 		})

@@ -44,8 +44,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // a table of the same name with _past behind it.
 var historyTables = []string{"span", "schedule_item", "day_lock", "membership", "leave_edit", "locked_leave"}
 
-// bookkeepingColumns are columns that say nothing of what was believed: when it was, and what
-// follows from other tables.
+// bookkeepingColumns are columns that do not belong to the recorded state: the times of validity,
+// and columns that follow from other tables.
 const bookkeepingColumns = ` - '{believed_from,believed_until,hidden_lane,hidden_ordinal}'::text[]`
 
 // employees are in two buckets of locks.
@@ -128,7 +128,7 @@ func (w *fixture) change(random *rand.Rand) error {
 	}
 }
 
-// lock locks the days of an employee, of which the last is included.
+// lock locks the days of an employee, inclusive.
 func (w *fixture) lock(id int64, first, last civil.Date) error {
 	_, err := w.locks.ApplyCreateDayLocks(w.Ctx, &schedulingv1.ApplyCreateDayLocksRequest{
 		ForEmployees: &schedulingv1.DayLocksForEmployees{Where: &schedulingv1.DayLocksWhere{
@@ -138,7 +138,7 @@ func (w *fixture) lock(id int64, first, last civil.Date) error {
 	return err
 }
 
-// unlock unlocks the days of an employee, of which the last is included.
+// unlock unlocks the days of an employee, inclusive.
 func (w *fixture) unlock(id int64, first, last civil.Date) error {
 	_, err := w.locks.MultiDeleteDayLocks(w.Ctx, &schedulingv1.MultiDeleteDayLocksRequest{Where: &schedulingv1.DeleteDayLocksWhere{
 		Employees: &schedulingv1.DayLocksWhere{
@@ -160,7 +160,7 @@ func newShift(id int64, day civil.Date, hour int32) *schedulingv1.Shift {
 	}
 }
 
-// edit deletes a shift of an employee, or changes it, maybe to somebody else's.
+// edit deletes or changes a shift of an employee; a change may give it to another employee.
 func (w *fixture) edit(random *rand.Rand, id int64, day civil.Date) error {
 	response, err := w.schedules.MultiReadSchedule(w.Ctx, &schedulingv1.MultiReadScheduleRequest{
 		Select: []string{"SHIFTS"}, Where: &schedulingv1.ScheduleWhere{Employees: &schedulingv1.EmployeeSchedules{
@@ -227,7 +227,7 @@ func (w *fixture) underLock(id int64, before, sql string, args ...any) error {
 	})
 }
 
-// seen is what was believed of employees at an instant.
+// seen is the recorded state of employees at an instant.
 type seen struct {
 	employees []int64
 	at        time.Time
@@ -248,8 +248,8 @@ func (w *fixture) now(id int64) (s seen, err error) {
 	return s, err
 }
 
-// asOf reads what was believed of employees at an instant.
-func (w *fixture) asOf(ids []int64, at time.Time) (state string, err error) {
+// readAsOf reads the recorded state of employees at an instant.
+func (w *fixture) readAsOf(ids []int64, at time.Time) (state string, err error) {
 	var states []string
 	for _, table := range historyTables {
 		states = append(states, fmt.Sprintf(`SELECT '%[1]s ' || (to_jsonb(t)%[2]s)::text AS row FROM %[1]s t
@@ -322,7 +322,7 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 			s := seen{employees: employees}
 			err := w.Pool.QueryRow(w.Ctx, "SELECT settled_time()").Scan(&s.at)
 			if err == nil {
-				s.state, err = w.asOf(s.employees, s.at)
+				s.state, err = w.readAsOf(s.employees, s.at)
 			}
 			if err != nil {
 				return err
@@ -346,7 +346,7 @@ func TestThePastIsWhatReadersSaw(t *testing.T) {
 	t.Log("states of one:", len(ofOne), "of all:", len(ofAll), "past:", w.Rows(t, pastTables()...))
 
 	for _, s := range append(ofOne, ofAll...) {
-		state, err := w.asOf(s.employees, s.at)
+		state, err := w.readAsOf(s.employees, s.at)
 		require.NoError(t, err)
 		require.Equal(t, s.state, state, "employees %v at %s", s.employees, s.at)
 	}

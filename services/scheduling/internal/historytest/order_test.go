@@ -20,7 +20,7 @@ func begin(t *testing.T, env *schedtest.Env) pgx.Tx {
 	t.Helper()
 	tx, err := env.Pool.Begin(env.Ctx)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = tx.Rollback(env.Ctx) }) // It is committed or of no use any more.
+	t.Cleanup(func() { _ = tx.Rollback(env.Ctx) }) // The transaction is committed, or no longer needed.
 	_, err = tx.Exec(env.Ctx, "SELECT now()")
 	require.NoError(t, err)
 	return tx
@@ -39,13 +39,13 @@ func member(t *testing.T, env *schedtest.Env, tx pgx.Tx, term int64) (at time.Ti
 	return at
 }
 
-func settled(t *testing.T, env *schedtest.Env) (at time.Time) {
+func awaitSettled(t *testing.T, env *schedtest.Env) (at time.Time) {
 	t.Helper()
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, "SELECT settled_time()").Scan(&at))
 	return at
 }
 
-// Who began first, and was late for the lock, made the later change.
+// A transaction that began first but got the lock later made the later change.
 func TestChangesHaveTheOrderOfTheirCommits(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -80,21 +80,21 @@ func TestAChangeHasOneTime(t *testing.T) {
 	assert.True(t, member(t, env, tx, 7).After(first))
 }
 
-// What is open may be committed at the time that it has drawn: until then only
-// what was before that is settled.
+// An open transaction may commit with the time that it has drawn. Until then, only instants before
+// that time are settled.
 func TestThePastIsSettledUpToOpenChanges(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	open := begin(t, env)
 	drawn := member(t, env, open, 5)
-	assert.True(t, settled(t, env).Before(drawn))
+	assert.True(t, awaitSettled(t, env).Before(drawn))
 	require.NoError(t, open.Commit(env.Ctx))
-	assert.True(t, settled(t, env).After(drawn))
+	assert.True(t, awaitSettled(t, env).After(drawn))
 
 	undone := begin(t, env)
 	drawn = member(t, env, undone, 6)
 	require.NoError(t, undone.Rollback(env.Ctx))
-	assert.True(t, settled(t, env).After(drawn))
+	assert.True(t, awaitSettled(t, env).After(drawn))
 }
 
 // A clock that is set back does not put a change before others.
@@ -103,7 +103,7 @@ func TestTheOrderSurvivesTheClock(t *testing.T) {
 	env := schedtest.New(t)
 	ahead := time.Now().Add(time.Hour).UnixMicro()
 	env.Exec(t, "SELECT setval('schedule_revision', $1)", ahead)
-	last := settled(t, env)
+	last := awaitSettled(t, env)
 	assert.Greater(t, last.UnixMicro(), ahead)
 	for term := range int64(3) {
 		tx := begin(t, env)
@@ -114,8 +114,8 @@ func TestTheOrderSurvivesTheClock(t *testing.T) {
 	}
 }
 
-// Where a hidden entry stands is written by propagations, without a lock of the
-// employee who has the item now: it is no change of the item.
+// Propagations write the place of a hidden entry, without a lock of the employee who has the item
+// now. This is not a change of the item.
 func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -135,7 +135,7 @@ func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 	assert.Equal(t, "a", body)
 }
 
-// What is withdrawn was shown before.
+// An item that is withdrawn was shown before.
 func TestThatAnItemIsWithdrawnIsAChangeOfIt(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)

@@ -31,13 +31,13 @@ func state(employee, version int64, edits ...*schedulingv1.LeaveEdit) *schedulin
 	return &schedulingv1.EmployeeLeaveState{EmployeeId: employee, Version: version, LeaveEdits: edits}
 }
 
-func put(ctx context.Context, h *leave.Handler, states ...*schedulingv1.EmployeeLeaveState) error {
+func putStates(ctx context.Context, h *leave.Handler, states ...*schedulingv1.EmployeeLeaveState) error {
 	_, err := h.PutLeave(ctx, &schedulingv1.PutLeaveRequest{Employees: states})
 	return err
 }
 
-// stored returns the edits of an employee, as "id date".
-func stored(t *testing.T, env *schedtest.Env, employee int64) []string {
+// listStored returns the edits of an employee, as "id date".
+func listStored(t *testing.T, env *schedtest.Env, employee int64) []string {
 	t.Helper()
 	out := []string{}
 	rows, err := env.Pool.Query(env.Ctx, `SELECT id || ' ' || from_day || ' ' || to_day FROM leave_edit WHERE tenant_id = 1 AND employee_id = $1 ORDER BY id`, employee)
@@ -61,30 +61,30 @@ func TestNewerStatesReplaceLeave(t *testing.T) {
 	h := leave.New(env.Pool)
 	night := edit(72, 2, "2026-01-07")
 	night.StartTime, night.EndDate, night.EndTime = "22:00:00", "2026-01-08", "06:00:00"
-	require.NoError(t, put(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night), state(8, 1, edit(80, 1, "2026-01-05"))))
+	require.NoError(t, putStates(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night), state(8, 1, edit(80, 1, "2026-01-05"))))
 	want := []string{"70 2026-01-05 2026-01-05", "72 2026-01-07 2026-01-08"}
-	assert.Equal(t, want, stored(t, env, 7))
+	assert.Equal(t, want, listStored(t, env, 7))
 	events := env.Rows(t, "outbox")["outbox"]
 
-	require.NoError(t, put(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night)), "the same again")
-	require.NoError(t, put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-02-05"))), "an older one")
-	assert.Equal(t, want, stored(t, env, 7))
+	require.NoError(t, putStates(env.Ctx, h, state(7, 2, edit(70, 1, "2026-01-05"), night)), "the same again")
+	require.NoError(t, putStates(env.Ctx, h, state(7, 1, edit(70, 1, "2026-02-05"))), "an older one")
+	assert.Equal(t, want, listStored(t, env, 7))
 	assert.Equal(t, events, env.Rows(t, "outbox")["outbox"], "nothing is published of what is known")
 
-	require.NoError(t, put(env.Ctx, h, state(7, 5, edit(70, 3, "2026-01-06"))))
-	assert.Equal(t, []string{"70 2026-01-06 2026-01-06"}, stored(t, env, 7))
-	require.NoError(t, put(env.Ctx, h, state(7, 6)))
-	assert.Empty(t, stored(t, env, 7))
-	assert.Len(t, stored(t, env, 8), 1, "another employee")
+	require.NoError(t, putStates(env.Ctx, h, state(7, 5, edit(70, 3, "2026-01-06"))))
+	assert.Equal(t, []string{"70 2026-01-06 2026-01-06"}, listStored(t, env, 7))
+	require.NoError(t, putStates(env.Ctx, h, state(7, 6)))
+	assert.Empty(t, listStored(t, env, 7))
+	assert.Len(t, listStored(t, env, 8), 1, "another employee")
 	assert.Equal(t, 3, wakes, "states that are known wake nobody")
-	assert.Empty(t, stored(t, &schedtest.Env{Pool: env.Pool, Ctx: tenant.With(t.Context(), 2)}, 8))
+	assert.Empty(t, listStored(t, &schedtest.Env{Pool: env.Pool, Ctx: tenant.With(t.Context(), 2)}, 8))
 }
 
 func TestDifferencesAreCounted(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	h := leave.New(env.Pool)
-	require.NoError(t, put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05")), state(8, 2, edit(80, 2, "2026-01-05"))))
+	require.NoError(t, putStates(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05")), state(8, 2, edit(80, 2, "2026-01-05"))))
 	same, none := state(7, 1, edit(70, 1, "2026-01-05")), state(9, 3)
 	for name, c := range map[string]struct {
 		states []*schedulingv1.EmployeeLeaveState
@@ -111,9 +111,9 @@ func TestBadLeaveIsRefused(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	h := leave.New(env.Pool)
-	err := put(env.Ctx, h, state(7, 1, edit(70, 1, "soon")))
+	err := putStates(env.Ctx, h, state(7, 1, edit(70, 1, "soon")))
 	assert.True(t, fault.HasStatus(err, 400), err)
-	err = put(env.Ctx, h, make([]*schedulingv1.EmployeeLeaveState, 101)...)
+	err = putStates(env.Ctx, h, make([]*schedulingv1.EmployeeLeaveState, 101)...)
 	assert.True(t, fault.HasStatus(err, 400), err)
 }
 
@@ -129,7 +129,7 @@ func TestLeaveWaitsForTheEmployee(t *testing.T) {
 	defer func() { _ = held.Rollback(env.Ctx) }() // It is committed below.
 	require.NoError(t, employeelock.Lock(env.Ctx, held, tenant.Default, []int64{7}))
 	done := make(chan error, 1)
-	go func() { done <- put(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05"))) }()
+	go func() { done <- putStates(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05"))) }()
 	require.Eventually(t, func() bool {
 		var waits bool
 		err := held.QueryRow(env.Ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted

@@ -45,8 +45,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestRewriteDayByDay compares with the plain meaning: a day of the span has
-// the new term or none, any other day keeps what it had.
+// TestRewriteDayByDay compares with a simple model: a day of the span has the new term or none, and
+// any other day keeps its term.
 func TestRewriteDayByDay(t *testing.T) {
 	t.Parallel()
 	const length = 40
