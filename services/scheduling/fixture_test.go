@@ -27,8 +27,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
 
-// persons stands for commons, another domain: it knows the persons with the
-// ids 1 to 200, whose person numbers are "P1" to "P200".
+// persons replaces commons, another domain: it knows the persons with the ids 1 to 200, whose
+// person numbers are "P1" to "P200".
 type persons struct {
 	commonsv1.UnimplementedPersonServiceServer
 	requests atomic.Int64
@@ -113,7 +113,7 @@ func (b *fixture) createTerm(t *testing.T, ctx context.Context, name string) int
 	return term.GetId()
 }
 
-// events returns those of one kind that the outbox holds, oldest first.
+// events returns the events of one kind in the outbox, oldest first.
 func events[T proto.Message](t *testing.T, b *fixture) []T {
 	t.Helper()
 	var kind T

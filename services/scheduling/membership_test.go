@@ -26,8 +26,8 @@ func on(term int64, from, to string) *schedulingv1.EmploymentTermAssignment {
 	}
 }
 
-// of is what an item says of a person; span is "" for all days, or two dates.
-func of(person int64, span []string, assignments ...*schedulingv1.EmploymentTermAssignment) *schedulingv1.PersonEmploymentTerms {
+// termsFor returns an item for a person; span is "" for all days, or two dates.
+func termsFor(person int64, span []string, assignments ...*schedulingv1.EmploymentTermAssignment) *schedulingv1.PersonEmploymentTerms {
 	out := &schedulingv1.PersonEmploymentTerms{
 		PersonIdentity: &commonsv1.PersonIdentity{PersonKey: &person}, Assignments: assignments,
 	}
@@ -41,7 +41,7 @@ func (b *fixture) upsert(ctx context.Context, items ...*schedulingv1.PersonEmplo
 	return b.assignments.MultiUpsertEmploymentTermAssignments(ctx, &schedulingv1.PersonEmploymentTermsList{Persons: items})
 }
 
-// memberships returns what is stored of persons, each once and ascending.
+// memberships returns the stored memberships of persons, each once and ascending.
 func (b *fixture) memberships(t *testing.T, ctx context.Context, persons ...int64) []string {
 	t.Helper()
 	rows, err := b.pool.Query(ctx, `SELECT q.id, coalesce(h.version, 0), m.employment_term_id, m.from_date, m.to_date
@@ -91,7 +91,7 @@ func TestUpsertAndRead(t *testing.T) {
 			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("SECOND")}, EffectiveDate: "2024-01-01", ExpirationDate: "9999-12-31",
 		}},
 	}
-	response, err := b.upsert(ctx, of(1, nil, on(first, "2024-01-01", "3000-01-01")), byName)
+	response, err := b.upsert(ctx, termsFor(1, nil, on(first, "2024-01-01", "3000-01-01")), byName)
 	require.NoError(t, err)
 	require.Len(t, response.GetPersons(), 2)
 	want := &schedulingv1.PersonEmploymentTerms{
@@ -110,19 +110,19 @@ func TestUpsertAndRead(t *testing.T) {
 	require.NoError(t, err)
 	assertSame(t, want, read)
 
-	// A span in the middle leaves what is before and after.
-	_, err = b.upsert(ctx, of(1, []string{"2025-01-01", "2025-07-01"}, on(second, "2025-02-01", "2025-03-01")))
+	// A span in the middle keeps the days before and after it.
+	_, err = b.upsert(ctx, termsFor(1, []string{"2025-01-01", "2025-07-01"}, on(second, "2025-02-01", "2025-03-01")))
 	require.NoError(t, err)
 	all := fmt.Sprintf("1 v2 %d:2024-01-01..2025-01-01 %d:2025-02-01..2025-03-01 %d:2025-07-01..3000-01-01", first, second, first)
 	assert.Equal(t, []string{all}, b.memberships(t, ctx, 1))
 
 	// The same again changes nothing, and nothing is published.
-	_, err = b.upsert(ctx, of(1, []string{"2025-01-01", "2025-07-01"}, on(second, "2025-02-01", "2025-03-01")))
+	_, err = b.upsert(ctx, termsFor(1, []string{"2025-01-01", "2025-07-01"}, on(second, "2025-02-01", "2025-03-01")))
 	require.NoError(t, err)
 	assert.Equal(t, []string{all}, b.memberships(t, ctx, 1))
 
 	// No assignments clear the span.
-	_, err = b.upsert(ctx, of(1, nil))
+	_, err = b.upsert(ctx, termsFor(1, nil))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1 v3", "2 v1 " + fmt.Sprintf("%d:2024-01-01..3000-01-01", second), "3 v0"}, b.memberships(t, ctx, 3, 2, 1, 2))
 
@@ -139,24 +139,24 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	foreign := b.createTerm(t, inTenant(t, 2), "Foreign")
-	both := of(1, nil)
+	both := termsFor(1, nil)
 	both.PersonIdentity.PersonNumber = proto.String("P1")
 	items := []*schedulingv1.PersonEmploymentTerms{
-		of(1, nil, on(term, "2024-01-01", "2025-01-01")),
-		of(999, nil),
-		of(2, nil, on(foreign, "2024-01-01", "2025-01-01")),
-		of(2, nil, &schedulingv1.EmploymentTermAssignment{
+		termsFor(1, nil, on(term, "2024-01-01", "2025-01-01")),
+		termsFor(999, nil),
+		termsFor(2, nil, on(foreign, "2024-01-01", "2025-01-01")),
+		termsFor(2, nil, &schedulingv1.EmploymentTermAssignment{
 			EmploymentTerm: &commonv1.Ref{Qualifier: proto.String("x")}, EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01",
 		}),
-		of(2, nil, on(term, "2024-01-01", "")),
-		of(2, nil, on(term, "2025-01-01", "2025-01-01")),
-		of(2, []string{"2025-01-01", "2025-01-01"}),
-		of(2, []string{"2025-01-01", "2026-01-01"}, on(term, "2024-12-31", "2025-06-01")),
-		of(2, nil, on(term, "2024-01-01", "2025-01-02"), on(term, "2025-01-01", "2026-01-01")),
+		termsFor(2, nil, on(term, "2024-01-01", "")),
+		termsFor(2, nil, on(term, "2025-01-01", "2025-01-01")),
+		termsFor(2, []string{"2025-01-01", "2025-01-01"}),
+		termsFor(2, []string{"2025-01-01", "2026-01-01"}, on(term, "2024-12-31", "2025-06-01")),
+		termsFor(2, nil, on(term, "2024-01-01", "2025-01-02"), on(term, "2025-01-01", "2026-01-01")),
 		both,
 		{},
-		of(3, nil, &schedulingv1.EmploymentTermAssignment{EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01"}),
-		of(1, []string{"2024-06-01", "3000-01-01"}),
+		termsFor(3, nil, &schedulingv1.EmploymentTermAssignment{EffectiveDate: "2024-01-01", ExpirationDate: "2025-01-01"}),
+		termsFor(1, []string{"2024-06-01", "3000-01-01"}),
 	}
 	codes := []string{
 		"", "WCO-101263", "WTK-82600", "WTK-82615", "API-10001", "API-10001", "API-10001", "API-10001", "API-10001",
@@ -175,7 +175,7 @@ func TestUpsertItemsFailAlone(t *testing.T) {
 	// Both items for the first person counted, in their order.
 	assert.Equal(t, []string{fmt.Sprintf("1 v1 %d:2024-01-01..2024-06-01", term), "2 v0"}, b.memberships(t, ctx, 1, 2))
 
-	_, err = b.upsert(ctx, of(999, nil))
+	_, err = b.upsert(ctx, termsFor(999, nil))
 	assertCode(t, err, 400, "WCO-101271")
 	_, err = b.upsert(ctx, make([]*schedulingv1.PersonEmploymentTerms, 101)...)
 	require.Error(t, err)
@@ -188,7 +188,7 @@ func TestUpsertOfAHundred(t *testing.T) {
 	term := b.createTerm(t, ctx, "Term")
 	var items []*schedulingv1.PersonEmploymentTerms
 	for id := range int64(100) {
-		items = append(items, of(id+1, nil, on(term, "2024-01-01", "3000-01-01")))
+		items = append(items, termsFor(id+1, nil, on(term, "2024-01-01", "3000-01-01")))
 	}
 	response, err := b.upsert(ctx, items...)
 	require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestUpsertOfAHundred(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, b.commons.requests.Load(), "and are known from then on")
 
-	items = append(items, of(101, nil))
+	items = append(items, termsFor(101, nil))
 	_, err = b.upsert(ctx, items...)
 	assertCode(t, err, 413, "WCO-101207")
 }
@@ -213,7 +213,7 @@ func TestConcurrentUpserts(t *testing.T) {
 		wg.Go(func() {
 			span := []string{fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%d-01-01", year+1)}
 			// Forwards and backwards, to meet on the locks.
-			items := []*schedulingv1.PersonEmploymentTerms{of(1, span, on(term, span[0], span[1])), of(2, span, on(term, span[0], span[1]))}
+			items := []*schedulingv1.PersonEmploymentTerms{termsFor(1, span, on(term, span[0], span[1])), termsFor(2, span, on(term, span[0], span[1]))}
 			if year%2 == 0 {
 				items[0], items[1] = items[1], items[0]
 			}
@@ -267,12 +267,12 @@ func TestTermWithAssignmentsStays(t *testing.T) {
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
-	_, err := b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2025-01-01")))
+	_, err := b.upsert(ctx, termsFor(1, nil, on(term, "2024-01-01", "2025-01-01")))
 	require.NoError(t, err)
 	_, err = b.terms.DeleteEmploymentTerm(ctx, &schedulingv1.DeleteEmploymentTermRequest{Id: term})
 	assertCode(t, err, 400, "WRL-20401")
 	assert.Len(t, events[*schedulingv1.EmploymentTermChanged](t, b), 1, "nothing is published of a refused deletion")
-	_, err = b.upsert(ctx, of(1, nil))
+	_, err = b.upsert(ctx, termsFor(1, nil))
 	require.NoError(t, err)
 	_, err = b.terms.DeleteEmploymentTerm(ctx, &schedulingv1.DeleteEmploymentTermRequest{Id: term})
 	assert.NoError(t, err)
@@ -283,10 +283,10 @@ func TestDatabaseGuards(t *testing.T) {
 	b := newFixture(t)
 	one, two := inTenant(t, 1), inTenant(t, 2)
 	term := b.createTerm(t, one, "Term")
-	_, err := b.upsert(one, of(1, nil, on(term, "2024-01-01", "2025-01-01")))
+	_, err := b.upsert(one, termsFor(1, nil, on(term, "2024-01-01", "2025-01-01")))
 	require.NoError(t, err)
 
-	// No WHERE: what stands between tenants here is the row-level security.
+	// The statement has no WHERE, so only row-level security keeps tenants apart.
 	for _, table := range []string{"employment_term", "employee", "membership_head", "membership"} {
 		t.Run(table, func(t *testing.T) {
 			for ctx, want := range map[context.Context]int{one: 1, two: 0, t.Context(): 0} {

@@ -35,7 +35,7 @@ func (r *termRequests) ListTermRequests(_ context.Context, req *commonsv1.ListTe
 	return out, nil
 }
 
-// addRequest adds a request of a person, who is named often enough.
+// addRequest adds a request for a person, with the given number.
 func (b *fixture) addRequest(t *testing.T, person, number int64, terms ...*commonsv1.RequestedTerm) {
 	t.Helper()
 	b.requests.mu.Lock()
@@ -73,9 +73,8 @@ func TestTermRequestsAreCarriedOut(t *testing.T) {
 	b.addRequest(t, 1, 1, requestedTerm(one, "2024-01-01", "3000-01-01"))
 	eventually(fmt.Sprintf("1 v1 %d:2024-01-01..3000-01-01", one))
 
-	// What is asked for here counts once: a change that timekeeping was asked
-	// for afterwards is not undone by the request when it comes again.
-	_, err := b.upsert(ctx, of(1, []string{"2025-01-01", "3000-01-01"}))
+	// A request counts once: when it comes again, it does not undo later changes through timekeeping.
+	_, err := b.upsert(ctx, termsFor(1, []string{"2025-01-01", "3000-01-01"}))
 	require.NoError(t, err)
 	b.addRequest(t, 1, 2, requestedTerm(one, "2024-06-01", "2024-07-01"))
 	require.Eventually(t, func() bool { return heard() == 2 }, 10*time.Second, 5*time.Millisecond, "it changes nothing, and commons is notified all the same")

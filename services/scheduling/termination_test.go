@@ -20,7 +20,7 @@ func TestTerminationEndsAssignments(t *testing.T) {
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
 	for person := int64(1); person <= 2; person++ {
-		_, err := b.upsert(ctx, of(person, nil, on(term, "2024-01-01", "3000-01-01")))
+		_, err := b.upsert(ctx, termsFor(person, nil, on(term, "2024-01-01", "3000-01-01")))
 		require.NoError(t, err)
 	}
 	eventually := func(want string) {
@@ -33,17 +33,17 @@ func TestTerminationEndsAssignments(t *testing.T) {
 
 	b.publishPerson(t, &commonsv1.PersonState{PersonId: 1, PersonNumber: "P1", Version: 5, Terminated: from("2026-06-01")})
 	eventually(fmt.Sprintf("1 v2 %d:2024-01-01..2026-06-01", term))
-	_, err := b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2026-06-02")))
+	_, err := b.upsert(ctx, termsFor(1, nil, on(term, "2024-01-01", "2026-06-02")))
 	require.Error(t, err)
 	assert.Equal(t, "WRL-20001", fault.FromError(err).Details.GetResults()[0].GetError().GetErrorCode())
 	assert.Contains(t, fault.FromError(err).Details.GetResults()[0].GetError().GetMessage(), "2026-06-01")
-	_, err = b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2026-06-01")))
+	_, err = b.upsert(ctx, termsFor(1, nil, on(term, "2024-01-01", "2026-06-01")))
 	require.NoError(t, err, "the last day before")
 
 	b.publishPerson(t, &commonsv1.PersonState{PersonId: 1, PersonNumber: "P1", Version: 4, Terminated: from("2025-01-01")})
 	b.publishPerson(t, &commonsv1.PersonState{PersonId: 1, PersonNumber: "P1", Version: 6})
 	require.Eventually(t, func() bool {
-		_, err := b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2027-01-01")))
+		_, err := b.upsert(ctx, termsFor(1, nil, on(term, "2024-01-01", "2027-01-01")))
 		return err == nil
 	}, 10*time.Second, 5*time.Millisecond, "a termination that was taken back stands in nobody's way; an old event changes nothing")
 	eventually(fmt.Sprintf("1 v3 %d:2024-01-01..2027-01-01", term))

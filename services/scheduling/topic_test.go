@@ -97,7 +97,7 @@ func TestEventsReachTheBroker(t *testing.T) {
 	b.run(t)
 	ctx := inTenant(t, 1)
 	term := b.createTerm(t, ctx, "Term")
-	_, err := b.upsert(ctx, of(1, nil, on(term, "2024-01-01", "2025-01-01")))
+	_, err := b.upsert(ctx, termsFor(1, nil, on(term, "2024-01-01", "2025-01-01")))
 	require.NoError(t, err)
 	js, err := jetstream.New(b.nats.Conn())
 	require.NoError(t, err)

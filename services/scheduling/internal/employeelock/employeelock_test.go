@@ -25,8 +25,7 @@ func TestBuckets(t *testing.T) {
 	assert.NotEqual(t, employeelock.Bucket(0), employeelock.Bucket(employeelock.BucketSize))
 }
 
-// Who has waited for the lock sees, in the same round trip, what its holder
-// wrote.
+// A transaction that has waited for the lock sees the holder's writes in the same round trip.
 func TestWaitersSeeWhatTheHolderWrote(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)

@@ -100,8 +100,8 @@ func TestResolveLooksTemplatesUp(t *testing.T) {
 	requireRefused(t, results[8].Err, patterndefinition.CodeMissing, "p")
 }
 
-// A pattern that stands there is no name of one, and bad patterns do not keep others from
-// being filled.
+// A pattern that is given in full does not name another one, and bad patterns do not keep others
+// from being filled.
 func TestResolveTakesPartsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -177,8 +177,8 @@ func TestCheckSetsDefaults(t *testing.T) {
 	requireRefused(t, err, patterndefinition.CodeMissing, "c.dayCount")
 }
 
-// put stores definitions in a transaction.
-func (w *fixture) put(definitions []*patterndefinition.Definition) (ids []int64, err error) {
+// putDefinitions stores definitions in a transaction.
+func (w *fixture) putDefinitions(definitions []*patterndefinition.Definition) (ids []int64, err error) {
 	err = pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		ids, err = w.Put(ctx, tx, tenant.Default, definitions)
 		return err
@@ -197,11 +197,11 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 		require.NoError(t, r.Err)
 		definitions[i] = r.Definition
 	}
-	first, err := w.put(definitions)
+	first, err := w.putDefinitions(definitions)
 	require.NoError(t, err)
 	assert.Equal(t, first[0], first[2])
 	assert.NotEqual(t, first[0], first[1])
-	again, err := w.put(definitions[1:])
+	again, err := w.putDefinitions(definitions[1:])
 	require.NoError(t, err)
 	assert.Equal(t, first[1:], again)
 	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is published once")

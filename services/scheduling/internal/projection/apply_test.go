@@ -21,7 +21,7 @@ func TestOnlyNewerPersonsAreStored(t *testing.T) {
 	assert.Equal(t, int64(8), found[1].ID)
 }
 
-// What is stored for one tenant is not there for another one.
+// Rows of one tenant do not exist for another tenant.
 func TestTenantsAreApart(t *testing.T) {
 	w := newFixture(t)
 	w.persons(person(7, 1, "P7"))

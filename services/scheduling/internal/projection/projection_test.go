@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// fixture is a database, and the services that own what is projected into it.
+// fixture is a database, and the services that own the projected data.
 type fixture struct {
 	t    *testing.T
 	ctx  context.Context

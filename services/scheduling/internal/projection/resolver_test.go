@@ -71,8 +71,8 @@ func TestManyEmployeesAreAskedForInParts(t *testing.T) {
 	assert.Equal(t, int32(3), w.commons.calls.Load())
 }
 
-// Ids that lie close together are found in one range: each at its position, also twice, and
-// nobody else.
+// Ids that lie close together are found in one range. Each employee has their position, also twice,
+// and no other employee is returned.
 func TestManyEmployeesAreFoundAtTheirPositions(t *testing.T) {
 	w := newFixture(t)
 	var refs []*commonv1.Ref

@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
-// Whom the caller may not see is left out of everybody, and is as unknown as
-// somebody who is not there when named.
+// A read of all employees leaves out employees whom the caller may not see. If a request names one,
+// the response is the same as for an unknown employee.
 func TestEmployeesOfTheCaller(t *testing.T) {
 	w := newFixture(t)
 	w.persons(person(1, 1, "P1"), person(2, 1, "P2"))

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 )
 
-func listed(p *rotation.Pattern, run rotation.Run, window civil.Range) (out []string) {
+func listEntries(p *rotation.Pattern, run rotation.Run, window civil.Range) (out []string) {
 	for day, e := range p.Entries(run, window) {
 		out = append(out, fmt.Sprintf("%v/%d", day, e.Ordinal))
 	}
@@ -25,17 +25,17 @@ func TestEntriesReachIntoTheWindow(t *testing.T) {
 	run := rotation.Run{Days: civil.Range{From: monday, To: monday + 14}}
 	one := func(d civil.Date) civil.Range { return civil.Range{From: d, To: d + 1} }
 
-	assert.Equal(t, []string{"2026-01-05/0", "2026-01-05/1"}, listed(p, run, one(monday)))
-	assert.Equal(t, []string{"2026-01-05/0", "2026-01-06/0"}, listed(p, run, one(monday+1)), "the night shift reaches over")
-	assert.Equal(t, []string{"2026-01-07/0"}, listed(p, run, one(monday+2)), "the day that ends at midnight does not")
-	assert.Equal(t, []string{"2026-01-07/0"}, listed(p, run, one(monday+5)), "three days later")
-	assert.Empty(t, listed(p, run, one(monday+6)))
-	assert.Empty(t, listed(p, run, one(monday-1)))
-	assert.Empty(t, listed(p, run, civil.Range{From: monday + 3, To: monday + 3}))
+	assert.Equal(t, []string{"2026-01-05/0", "2026-01-05/1"}, listEntries(p, run, one(monday)))
+	assert.Equal(t, []string{"2026-01-05/0", "2026-01-06/0"}, listEntries(p, run, one(monday+1)), "the night shift reaches over")
+	assert.Equal(t, []string{"2026-01-07/0"}, listEntries(p, run, one(monday+2)), "the day that ends at midnight does not")
+	assert.Equal(t, []string{"2026-01-07/0"}, listEntries(p, run, one(monday+5)), "three days later")
+	assert.Empty(t, listEntries(p, run, one(monday+6)))
+	assert.Empty(t, listEntries(p, run, one(monday-1)))
+	assert.Empty(t, listEntries(p, run, civil.Range{From: monday + 3, To: monday + 3}))
 
 	short := rotation.Run{Days: one(monday)}
-	assert.Equal(t, []string{"2026-01-05/0"}, listed(p, short, one(monday+1)), "an entry outlives its run")
-	assert.Empty(t, listed(p, rotation.Run{}, one(monday)))
+	assert.Equal(t, []string{"2026-01-05/0"}, listEntries(p, short, one(monday+1)), "an entry outlives its run")
+	assert.Empty(t, listEntries(p, rotation.Run{}, one(monday)))
 	for range p.Entries(run, run.Days) {
 		break
 	}
@@ -51,7 +51,7 @@ func TestEntriesStartAnywhereInTheCycle(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(position), func(t *testing.T) {
 			run := rotation.Run{Days: civil.Range{From: monday, To: civil.Forever}, Position: position}
-			got := listed(p, run, window)
+			got := listEntries(p, run, window)
 			require.NotEmpty(t, got)
 			assert.Equal(t, want[0], got[0], "position %d", position)
 		})
@@ -79,7 +79,7 @@ func TestWeeklyCycleKeepsItsWeekday(t *testing.T) {
 		require.Equal(t, "Friday", day.Weekday().String())
 	}
 	leap := compile(t, 366-2, shift(55, 6, 14)) // 2024-01-06 + 54 days
-	assert.Equal(t, []string{"2024-02-29/0"}, listed(leap, rotation.Run{Days: civil.Range{From: date(t, "2024-01-06"), To: civil.Forever}},
+	assert.Equal(t, []string{"2024-02-29/0"}, listEntries(leap, rotation.Run{Days: civil.Range{From: date(t, "2024-01-06"), To: civil.Forever}},
 		civil.Range{From: date(t, "2024-02-01"), To: date(t, "2024-04-01")}))
 }
 

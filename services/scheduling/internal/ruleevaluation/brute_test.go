@@ -106,7 +106,7 @@ func count(list []bool, from, to int) int {
 	return n
 }
 
-func (b *bruteForce) worked(day civil.Date) bool { return b.starting(day, day+1) > 0 }
+func (b *bruteForce) isWorked(day civil.Date) bool { return b.starting(day, day+1) > 0 }
 
 // starting counts the shifts that begin on days.
 func (b *bruteForce) starting(from, to civil.Date) int {
@@ -180,7 +180,7 @@ func (b *bruteForce) evaluate(rules []ruleevaluation.Rule) []measured {
 			for _, week := range b.weeks() {
 				n := 0
 				for day := week; day < week+7; day++ {
-					if b.worked(day) {
+					if b.isWorked(day) {
 						n++
 					}
 				}
@@ -189,7 +189,7 @@ func (b *bruteForce) evaluate(rules []ruleevaluation.Rule) []measured {
 				}
 			}
 		case schedulerule.MaxDaysInRow:
-			b.rows(r, b.worked, func(from, to civil.Date, n int) { add(from, to, float64(n), b.starting(from, to)) })
+			b.rows(r, b.isWorked, func(from, to civil.Date, n int) { add(from, to, float64(n), b.starting(from, to)) })
 		case schedulerule.MaxNightsInRow:
 			isNight := func(day civil.Date) bool {
 				from, to := b.night(day)

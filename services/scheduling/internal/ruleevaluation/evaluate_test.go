@@ -88,8 +88,8 @@ func TestEvaluateAgreesWithBruteForce(t *testing.T) {
 	})
 }
 
-// So it does with what was worked on days that are over, as the clock of package time has
-// them.
+// The evaluation also agrees on the shifts that were worked on past days, by the clock of package
+// time.
 func TestActualHoursAgreeWithBruteForce(t *testing.T) {
 	t.Parallel()
 	agreesWithBruteForce(t, func(t *rapid.T, zone *civil.Zone, location *time.Location, days civil.Range, scheduled []ruleevaluation.Shift) (known, brute []ruleevaluation.Shift) {
@@ -100,8 +100,8 @@ func TestActualHoursAgreeWithBruteForce(t *testing.T) {
 	})
 }
 
-// drawWorked draws what is worked: of some scheduled shifts, a little earlier or later, and
-// beside them.
+// drawWorked draws worked shifts: some follow scheduled shifts a little earlier or later, others
+// are separate.
 func drawWorked(t *rapid.T, scheduled []ruleevaluation.Shift) []ruleevaluation.Worked {
 	var out []ruleevaluation.Worked
 	around := rapid.Int64Range(-90, 90)
@@ -146,8 +146,8 @@ func bruteActual(location *time.Location, scheduled []ruleevaluation.Shift, work
 	return out
 }
 
-// agreesWithBruteForce compares the evaluator with the brute-force one. counts returns what
-// either of them is to measure of what is scheduled.
+// agreesWithBruteForce compares the evaluator with the brute-force one. counts returns the shifts
+// that both measure.
 func agreesWithBruteForce(t *testing.T, counts func(t *rapid.T, zone *civil.Zone, location *time.Location, days civil.Range, shifts []ruleevaluation.Shift) (known, brute []ruleevaluation.Shift)) {
 	for _, name := range zones {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func agreesWithBruteForce(t *testing.T, counts func(t *rapid.T, zone *civil.Zone
 				rules := drawRules(t)
 				measuring, shifts := counts(t, zone, location, days, drawShifts(t, days))
 				window := calendar.Window(days, rules)
-				// Who evaluates reads what touches the window.
+				// The caller of an evaluation reads the shifts that touch the window.
 				end := zone.Unix(window.To.At(0))
 				start := zone.Unix(window.From.At(0))
 				known := slices.DeleteFunc(slices.Clone(measuring), func(s ruleevaluation.Shift) bool { return s.End <= start || s.Start >= end })

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// everyDay returns days on each of which somebody works from 8 to 23 o'clock.
+// everyDay returns days on each of which an employee works from 8 to 23 o'clock.
 func everyDay(zone *civil.Zone, days int) (civil.Range, []ruleevaluation.Shift) {
 	first := civil.Of(1950, time.January, 2)
 	shifts := make([]ruleevaluation.Shift, days)
@@ -52,7 +52,7 @@ func TestTimeGrowsWithTheDays(t *testing.T) {
 	assert.Less(t, leastMany, 4*leastFew)
 }
 
-// Who has found enough measures no further rule.
+// An evaluation that has found enough violations measures no further rule.
 func TestEnoughViolations(t *testing.T) {
 	t.Parallel()
 	zone, err := civil.LoadZone("Europe/Berlin")

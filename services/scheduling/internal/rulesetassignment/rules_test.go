@@ -16,7 +16,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-func given(context int64, from, to string) *schedulingv1.ScheduleRuleSetAssignment {
+func sentAssignment(context int64, from, to string) *schedulingv1.ScheduleRuleSetAssignment {
 	return &schedulingv1.ScheduleRuleSetAssignment{
 		RuleSet: &commonv1.Ref{Id: proto.Int64(7)}, Context: &commonv1.Ref{Id: proto.Int64(context)}, EffectiveDate: from, ExpirationDate: to,
 	}
@@ -40,28 +40,28 @@ func TestChanges(t *testing.T) {
 	}{
 		{
 			name: "a sequence, in any order", sequence: true, contexts: []int64{-1},
-			in:   &schedulingv1.PersonScheduleRuleSets{Assignments: list{given(-1, "2026-02-01", "2026-02-02"), given(-1, "2026-01-01", "")}},
+			in:   &schedulingv1.PersonScheduleRuleSets{Assignments: list{sentAssignment(-1, "2026-02-01", "2026-02-02"), sentAssignment(-1, "2026-01-01", "")}},
 			want: []string{"2026-01-01..2026-02-01", "2026-02-01..3000-01-01"},
 		},
 		{
 			name: "a sequence of each context, up to the end of the span", sequence: true, contexts: []int64{-2, -1},
 			in: &schedulingv1.PersonScheduleRuleSets{
 				AssignmentSpan: span("2026-01-01", "2026-03-01", nil),
-				Assignments:    list{given(-1, "2026-01-01", ""), given(-2, "2026-02-01", "")},
+				Assignments:    list{sentAssignment(-1, "2026-01-01", ""), sentAssignment(-2, "2026-02-01", "")},
 			},
 			want: []string{"2026-02-01..2026-03-01", "2026-01-01..2026-03-01"},
 		},
 		{
 			name: "a sequence that begins twice", sequence: true, code: CodeDays,
-			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{given(-1, "2026-01-01", ""), given(-1, "2026-01-01", "")}},
+			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{sentAssignment(-1, "2026-01-01", ""), sentAssignment(-1, "2026-01-01", "")}},
 		},
 		{
 			name: "as they are", contexts: []int64{-1}, want: []string{"2026-01-01..2026-01-05", "2026-02-01..3000-01-01"},
-			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{given(-1, "2026-01-01", "2026-01-05"), given(-1, "2026-02-01", "3500-01-01")}},
+			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{sentAssignment(-1, "2026-01-01", "2026-01-05"), sentAssignment(-1, "2026-02-01", "3500-01-01")}},
 		},
 		{
 			name: "two contexts may overlap", contexts: []int64{-2, -1}, want: []string{"2026-01-01..2026-01-05", "2026-01-01..2026-01-05"},
-			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{given(-1, "2026-01-01", "2026-01-05"), given(-2, "2026-01-01", "2026-01-05")}},
+			in: &schedulingv1.PersonScheduleRuleSets{Assignments: list{sentAssignment(-1, "2026-01-01", "2026-01-05"), sentAssignment(-2, "2026-01-01", "2026-01-05")}},
 		},
 		{name: "a context by its name", contexts: []int64{-2}, in: &schedulingv1.PersonScheduleRuleSets{AssignmentSpan: span("2026-01-01", "2026-02-01", byName)}},
 		{name: "half a span", code: CodeDay, in: &schedulingv1.PersonScheduleRuleSets{AssignmentSpan: span("2026-01-01", "", byName)}},
@@ -88,7 +88,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is rewritten and what holds agrees with a model that knows each day by itself.
+// Rewritten and effective assignments agree with a model that stores each day alone.
 func TestDaysAgreeWithAModel(t *testing.T) {
 	t.Parallel()
 	const days = 40

@@ -69,7 +69,7 @@ func TestWorkedShiftsAreNeededUpToToday(t *testing.T) {
 	}
 }
 
-// What a request states is used only if it has all days that are needed.
+// The worked shifts of a request are used only if they cover all needed days.
 func TestWorkedShiftsCoverWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	need, future := &schedulingv1.WorkedShiftsNeeded{From: 10, To: 20}, &schedulingv1.WorkedShiftsNeeded{From: 30, To: 20}
@@ -86,7 +86,7 @@ func TestWorkedShiftsCoverWhatIsNeeded(t *testing.T) {
 	assert.False(t, covers(nil, future))
 }
 
-// Employees have their own today, and what the request states of them.
+// Each employee has a today of their own, and the worked shifts of the request.
 func TestActualHoursAreThoseOfTheRequest(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)

@@ -25,7 +25,7 @@ const (
 	benchDays      = 28
 )
 
-// benchSet has five rules, of which one is broken once a week.
+// benchSet has five rules; one of them is broken once a week.
 func benchSet() set {
 	rules := []ruleevaluation.Rule{
 		{ID: schedulerule.MaxHoursDay, Limit: 10},

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
-// Employees whose ids lie close together are read as a range. What is shown is what reads
-// of a few of them show, and nothing of those between them who are not asked for.
+// Employees whose ids lie close together are read as a range. The response equals the responses to
+// reads of a few of them, and has nothing of the employees between them.
 func TestARangeOfEmployeesIsReadAsEachOfThem(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -28,7 +28,7 @@ func TestARangeOfEmployeesIsReadAsEachOfThem(t *testing.T) {
 		case 0:
 			f.lock(id, "2025-03-03", "2025-03-04")
 		case 1:
-			f.item(1_000+id, id, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T18:00:00", "2025-03-03T20:00:00"))
+			f.item(1_000+id, id, "SHIFT", "2025-03-03", "2025-03-03", newShift("2025-03-03T18:00:00", "2025-03-03T20:00:00"))
 		case 2:
 			f.tombstone(entryID(t, id, "2025-03-03", 0, 0), id, "2025-03-03")
 		}
@@ -52,11 +52,11 @@ func TestARangeOfEmployeesIsReadAsEachOfThem(t *testing.T) {
 		assert.Equal(t, want[i].String(), found[i].String())
 	}
 
-	// In any order, and somebody twice.
+	// in any order, and with one employee twice
 	slices.Reverse(asked)
 	assert.ElementsMatch(t, names(want), names(read(append(asked, asked[0]))))
 
-	// Who is not asked for does not matter to who may see those that are.
+	// Employees who are not requested do not affect callers who may see the requested ones.
 	own := schedtest.As(t.Context(), 1, rowvisibility.Own)
 	_, err := f.handler.MultiReadSchedule(own, window("2025-03-03", "2025-03-04", onlyShifts(), asked...))
 	assert.True(t, fault.HasCode(err, "WFS-103401"), "%v", err)
@@ -78,7 +78,7 @@ func TestOneRowIsFoundAmongManyEmployees(t *testing.T) {
 	for name, put := range map[string]func(f *fixture, id int64){
 		"a lock": func(f *fixture, id int64) { f.lock(id, day, "2025-03-04") },
 		"an item": func(f *fixture, id int64) {
-			f.item(1_000+id, id, "SHIFT", day, day, entered(day+"T18:00:00", day+"T20:00:00"))
+			f.item(1_000+id, id, "SHIFT", day, day, newShift(day+"T18:00:00", day+"T20:00:00"))
 		},
 		"a tombstone": func(f *fixture, id int64) { f.tombstone(entryID(f.t, id, day, 0, 0), id, day) },
 		"leave":       func(f *fixture, id int64) { f.leaveEdit(1_000+id, id, day, "08:00", day, "10:00", 0, "") },

@@ -61,7 +61,7 @@ func (f *fixture) pattern(p *schedulingv1.SchedulePattern) int64 {
 	return id
 }
 
-// span is what an employee's span is like when a test does not say.
+// span is the span of an employee, with defaults for zero values.
 type span struct {
 	employee     int64
 	lane         int
@@ -84,11 +84,11 @@ func (f *fixture) span(s span) {
 	f.Exec(f.t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position,
 		assignment_id, inherited, propagation_id, series, day_count)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, day_count FROM schedule_pattern WHERE id = $6`,
-		tenantID, s.employee, s.lane, s.from, s.to, s.pattern, s.position, s.assignment, !s.own, s.propagations, seriesOf(s.employee, s.lane))
+		tenantID, s.employee, s.lane, s.from, s.to, s.pattern, s.position, s.assignment, !s.own, s.propagations, seriesID(s.employee, s.lane))
 }
 
-// seriesOf is the series of all spans of an employee in a lane.
-func seriesOf(employee int64, lane int) int64 { return 1024 + employee<<8 + int64(lane)<<4 }
+// seriesID is the series of all spans of an employee in a lane.
+func seriesID(employee int64, lane int) int64 { return 1024 + employee<<8 + int64(lane)<<4 }
 
 func (f *fixture) lock(employee int64, from, to string) {
 	f.t.Helper()
@@ -127,7 +127,7 @@ func (f *fixture) tombstone(id, employee int64, day string) {
 	f.hide(id)
 }
 
-// read returns what a client decodes.
+// read returns the response that a client decodes.
 func (f *fixture) read(req *schedulingv1.MultiReadScheduleRequest) *schedulingv1.Schedule {
 	f.t.Helper()
 	response, err := f.client.MultiReadSchedule(f.Ctx, req)
@@ -169,7 +169,7 @@ func day(t testing.TB, text string) civil.Date {
 
 func entryID(t testing.TB, employee int64, date string, lane, ordinal uint8) int64 {
 	t.Helper()
-	id, err := entryid.Encode(entryid.Entry{Series: seriesOf(employee, int(lane)) + int64(ordinal), Day: day(t, date)})
+	id, err := entryid.Encode(entryid.Entry{Series: seriesID(employee, int(lane)) + int64(ordinal), Day: day(t, date)})
 	require.NoError(t, err)
 	return id
 }

@@ -12,8 +12,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// entered is the body of a stored shift.
-func entered(start, end string, segments ...*schedulingv1.ShiftSegment) *schedulingv1.Shift {
+// newShift is the body of a stored shift.
+func newShift(start, end string, segments ...*schedulingv1.ShiftSegment) *schedulingv1.Shift {
 	return &schedulingv1.Shift{
 		StartDateTime: start, EndDateTime: end, Label: "by hand", Generated: proto.Bool(false), Open: proto.Bool(false),
 		Locked: proto.Bool(false), Posted: proto.Bool(true), Segments: segments,
@@ -29,12 +29,12 @@ func TestItemsStandBesideAndHideGeneratedEntries(t *testing.T) {
 	p := f.pattern(cycle(1, shift(1, "08:00", "16:00")))
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-08", pattern: p})
 	f.lock(1, "2025-03-05", "2025-03-07")
-	byHand := entered("2025-03-05T18:00:00", "2025-03-05T20:00:00", &schedulingv1.ShiftSegment{Id: proto.Int64(1), Type: "REGULAR_SEGMENT"})
+	byHand := newShift("2025-03-05T18:00:00", "2025-03-05T20:00:00", &schedulingv1.ShiftSegment{Id: proto.Int64(1), Type: "REGULAR_SEGMENT"})
 	f.item(70, 1, "SHIFT", "2025-03-05", "2025-03-05", byHand)
 	// Detached on the 2nd and moved to the 4th; detached on the 3rd and given
 	// to the other employee; deleted on the 6th.
-	f.item(entryID(t, 1, "2025-03-02", 0, 0), 1, "SHIFT", "2025-03-04", "2025-03-04", entered("2025-03-04T01:00:00", "2025-03-04T02:00:00"))
-	f.item(entryID(t, 1, "2025-03-03", 0, 0), 2, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T08:00:00", "2025-03-03T16:00:00"))
+	f.item(entryID(t, 1, "2025-03-02", 0, 0), 1, "SHIFT", "2025-03-04", "2025-03-04", newShift("2025-03-04T01:00:00", "2025-03-04T02:00:00"))
+	f.item(entryID(t, 1, "2025-03-03", 0, 0), 2, "SHIFT", "2025-03-03", "2025-03-03", newShift("2025-03-03T08:00:00", "2025-03-03T16:00:00"))
 	f.tombstone(entryID(t, 1, "2025-03-06", 0, 0), 1, "2025-03-06")
 
 	want := []string{
@@ -55,7 +55,7 @@ func TestItemsStandBesideAndHideGeneratedEntries(t *testing.T) {
 	assert.Equal(t, []string{"P2 2025-03-03T08:00:00"}, starts(f.read(window("2025-03-03", "2025-03-03", onlyShifts(), 1, 2)).GetShifts()),
 		"what hides an entry counts although it is elsewhere")
 
-	// The spans change; what people did stays.
+	// The spans change; edits by hand stay.
 	f.Exec(f.t, "DELETE FROM span")
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-08", pattern: f.pattern(cycle(1, shift(1, "09:00", "17:00"))), propagations: 8})
 	want = []string{
@@ -69,7 +69,7 @@ func TestItemsAtTheEdges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.employee(1, "UTC")
-	f.item(70, 1, "SHIFT", "2025-03-01", "2025-03-02", entered("2025-03-01T22:00:00", "2025-03-02T06:00:00"))
+	f.item(70, 1, "SHIFT", "2025-03-01", "2025-03-02", newShift("2025-03-01T22:00:00", "2025-03-02T06:00:00"))
 	f.item(71, 1, "PAY_CODE_EDIT", "2025-02-01", "2025-03-02", &schedulingv1.PayCodeEdit{
 		PayCodeRef: ref(1, "Leave"), StartDate: "2025-02-01", EndDate: "2025-03-02", Locked: proto.Bool(false),
 	})
@@ -97,7 +97,7 @@ func TestOpenShifts(t *testing.T) {
 	f := newFixture(t)
 	f.employee(1, "UTC")
 	open := func(id int64, day string, job *commonv1.Ref) {
-		f.item(id, 0, "SHIFT", day, day, entered(day+"T08:00:00", day+"T16:00:00",
+		f.item(id, 0, "SHIFT", day, day, newShift(day+"T08:00:00", day+"T16:00:00",
 			&schedulingv1.ShiftSegment{Id: proto.Int64(1), OrgJobRef: job}))
 	}
 	open(80, "2025-03-02", ref(1, "Acme/Picker"))
@@ -128,9 +128,9 @@ func TestExcludeBreaks(t *testing.T) {
 	shiftSegment := func(start, end string, kind *commonv1.Ref) *schedulingv1.ShiftSegment {
 		return &schedulingv1.ShiftSegment{StartDateTime: "2025-03-03T" + start + ":00", EndDateTime: "2025-03-03T" + end + ":00", SegmentTypeRef: kind}
 	}
-	f.item(70, 1, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T17:00:00", "2025-03-03T20:00:00",
+	f.item(70, 1, "SHIFT", "2025-03-03", "2025-03-03", newShift("2025-03-03T17:00:00", "2025-03-03T20:00:00",
 		shiftSegment("17:00", "17:10", pause()), shiftSegment("17:10", "17:20", pause()), shiftSegment("17:20", "19:00", transfer()), shiftSegment("19:00", "20:00", pause())))
-	f.item(71, 1, "SHIFT", "2025-03-03", "2025-03-03", entered("2025-03-03T21:00:00", "2025-03-03T22:00:00", shiftSegment("21:00", "22:00", pause())))
+	f.item(71, 1, "SHIFT", "2025-03-03", "2025-03-03", newShift("2025-03-03T21:00:00", "2025-03-03T22:00:00", shiftSegment("21:00", "22:00", pause())))
 
 	req := window("2025-03-03", "2025-03-03", onlyShifts(), 1)
 	assert.Len(t, f.read(req).GetShifts().GetShifts()[0].GetSegments(), 5)

@@ -112,7 +112,7 @@ func TestLeaveOfADayTakesShiftsOfThatDay(t *testing.T) {
 			f.employee(1, "UTC")
 			p := f.pattern(cycle(1, shift(1, "22:00", "06:00")))
 			f.span(span{employee: 1, from: "2025-03-05", to: "2025-03-06", pattern: p})
-			f.item(70, 1, "SHIFT", "2025-03-06", "2025-03-06", entered("2025-03-06T01:00:00", "2025-03-06T09:00:00"))
+			f.item(70, 1, "SHIFT", "2025-03-06", "2025-03-06", newShift("2025-03-06T01:00:00", "2025-03-06T09:00:00"))
 			test.leave(f)
 			assert.ElementsMatch(t, test.want, hours(f.read(window("2025-03-05", "2025-03-06", onlyShifts(), 1)).GetShifts()))
 		})
@@ -126,7 +126,7 @@ func TestLeaveIsShown(t *testing.T) {
 	p := f.pattern(cycle(1, shift(1, "22:00", "06:00")))
 	f.span(span{employee: 1, from: "2025-03-01", to: "2025-03-08", pattern: p})
 	f.lock(1, "2025-03-05", "2025-03-06")
-	f.item(70, 1, "SHIFT", "2025-03-05", "2025-03-05", entered("2025-03-05T08:00:00", "2025-03-05T12:00:00"))
+	f.item(70, 1, "SHIFT", "2025-03-05", "2025-03-05", newShift("2025-03-05T08:00:00", "2025-03-05T12:00:00"))
 	f.leaveEdit(12, 1, "2025-03-05", "10:00", "2025-03-06", "02:00", 16*3600, "")
 	f.leaveEdit(11, 1, "2025-03-02", "", "2025-03-02", "", 0, "FULL_DAY")
 	f.keepLeave(1, "2025-03-05", "2025-03-06")
@@ -191,7 +191,7 @@ func (f *fixture) keepLeave(employee int64, from, to string) {
 		FROM leave_edit WHERE employee_id = $1`, employee, from, to)
 }
 
-// On locked days leave takes what it took when they were locked.
+// On locked days leave replaces the work that it replaced when they were locked.
 func TestLeaveOnLockedDays(t *testing.T) {
 	t.Parallel()
 	const day, next = "2025-03-05", "2025-03-06"

@@ -9,8 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Two processors share the writing of a long list; what they write must be what
-// one writes.
+// Two processors share the writing of a long list; the result must equal the result of one.
 func TestLongListsAreWholeAndInOrder(t *testing.T) {
 	t.Parallel()
 	const employees = 90

@@ -15,9 +15,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// TestReadingEqualsTheNaiveReading makes random schedules, of patterns, shifts by hand,
-// edits and deletions, and computes what they show day by day, in the simplest way
-// there is.
+// TestReadingEqualsTheNaiveReading makes random schedules of patterns, shifts by hand, edits and
+// deletions, and computes the expected entries day by day in the simplest way.
 func TestReadingEqualsTheNaiveReading(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -32,10 +31,10 @@ func TestReadingEqualsTheNaiveReading(t *testing.T) {
 	}
 	var naive []line
 	hidden, locked := map[int64]bool{}, map[string]bool{}
-	// Ids of what is made by hand are below those of what is generated, and have as many digits.
+	// Ids of entered items are below the ids of generated entries, and have as many digits.
 	byHand := int64(1e15)
 	var edits []func() line // made when all days have their locks
-	// enter stores a shift by hand, of ten hours as all others, and returns what it shows.
+	// enter stores a shift by hand, of ten hours like all others, and returns its line.
 	enter := func(id, employee int64, d civil.Date) line {
 		start := d.At(int32(random.IntN(24)) * 3600)
 		next, clock := (civil.DateTime{Date: d, Seconds: start.Seconds + 10*3600}).Clock()
@@ -56,7 +55,7 @@ func TestReadingEqualsTheNaiveReading(t *testing.T) {
 			case 0:
 				hidden[id] = true
 				f.tombstone(id, employee+1, (first + d).String())
-			case 1: // Edited, maybe into a shift of somebody else on another day.
+			case 1: // Edit the entry, maybe into a shift of another employee on another day.
 				hidden[id] = true
 				owner, at := random.Int64N(people)+1, first+civil.Date(random.IntN(days))
 				edits = append(edits, func() line { return enter(id, owner, at) })

@@ -97,7 +97,8 @@ func TestSkippedDaysHaveNoEntries(t *testing.T) {
 	}
 }
 
-// What the pieces of a shift take is what they are shown to take, also when one of them would end before it begins.
+// The durations of the pieces of a shift equal their shown times, also if a piece would end before
+// it begins.
 func TestSkippedTimesCountOnce(t *testing.T) {
 	t.Parallel()
 	const hour = 3600

@@ -65,7 +65,8 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	assert.Positive(t, got.GetRevision())
 }
 
-// Leave of now takes no shifts of locked days, and that of then no others.
+// Current leave replaces no shifts of locked days, and the leave at the time of the lock replaces
+// only those.
 func TestLeaveOnLockedDaysIsPublished(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)

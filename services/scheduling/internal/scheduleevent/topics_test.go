@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// published returns the events by which a topic publishes the states of keys.
+// publish returns the events by which a topic publishes the states of keys.
 func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -80,8 +80,8 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	assert.EqualValues(t, 2, events[1].GetPart())
 }
 
-// A revision that is published is larger than what the copy has, also when the
-// sequence is behind, as it is in a database that was restored from a backup.
+// A published revision is higher than the copy's revision, also if the sequence is behind, as in a
+// database that was restored from a backup.
 func TestSpansArePublishedAboveTheRevisionOfACopy(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
@@ -129,8 +129,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 	}
 }
 
-// Leave that is being written while it is published is not taken back by what is published:
-// both lock the employee.
+// A backfill does not revert leave that is being written at the same time: both lock the employee.
 func TestLeaveBesideABackfill(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)

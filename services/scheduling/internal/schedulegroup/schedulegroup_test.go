@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// fixture has the groups A to E, of which A has the persistent id "first" and B "second".
+// fixture has the groups A to E. A has the persistent id "first", and B has "second".
 type fixture struct {
 	*schedtest.Env
 	client schedulingv1.ScheduleGroupServiceClient

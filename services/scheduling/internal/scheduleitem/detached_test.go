@@ -61,11 +61,11 @@ func TestCutLooseAndDelete(t *testing.T) {
 	f.spans("05:00", "13:00", 9)
 	assert.Equal(t, []string{"P1 Training"}, f.day("2025-03-03"))
 
-	refused(t, f.remove(id), "WFS-109101", 404)
+	requireRefused(t, f.remove(id), "WFS-109101", 404)
 	_, err = f.update(id, newShift(2, "2025-03-05T09:00", "2025-03-05T10:00"))
-	refused(t, err, "WFS-109101", 404)
+	requireRefused(t, err, "WFS-109101", 404)
 	_, err = f.shifts.GetShift(f.Ctx, &schedulingv1.GetShiftRequest{Id: id})
-	refused(t, err, "WFS-109101", 400)
+	requireRefused(t, err, "WFS-109101", 400)
 }
 
 func TestUpdateAndDeleteByHand(t *testing.T) {
@@ -80,20 +80,20 @@ func TestUpdateAndDeleteByHand(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, updated.GetVersion())
 	_, err = f.update(shift.GetId(), shift)
-	refused(t, err, "WFP-90004", 409)
+	requireRefused(t, err, "WFP-90004", 409)
 	shift.Version = nil
 	_, err = f.update(shift.GetId(), shift)
 	require.NoError(t, err, "who sends no version overwrites")
 	_, err = f.update(shift.GetId()+1, shift)
-	refused(t, err, "WFS-111209", 400)
+	requireRefused(t, err, "WFS-111209", 400)
 	_, err = f.update(999, newShift(2, "2025-03-03T08:00", "2025-03-03T16:00"))
-	refused(t, err, "WFS-109101", 404)
+	requireRefused(t, err, "WFS-109101", 404)
 
 	require.NoError(t, f.remove(shift.GetId()))
-	refused(t, f.remove(shift.GetId()), "WFS-109101", 404)
+	requireRefused(t, f.remove(shift.GetId()), "WFS-109101", 404)
 	assert.Zero(t, f.Rows(t, "schedule_item")["schedule_item"], "nothing is left of what hid nothing")
-	refused(t, f.remove(entryID(t, 2, "2025-03-03", 0)), "WFS-109101", 404)
-	refused(t, f.remove(entryID(t, 1, "2025-03-03", 1)), "WFS-109101", 404)
+	requireRefused(t, f.remove(entryID(t, 2, "2025-03-03", 0)), "WFS-109101", 404)
+	requireRefused(t, f.remove(entryID(t, 1, "2025-03-03", 1)), "WFS-109101", 404)
 }
 
 func TestLockedDaysRefuseEveryChange(t *testing.T) {
@@ -109,17 +109,17 @@ func TestLockedDaysRefuseEveryChange(t *testing.T) {
 
 	for _, id := range []int64{hand, onLocked} {
 		_, err = f.update(id, newShift(1, "2025-03-05T18:00", "2025-03-05T19:00"))
-		refused(t, err, "WRL-30401", 400)
-		refused(t, f.remove(id), "WRL-30401", 400)
+		requireRefused(t, err, "WRL-30401", 400)
+		requireRefused(t, f.remove(id), "WRL-30401", 400)
 	}
 	_, err = f.update(onFree, newShift(1, "2025-03-03T20:00", "2025-03-03T21:00"))
-	refused(t, err, "WRL-30401", 400)
+	requireRefused(t, err, "WRL-30401", 400)
 	_, err = f.update(onFree, newShift(2, "2025-03-03T20:00", "2025-03-03T21:00"))
 	require.NoError(t, err, "the lock is another employee's")
 	_, err = f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-02T22:00", "2025-03-03T06:00"))
 	require.NoError(t, err, "a shift belongs to the day it starts")
 	_, err = f.edits.CreatePayCodeEdit(f.Ctx, newEdit(1, "2025-03-01", "2025-03-03"))
-	refused(t, err, "WRL-30401", 400)
+	requireRefused(t, err, "WRL-30401", 400)
 	assert.Equal(t, append([]string{"P1 22:00 06:00"}, before[:2]...), f.day("2025-03-03")[:3])
 }
 
@@ -145,7 +145,7 @@ func TestConcurrentUpdatesOfOneEntry(t *testing.T) {
 			won++
 			continue
 		}
-		refused(t, err, "WFP-90004", 409)
+		requireRefused(t, err, "WFP-90004", 409)
 	}
 	assert.Equal(t, 1, won, "who read the same version loses to the first")
 }
@@ -163,8 +163,8 @@ func TestDeleteByVersion(t *testing.T) {
 	}
 	for _, wrong := range []int64{6, 8, 0, -1} {
 		err, editErr := remove(wrong)
-		refused(t, err, "WFP-90004", 409)
-		refused(t, editErr, "WFP-90004", 409)
+		requireRefused(t, err, "WFP-90004", 409)
+		requireRefused(t, editErr, "WFP-90004", 409)
 	}
 	assert.Equal(t, []string{"P1 08:00 16:00", "P1 Training"}, f.day("2025-03-03"))
 	err, editErr := remove(7)
@@ -173,7 +173,7 @@ func TestDeleteByVersion(t *testing.T) {
 	assert.Equal(t, []string{"P1 Training"}, f.day("2025-03-03"))
 }
 
-// Who names no version wants the entry gone, whatever happens to it meanwhile.
+// A delete without a version removes the entry, also if it changes in the meantime.
 func TestDeletingWhatMovesMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -24,8 +24,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 )
 
-// fixture has the employees 1 (Zurich) and 2 (UTC), of whom the first works
-// 08:00 to 16:00, with a pay code edit beside it, from 2025-03-01 on.
+// fixture has the employees 1 (Zurich) and 2 (UTC). The first works 08:00 to 16:00, with a pay code
+// edit on the same days, from 2025-03-01 on.
 type fixture struct {
 	*schedtest.Env
 
@@ -141,8 +141,7 @@ func (f *fixture) events() []string {
 	return out
 }
 
-// entryID is the id of an entry of the first pattern of employee 1, or one that
-// nobody has.
+// entryID returns the id of an entry of the first pattern of employee 1, or an unused id.
 func entryID(t *testing.T, employee int64, date string, ordinal uint8) int64 {
 	t.Helper()
 	day, err := civil.ParseDate(date)
@@ -170,8 +169,8 @@ func newEdit(employee int64, first, last string) *schedulingv1.PayCodeEdit {
 	}
 }
 
-// refused asserts the code and status of an error.
-func refused(t *testing.T, err error, code string, status int) {
+// requireRefused asserts the code and status of an error.
+func requireRefused(t *testing.T, err error, code string, status int) {
 	t.Helper()
 	got := fault.FromError(err)
 	if assert.NotNil(t, got) {

@@ -10,8 +10,8 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// Whoever reads while entries are detached from their pattern sees each of them
-// as it was generated or as it was edited, and always once.
+// Entries are detached from their pattern while callers read. A reader sees each entry as generated
+// or as edited, and always once.
 func TestReadsShowAnEditedShiftOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

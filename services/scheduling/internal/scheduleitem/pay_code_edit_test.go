@@ -41,7 +41,7 @@ func TestPayCodeEditLifecycle(t *testing.T) {
 	assert.EqualValues(t, 2, updated.GetVersion())
 	assert.Equal(t, []string{"P1 08:00 16:00", "P1 Training", "P2 Vacation"}, f.day("2025-03-05"))
 	_, err = f.edits.UpdatePayCodeEdit(f.Ctx, &schedulingv1.UpdatePayCodeEditRequest{Id: edit.GetId(), PayCodeEdit: edit})
-	refused(t, err, "WFP-90004", 409)
+	requireRefused(t, err, "WFP-90004", 409)
 
 	generated := entryID(t, 1, "2025-03-05", 1)
 	read, err = f.edits.GetPayCodeEdit(f.Ctx, &schedulingv1.GetPayCodeEditRequest{Id: generated})
@@ -58,12 +58,12 @@ func TestPayCodeEditLifecycle(t *testing.T) {
 		_, err := f.edits.MultiDeletePayCodeEdits(f.Ctx, &schedulingv1.MultiDeletePayCodeEditsRequest{Where: &schedulingv1.DeletePayCodeEditsWhere{PayCodeEditIds: ids}})
 		return err
 	}
-	refused(t, remove(edit.GetId(), generated), "WFS-109101", 400)
-	refused(t, remove(), "WFS-111201", 400)
+	requireRefused(t, remove(edit.GetId(), generated), "WFS-109101", 400)
+	requireRefused(t, remove(), "WFS-111201", 400)
 	require.NoError(t, remove(edit.GetId()))
 	assert.Equal(t, []string{"P1 08:00 16:00"}, f.day("2025-03-05"))
 	_, err = f.edits.GetPayCodeEdit(f.Ctx, &schedulingv1.GetPayCodeEditRequest{Id: generated})
-	refused(t, err, "WFS-109101", 404)
+	requireRefused(t, err, "WFS-109101", 404)
 }
 
 func TestRefusedPayCodeEdits(t *testing.T) {
@@ -93,7 +93,7 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 		e := newEdit(2, "2025-03-03", "2025-03-03")
 		c.mutate(e)
 		_, err := f.edits.CreatePayCodeEdit(f.Ctx, e)
-		t.Run(name, func(t *testing.T) { refused(t, err, c.code, 400) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, err, c.code, 400) })
 	}
 	good := newEdit(2, "2025-03-03", "2025-03-03")
 	good.DurationInDays, good.DurationInMinutes = nil, "38:30"
@@ -106,5 +106,5 @@ func TestRefusedPayCodeEdits(t *testing.T) {
 	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	assert.Equal(t, []int32{0}, got.GetFailure().GetDetails().GetErrorOffsets())
 	_, err = f.edits.MultiCreatePayCodeEdits(f.Ctx, &schedulingv1.MultiCreatePayCodeEditsRequest{})
-	refused(t, err, "WFS-111201", 400)
+	requireRefused(t, err, "WFS-111201", 400)
 }

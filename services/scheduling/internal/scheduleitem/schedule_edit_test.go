@@ -27,7 +27,7 @@ func TestEditSchedule(t *testing.T) {
 	generated := entryID(t, 1, "2025-03-06", 0)
 	before := f.day("2025-03-05")
 	_, err := f.edit(edit(generated, 1))
-	refused(t, err, "WFS-109101", 400)
+	requireRefused(t, err, "WFS-109101", 400)
 	assert.Equal(t, before, f.day("2025-03-05"), "all or none")
 	assert.Empty(t, f.events())
 
@@ -38,7 +38,7 @@ func TestEditSchedule(t *testing.T) {
 	assert.Equal(t, []string{"P1 Training"}, f.day("2025-03-06"), "the generated shift stays deleted")
 
 	_, err = f.edit(edit(make([]int64, 999)...))
-	refused(t, err, "WFP-90003", 413)
+	requireRefused(t, err, "WFP-90003", 413)
 }
 
 func (f *fixture) edit(e *schedulingv1.ScheduleEdit) (*schedulingv1.ScheduleEditResultList, error) {

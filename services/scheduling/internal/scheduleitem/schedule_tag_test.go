@@ -17,7 +17,7 @@ func (f *fixture) newTag(employee int64, start, end string) *schedulingv1.Schedu
 		Name: "On call", AssignmentContexts: []*commonv1.Ref{{Qualifier: proto.String("SCHEDULE")}},
 	})
 	if err != nil {
-		refused(f.t, err, "WRL-30903", 400) // Another tag has made it.
+		requireRefused(f.t, err, "WRL-30903", 400) // Another tag has made it.
 	}
 	return &schedulingv1.ScheduleTag{
 		Employee: person(employee), StartDateTime: start + ":00", EndDateTime: end + ":00",
@@ -34,13 +34,13 @@ func TestTagsAreNotPublished(t *testing.T) {
 	require.NoError(t, err)
 	id := made.GetScheduleTags()[0].GetId()
 	assert.Equal(t, []string{"P1 08:00 16:00", "P1 Training"}, f.day("2025-03-03"))
-	refused(t, f.remove(id), "WFS-109101", 404)
+	requireRefused(t, f.remove(id), "WFS-109101", 404)
 
 	changed := f.newTag(1, "2025-03-04T08:00", "2025-03-05T08:00")
 	_, err = f.tags.UpdateScheduleTag(f.Ctx, &schedulingv1.UpdateScheduleTagRequest{Id: id, ScheduleTag: changed})
 	require.NoError(t, err)
 	_, err = f.tags.DeleteScheduleTag(f.Ctx, &schedulingv1.DeleteScheduleTagRequest{Id: id, Version: proto.Int64(1)})
-	refused(t, err, "WFP-90004", 409)
+	requireRefused(t, err, "WFP-90004", 409)
 	_, err = f.tags.DeleteScheduleTag(f.Ctx, &schedulingv1.DeleteScheduleTagRequest{Id: id, Version: proto.Int64(2)})
 	require.NoError(t, err)
 	var published, past int

@@ -155,10 +155,10 @@ func TestRefusedShifts(t *testing.T) {
 		s := newShift(2, "2025-02-03T08:00", "2025-02-03T16:00")
 		c.mutate(s)
 		_, err := f.shifts.CreateShift(f.Ctx, s)
-		t.Run(name, func(t *testing.T) { refused(t, err, c.code, 400) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, err, c.code, 400) })
 	}
 	_, err := f.shifts.MultiCreateShifts(f.Ctx, &schedulingv1.MultiCreateShiftsRequest{})
-	refused(t, err, "WFS-111201", 400)
+	requireRefused(t, err, "WFS-111201", 400)
 	assert.Empty(t, f.events())
 	assert.Zero(t, f.Rows(t, "schedule_item")["schedule_item"])
 }
@@ -171,7 +171,7 @@ func TestShiftInsideAClockChange(t *testing.T) {
 	assert.Equal(t, "2025-03-30T03:30:00", made.GetShifts()[0].GetStartDateTime())
 	assert.Equal(t, "2025-03-30T03:30:00", made.GetShifts()[0].GetSegments()[0].GetStartDateTime())
 	_, err = f.shifts.CreateShift(f.Ctx, newShift(1, "2025-03-30T02:30", "2025-03-30T03:15"))
-	refused(t, err, "API-10001", 400)
+	requireRefused(t, err, "API-10001", 400)
 }
 
 func TestMultiCreateShifts(t *testing.T) {
@@ -184,7 +184,7 @@ func TestMultiCreateShifts(t *testing.T) {
 		newShift(2, "2025-02-04T08:00", "2025-02-04T16:00"), newShift(2, "2025-02-04T08:00", "2025-02-03T16:00"),
 	}}
 	_, err := f.shifts.MultiCreateShifts(f.Ctx, &schedulingv1.MultiCreateShiftsRequest{Body: list})
-	refused(t, err, "WFS-103401", 400)
+	requireRefused(t, err, "WFS-103401", 400)
 	assert.Zero(t, f.Rows(t, "schedule_item")["schedule_item"], "all or none")
 	assert.Empty(t, f.events())
 
@@ -214,7 +214,7 @@ func TestMultiCreateShifts(t *testing.T) {
 	_, err = f.shifts.MultiCreateShifts(f.Ctx, &schedulingv1.MultiCreateShiftsRequest{
 		Body: &schedulingv1.NewShifts{Shifts: list.Shifts[1:2]}, PartialSuccess: proto.Bool(true),
 	})
-	refused(t, err, "WCO-101271", 400)
+	requireRefused(t, err, "WCO-101271", 400)
 }
 
 func TestMultiReadAndMultiDeleteShifts(t *testing.T) {
@@ -242,19 +242,19 @@ func TestMultiReadAndMultiDeleteShifts(t *testing.T) {
 	assert.Equal(t, []int32{1, 2}, got.GetFailure().GetDetails().GetErrorOffsets(), "a pay code edit is no shift")
 	assert.Equal(t, []string{"207"}, header.Get(rpc.HeaderHTTPStatus))
 	_, err = read(999)
-	refused(t, err, "WCO-101271", 400)
+	requireRefused(t, err, "WCO-101271", 400)
 	_, err = read()
-	refused(t, err, "WFS-111201", 400)
+	requireRefused(t, err, "WFS-111201", 400)
 
 	f.events()
 	remove := func(ids ...int64) error {
 		_, err := f.shifts.MultiDeleteShifts(f.Ctx, &schedulingv1.MultiDeleteShiftsRequest{Where: &schedulingv1.DeleteShiftsWhere{ShiftIds: ids}})
 		return err
 	}
-	refused(t, remove(hand, 999), "WFS-109101", 400)
+	requireRefused(t, remove(hand, 999), "WFS-109101", 400)
 	assert.Equal(t, []string{"P1 08:00 16:00", "P2 08:00 16:00", "P1 Training"}, f.day("2025-03-03"), "all or none")
 	require.NoError(t, remove(hand, generated, hand))
 	assert.Equal(t, []string{"P1 Training"}, f.day("2025-03-03"))
 	assert.Equal(t, []string{"[1 2] 2025-03-03 2025-03-03"}, f.events())
-	refused(t, remove(), "WFS-111201", 400)
+	requireRefused(t, remove(), "WFS-111201", 400)
 }

@@ -53,7 +53,7 @@ func TestUpdateManyShifts(t *testing.T) {
 	assert.Equal(t, []string{"[1 2] 2025-02-03 2025-03-05"}, f.events())
 
 	_, _, err = update(true, change(open, 2, "2025-02-10T09:00", "2025-02-10T17:00"))
-	refused(t, err, fault.CodeBulkFailed, 400)
+	requireRefused(t, err, fault.CodeBulkFailed, 400)
 	_, _, err = update(false, change(open, 2, "2025-02-10T09:00", "2025-02-10T17:00"))
-	refused(t, err, "WRL-30401", 400)
+	requireRefused(t, err, "WRL-30401", 400)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// Ids are stored: they count from 1 in the order of the catalogue, and what is found
-// by an id is found by its name.
+// Ids are stored: they count from 1 in the order of the catalogue. A rule that is found by its id
+// is found by its name.
 func TestEveryRuleIsFoundByIDAndName(t *testing.T) {
 	t.Parallel()
 	for i, rule := range schedulerule.Rules() {

@@ -14,7 +14,7 @@ func ordinary() (in span.Input, current []span.Span) {
 	a := pattern(1, termA, 0, 400)
 	a.To = civil.Forever
 	in = span.Input{Assignments: []span.Assignment{a}, Memberships: []span.Membership{member(termA, 30, 3000)}}
-	return in, []span.Span{wanted(pattern(7, termA, 0, 400), 0, 30, 3000)}
+	return in, []span.Span{wantSpan(pattern(7, termA, 0, 400), 0, 30, 3000)}
 }
 
 // busy is about the most that anyone has: a changed rotation a quarter, two people to stand in for, and a lock a month.
@@ -31,7 +31,7 @@ func busy() (in span.Input, current []span.Span) {
 		in.Assignments = append(in.Assignments, a)
 	}
 	in.Memberships = []span.Membership{member(termA, 0, 700), member(termB, 0, 900), member(termA, 800, 3000)}
-	in.Current = []span.Span{wanted(pattern(7, termA, 0, 400), 0, 0, 700)}
+	in.Current = []span.Span{wantSpan(pattern(7, termA, 0, 400), 0, 0, 700)}
 	return in, in.Current
 }
 

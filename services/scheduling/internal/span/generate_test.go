@@ -94,8 +94,8 @@ func (g *generator) assignment(id, seq int64) span.Assignment {
 	return a
 }
 
-// current returns spans that could be there: half of the time what a slightly different input gives, which the new
-// spans partly continue, otherwise anything.
+// current returns possible current spans: half of the time the result of a slightly different
+// input, which the new spans partly continue, and otherwise random spans.
 func (g *generator) current(in span.Input) []span.Span {
 	if g.chance(50) {
 		in.Locks, in.Current = nil, nil
@@ -122,7 +122,7 @@ func (g *generator) current(in span.Input) []span.Span {
 	return list
 }
 
-func (g *generator) shuffled(in span.Input) span.Input {
+func (g *generator) shuffle(in span.Input) span.Input {
 	in.Assignments, in.Memberships = slices.Clone(in.Assignments), slices.Clone(in.Memberships)
 	in.Locks, in.Current = slices.Clone(in.Locks), slices.Clone(in.Current)
 	g.Shuffle(len(in.Assignments), func(i, j int) {

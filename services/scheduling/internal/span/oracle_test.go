@@ -107,7 +107,7 @@ func turn(position int32, days int, dayCount int32) int32 {
 	return position
 }
 
-// oracleEntries returns what is running on the days of a window, by day, lane and ordinal.
+// oracleEntries returns the entries of the days of a window, by day, lane and ordinal.
 func oracleEntries(in span.Input, cycles map[int64]cycle, window civil.Range, reach int) (list []shown) {
 	if window.Empty() {
 		return nil

@@ -100,7 +100,8 @@ func checkOrder(spans []span.Span) error {
 	return nil
 }
 
-// checkDays compares who generates in which lane, day by day, some days beyond the horizon included.
+// checkDays compares the assignment that generates each lane, day by day, including some days
+// beyond the horizon.
 func checkDays(g *generator, in span.Input, spans []span.Span) error {
 	for day := g.first - 15; day < g.first+horizon+15; day++ {
 		want := oracleDay(in, day)
@@ -122,10 +123,10 @@ func checkDays(g *generator, in span.Input, spans []span.Span) error {
 	return nil
 }
 
-// checkStability demands the same result whatever the order of the input, nothing to do when the result is there, and
-// differences that lead from what is there to what is wanted.
+// checkStability requires the same result for any order of the input, no changes for a current
+// result, and differences that lead from the current spans to the expected ones.
 func checkStability(g *generator, resolver *span.Resolver, in span.Input, got []span.Span) error {
-	again, err := resolver.Resolve(g.shuffled(in))
+	again, err := resolver.Resolve(g.shuffle(in))
 	if err != nil || !slices.Equal(again, got) {
 		return fmt.Errorf("another order gives %+v, not %+v (%w)", again, got, err)
 	}

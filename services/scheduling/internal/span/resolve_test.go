@@ -37,8 +37,8 @@ func member(term int64, from, to int) span.Membership {
 	return span.Membership{TermID: term, Days: days(from, to), Inherits: true}
 }
 
-// wanted is the span that an assignment made by pattern gives on some of its days.
-func wanted(a span.Assignment, lane uint8, from, to int) span.Span {
+// wantSpan is the span that an assignment made by pattern gives on some of its days.
+func wantSpan(a span.Assignment, lane uint8, from, to int) span.Span {
 	d := days(from, to)
 	return span.Span{
 		From: d.From, To: d.To, Position: int32(d.From-a.Anchor) % week, DayCount: week,
@@ -65,7 +65,7 @@ func TestResolve(t *testing.T) {
 		"nothing": {span.Input{}, nil},
 		"one term": {
 			span.Input{Assignments: []span.Assignment{base}, Memberships: []span.Membership{member(termA, 10, 30)}},
-			[]span.Span{wanted(base, 0, 10, 30)},
+			[]span.Span{wantSpan(base, 0, 10, 30)},
 		},
 		"a term that passes nothing on": {
 			span.Input{Assignments: []span.Assignment{base}, Memberships: []span.Membership{{TermID: termA, Days: days(10, 30)}}},
@@ -79,78 +79,78 @@ func TestResolve(t *testing.T) {
 			span.Input{Assignments: []span.Assignment{base}, Memberships: []span.Membership{
 				member(termA, 15, 30), member(termA, 10, 15), member(termA, 12, 20), member(termA, 50, 50), member(termA, 90, 120),
 			}},
-			[]span.Span{wanted(base, 0, 10, 30), wanted(base, 0, 90, 100)},
+			[]span.Span{wantSpan(base, 0, 10, 30), wantSpan(base, 0, 90, 100)},
 		},
 		"added": {
 			span.Input{Assignments: []span.Assignment{added, base}, Memberships: []span.Membership{member(termA, 0, 60)}},
-			[]span.Span{wanted(base, 0, 0, 60), wanted(added, 1, 20, 40)},
+			[]span.Span{wantSpan(base, 0, 0, 60), wantSpan(added, 1, 20, 40)},
 		},
 		"overridden": {
 			span.Input{Assignments: []span.Assignment{replaced, base, added}, Memberships: []span.Membership{member(termA, 0, 60)}},
-			[]span.Span{wanted(base, 0, 0, 20), wanted(replaced, 0, 20, 40), wanted(base, 0, 40, 60)},
+			[]span.Span{wantSpan(base, 0, 0, 20), wantSpan(replaced, 0, 20, 40), wantSpan(base, 0, 40, 60)},
 		},
 		"the younger of two that override": {
 			span.Input{Assignments: []span.Assignment{younger, replaced}, Memberships: []span.Membership{member(termA, 0, 60)}},
-			[]span.Span{wanted(replaced, 0, 20, 25), wanted(younger, 0, 25, 35), wanted(replaced, 0, 35, 40)},
+			[]span.Span{wantSpan(replaced, 0, 20, 25), wantSpan(younger, 0, 25, 35), wantSpan(replaced, 0, 35, 40)},
 		},
 		"an override below one that adds": {
 			span.Input{
 				Assignments: []span.Assignment{replaced, change(added, func(a *span.Assignment) { a.Seq = 9 })},
 				Memberships: []span.Membership{member(termA, 0, 60)},
 			},
-			[]span.Span{wanted(replaced, 0, 20, 40), wanted(added, 1, 20, 40)},
+			[]span.Span{wantSpan(replaced, 0, 20, 40), wantSpan(added, 1, 20, 40)},
 		},
 		"own beside the term's": {
 			span.Input{Assignments: []span.Assignment{own, base}, Memberships: []span.Membership{member(termA, 0, 60)}},
-			[]span.Span{wanted(base, 0, 0, 60), wanted(own, 8, 30, 50)},
+			[]span.Span{wantSpan(base, 0, 0, 60), wantSpan(own, 8, 30, 50)},
 		},
-		"own needs no membership": {span.Input{Assignments: []span.Assignment{own}}, []span.Span{wanted(own, 8, 30, 50)}},
+		"own needs no membership": {span.Input{Assignments: []span.Assignment{own}}, []span.Span{wantSpan(own, 8, 30, 50)}},
 		"own stands before the term's, whatever its age": {
 			span.Input{
 				Assignments: []span.Assignment{change(replaced, func(a *span.Assignment) { a.Seq = 99 }), ownOver},
 				Memberships: []span.Membership{member(termA, 0, 60)},
 			},
-			[]span.Span{wanted(replaced, 0, 20, 30), wanted(ownOver, 0, 30, 50)},
+			[]span.Span{wantSpan(replaced, 0, 20, 30), wantSpan(ownOver, 0, 30, 50)},
 		},
 		"the next lane where the lane is taken": {
 			span.Input{Assignments: []span.Assignment{base, other}, Memberships: []span.Membership{member(termA, 0, 20), member(termB, 10, 30)}},
-			[]span.Span{wanted(base, 0, 0, 20), wanted(other, 1, 10, 20), wanted(other, 0, 20, 30)},
+			[]span.Span{wantSpan(base, 0, 0, 20), wantSpan(other, 1, 10, 20), wantSpan(other, 0, 20, 30)},
 		},
 		"lane 0 after the last": {
 			span.Input{Assignments: []span.Assignment{
 				change(pattern(1, 0, 0, 10), func(a *span.Assignment) { a.Lane = 15 }), change(pattern(2, 0, 0, 10), func(a *span.Assignment) { a.Lane = 15 }),
 			}},
-			[]span.Span{wanted(pattern(2, 0, 0, 10), 0, 0, 10), wanted(pattern(1, 0, 0, 10), 15, 0, 10)},
+			[]span.Span{wantSpan(pattern(2, 0, 0, 10), 0, 0, 10), wantSpan(pattern(1, 0, 0, 10), 15, 0, 10)},
 		},
 		"locked days without anything stay so": {
 			span.Input{
 				Assignments: []span.Assignment{base}, Memberships: []span.Membership{member(termA, 0, 30)},
 				Locks: []civil.Range{days(10, 15), days(12, 20)},
 			},
-			[]span.Span{wanted(base, 0, 0, 10), wanted(base, 0, 20, 30)},
+			[]span.Span{wantSpan(base, 0, 0, 10), wantSpan(base, 0, 20, 30)},
 		},
 		"locked days keep what is there": {
 			span.Input{
 				Assignments: []span.Assignment{base}, Memberships: []span.Membership{member(termA, 0, 30)},
-				Locks: []civil.Range{days(10, 20)}, Current: []span.Span{wanted(own, 8, 35, 50), wanted(other, 3, 3, 17)},
+				Locks: []civil.Range{days(10, 20)}, Current: []span.Span{wantSpan(own, 8, 35, 50), wantSpan(other, 3, 3, 17)},
 			},
-			[]span.Span{wanted(base, 0, 0, 10), wanted(other, 3, 10, 17), wanted(base, 0, 20, 30)},
+			[]span.Span{wantSpan(base, 0, 0, 10), wantSpan(other, 3, 10, 17), wantSpan(base, 0, 20, 30)},
 		},
 		"locked days that agree are no seam": {
 			span.Input{
 				Assignments: []span.Assignment{base}, Memberships: []span.Membership{member(termA, 0, 30)},
-				Locks: []civil.Range{days(10, 20)}, Current: []span.Span{wanted(base, 0, 0, 30)},
+				Locks: []civil.Range{days(10, 20)}, Current: []span.Span{wantSpan(base, 0, 0, 30)},
 			},
-			[]span.Span{wanted(base, 0, 0, 30)},
+			[]span.Span{wantSpan(base, 0, 0, 30)},
 		},
 		"locked days of the same assignment with another offset are": {
 			span.Input{
 				Assignments: []span.Assignment{base}, Memberships: []span.Membership{member(termA, 0, 30)},
 				Locks:   []civil.Range{days(10, 20)},
-				Current: []span.Span{wanted(change(base, func(a *span.Assignment) { a.Anchor -= 2 }), 0, 0, 30)},
+				Current: []span.Span{wantSpan(change(base, func(a *span.Assignment) { a.Anchor -= 2 }), 0, 0, 30)},
 			},
 			[]span.Span{
-				wanted(base, 0, 0, 10), wanted(change(base, func(a *span.Assignment) { a.Anchor -= 2 }), 0, 10, 20), wanted(base, 0, 20, 30),
+				wantSpan(base, 0, 0, 10), wantSpan(change(base, func(a *span.Assignment) { a.Anchor -= 2 }), 0, 10, 20), wantSpan(base, 0, 20, 30),
 			},
 		},
 	} {
@@ -203,7 +203,7 @@ func TestResolveRefusesWhatCannotBe(t *testing.T) {
 			assert.ErrorIs(t, err, span.ErrInvalid)
 		})
 	}
-	kept := wanted(pattern(3, 0, 0, 10), 0, 0, 10)
+	kept := wantSpan(pattern(3, 0, 0, 10), 0, 0, 10)
 	kept.DayCount = 0
 	_, err := span.Resolve(span.Input{Current: []span.Span{kept}, Locks: []civil.Range{days(0, 2)}})
 	assert.ErrorIs(t, err, span.ErrInvalid)
@@ -271,7 +271,7 @@ func TestCheckDepth(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	a, b, c := wanted(pattern(1, 0, 0, 10), 8, 0, 10), wanted(pattern(2, 0, 0, 10), 9, 0, 10), wanted(pattern(3, 0, 5, 10), 8, 10, 20)
+	a, b, c := wantSpan(pattern(1, 0, 0, 10), 8, 0, 10), wantSpan(pattern(2, 0, 0, 10), 9, 0, 10), wantSpan(pattern(3, 0, 5, 10), 8, 10, 20)
 	moved := a
 	moved.Position = 3
 	var resolver span.Resolver

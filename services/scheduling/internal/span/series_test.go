@@ -92,7 +92,7 @@ func TestSeriesAreNeverUsedForAnythingElse(t *testing.T) {
 			lineages[a.ID] = a.Lineage
 		}
 		for range 12 {
-			in = g.changed(in)
+			in = g.changeInput(in)
 			for _, a := range in.Assignments {
 				lineages[a.ID] = a.Lineage
 			}
@@ -115,9 +115,9 @@ func TestSeriesAreNeverUsedForAnythingElse(t *testing.T) {
 	}
 }
 
-// changed returns the input with one thing changed: an assignment comes, goes, is split, or gets another pattern or
+// changeInput returns the input with one thing changed: an assignment comes, goes, is split, or gets another pattern or
 // other days; or the employee's memberships or locks are others.
-func (g *generator) changed(in span.Input) span.Input {
+func (g *generator) changeInput(in span.Input) span.Input {
 	in = g.copy(in)
 	next := int64(1)
 	for _, a := range in.Assignments {

@@ -30,7 +30,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{env, schedulingv1.NewTagDefinitionServiceClient(env.Conn())}
 }
 
-func named(names ...string) (refs []*commonv1.Ref) {
+func refsByName(names ...string) (refs []*commonv1.Ref) {
 	for _, name := range names {
 		refs = append(refs, &commonv1.Ref{Qualifier: proto.String(name)})
 	}
@@ -38,12 +38,12 @@ func named(names ...string) (refs []*commonv1.Ref) {
 }
 
 func ofSchedules(a *schedulingv1.ScheduleTagAttributes) *schedulingv1.TagDefinition {
-	return &schedulingv1.TagDefinition{Name: "Standby", AssignmentContexts: named("SCHEDULE"), ScheduleContextAttributes: a}
+	return &schedulingv1.TagDefinition{Name: "Standby", AssignmentContexts: refsByName("SCHEDULE"), ScheduleContextAttributes: a}
 }
 
 func (w *fixture) create(t *testing.T, name string, contexts ...string) int64 {
 	t.Helper()
-	made, err := w.client.CreateTagDefinition(w.Ctx, &schedulingv1.TagDefinition{Name: name, AssignmentContexts: named(contexts...)})
+	made, err := w.client.CreateTagDefinition(w.Ctx, &schedulingv1.TagDefinition{Name: name, AssignmentContexts: refsByName(contexts...)})
 	require.NoError(t, err)
 	return made.GetId()
 }
@@ -73,7 +73,7 @@ func TestTagDefinitionsAreCompleted(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t)
 			sent := ofSchedules(c.sent)
-			sent.AssignmentContexts = named("SEGMENT", "SCHEDULE", "SEGMENT")
+			sent.AssignmentContexts = refsByName("SEGMENT", "SCHEDULE", "SEGMENT")
 			made, err := w.client.CreateTagDefinition(w.Ctx, sent)
 			require.NoError(t, err)
 			assert.True(t, proto.Equal(c.want, made.GetScheduleContextAttributes()), "%v", made)
@@ -97,15 +97,15 @@ func TestTagDefinitionsAreRefused(t *testing.T) {
 		sent *schedulingv1.TagDefinition
 		code string
 	}{
-		{"no name", &schedulingv1.TagDefinition{Name: " ", AssignmentContexts: named("SCHEDULE")}, tagdefinition.CodeMissing},
-		{"a name that is taken in another case", &schedulingv1.TagDefinition{Name: "TAKEN", AssignmentContexts: named("SCHEDULE")}, tagdefinition.CodeTaken},
-		{"a description that is too long", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: named("SCHEDULE"), Description: strings.Repeat("ä", 1001)}, tagdefinition.CodeInvalid},
-		{"a color that is too long", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: named("SCHEDULE"), Color: strings.Repeat("ä", 101)}, tagdefinition.CodeInvalid},
+		{"no name", &schedulingv1.TagDefinition{Name: " ", AssignmentContexts: refsByName("SCHEDULE")}, tagdefinition.CodeMissing},
+		{"a name that is taken in another case", &schedulingv1.TagDefinition{Name: "TAKEN", AssignmentContexts: refsByName("SCHEDULE")}, tagdefinition.CodeTaken},
+		{"a description that is too long", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: refsByName("SCHEDULE"), Description: strings.Repeat("ä", 1001)}, tagdefinition.CodeInvalid},
+		{"a color that is too long", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: refsByName("SCHEDULE"), Color: strings.Repeat("ä", 101)}, tagdefinition.CodeInvalid},
 		{"an icon that is too long", ofSchedules(&attributes{TagIconClass: strings.Repeat("ä", 101)}), tagdefinition.CodeInvalid},
 		{"for nothing", &schedulingv1.TagDefinition{Name: "x"}, tagdefinition.CodeMissing},
-		{"for something unknown", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: named("SCHEDULE", "schedule")}, tagdefinition.CodeInvalid},
+		{"for something unknown", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: refsByName("SCHEDULE", "schedule")}, tagdefinition.CodeInvalid},
 		{"for an id", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: []*commonv1.Ref{{Id: proto.Int64(1), Qualifier: proto.String("SCHEDULE")}}}, tagdefinition.CodeInvalid},
-		{"another constraint of comments", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: named("SCHEDULE"), CommentsConstraint: "required"}, tagdefinition.CodeInvalid},
+		{"another constraint of comments", &schedulingv1.TagDefinition{Name: "x", AssignmentContexts: refsByName("SCHEDULE"), CommentsConstraint: "required"}, tagdefinition.CodeInvalid},
 		{"another constraint of jobs", ofSchedules(&attributes{JobTransfersConstraint: "SOMETIMES"}), tagdefinition.CodeInvalid},
 		{"another constraint of work rules", ofSchedules(&attributes{WorkRulesConstraint: "SOMETIMES"}), tagdefinition.CodeInvalid},
 		{"another constraint of cost centers", ofSchedules(&attributes{CostCentersConstraint: "SOMETIMES"}), tagdefinition.CodeInvalid},
@@ -135,9 +135,9 @@ func TestTagDefinitionsAreFound(t *testing.T) {
 		code  string
 	}{
 		{"all", nil, "Day Night Trainer", ""},
-		{"those of a context", &where{TagAssignmentContext: named("SCHEDULE")[0]}, "Day Night", ""},
-		{"those of another context", &where{TagAssignmentContext: named("SEGMENT")[0]}, "Night", ""},
-		{"those of no context that there is", &where{TagAssignmentContext: named("PUNCH")[0]}, "", tagdefinition.CodeInvalid},
+		{"those of a context", &where{TagAssignmentContext: refsByName("SCHEDULE")[0]}, "Day Night", ""},
+		{"those of another context", &where{TagAssignmentContext: refsByName("SEGMENT")[0]}, "Night", ""},
+		{"those of no context that there is", &where{TagAssignmentContext: refsByName("PUNCH")[0]}, "", tagdefinition.CodeInvalid},
 		{"by ids, as they are asked for", list(&commonv1.RefList{Ids: []int64{night, day, night}}), "Night Day Night", ""},
 		{"by names in another case", list(&commonv1.RefList{Qualifiers: []string{"TRAINER", "day"}}), "Trainer Day", ""},
 		{"by an id beside another name", list(&commonv1.RefList{Refs: []*commonv1.Ref{{Id: &night, Qualifier: proto.String("Day")}}}), "Night", ""},
@@ -145,7 +145,7 @@ func TestTagDefinitionsAreFound(t *testing.T) {
 		{"by an unknown name", list(&commonv1.RefList{Qualifiers: []string{"Day", "Noon"}}), "", tagdefinition.CodeUnknownName},
 		{"by nothing", list(&commonv1.RefList{Refs: []*commonv1.Ref{{}}}), "", tagdefinition.CodeMissing},
 		{"by two lists", list(&commonv1.RefList{Ids: []int64{day}, Qualifiers: []string{"Day"}}), "", tagdefinition.CodeInvalid},
-		{"by a list and a context", &where{TagDefinitions: &commonv1.RefList{Ids: []int64{day}}, TagAssignmentContext: named("SCHEDULE")[0]}, "", tagdefinition.CodeInvalid},
+		{"by a list and a context", &where{TagDefinitions: &commonv1.RefList{Ids: []int64{day}}, TagAssignmentContext: refsByName("SCHEDULE")[0]}, "", tagdefinition.CodeInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

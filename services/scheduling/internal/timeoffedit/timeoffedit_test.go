@@ -47,8 +47,8 @@ func newFixture(t *testing.T) *fixture {
 	})}
 }
 
-// put puts whole days of a request on the schedule, and returns the version that holds.
-func (f *fixture) put(request, version int64, repeats bool, days ...string) (int64, error) {
+// putDays puts whole days of a request on the schedule, and returns the version that holds.
+func (f *fixture) putDays(request, version int64, repeats bool, days ...string) (int64, error) {
 	req := &schedulingv1.PutTimeOffRequest{RequestId: request, Version: version, EmployeeId: 1, Repeats: repeats}
 	for _, day := range days {
 		req.PayCodeEdits = append(req.PayCodeEdits, &schedulingv1.PayCodeEdit{
@@ -62,13 +62,13 @@ func (f *fixture) put(request, version int64, repeats bool, days ...string) (int
 // mustPut is put, of something that is not refused and holds.
 func (f *fixture) mustPut(request, version int64, days ...string) {
 	f.t.Helper()
-	holds, err := f.put(request, version, false, days...)
+	holds, err := f.putDays(request, version, false, days...)
 	require.NoError(f.t, err)
 	require.Equal(f.t, version, holds)
 }
 
-// stored returns the covering items of the schedule, as "id day".
-func (f *fixture) stored() []string {
+// listStored returns the covering items of the schedule, as "id day".
+func (f *fixture) listStored() []string {
 	f.t.Helper()
 	rows, err := f.Pool.Query(f.Ctx, "SELECT id || ' ' || from_day FROM schedule_item WHERE covers AND NOT deleted ORDER BY id")
 	require.NoError(f.t, err)
@@ -119,7 +119,7 @@ func TestRepeatedAndLateTimeOffChangesNothing(t *testing.T) {
 	f := newFixture(t)
 	f.mustPut(7, 3, "2031-03-03")
 	f.mustPut(7, 5, "2031-03-04")
-	before, events := f.stored(), f.Rows(t, "outbox")
+	before, events := f.listStored(), f.Rows(t, "outbox")
 	for _, c := range []struct {
 		name    string
 		version int64
@@ -130,40 +130,40 @@ func TestRepeatedAndLateTimeOffChangesNothing(t *testing.T) {
 		{"one that was never seen", 4, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			holds, err := f.put(7, c.version, false, c.days...)
+			holds, err := f.putDays(7, c.version, false, c.days...)
 			require.NoError(t, err)
 			assert.EqualValues(t, 5, holds)
-			assert.Equal(t, before, f.stored())
+			assert.Equal(t, before, f.listStored())
 			assert.Equal(t, events, f.Rows(t, "outbox"))
 		})
 	}
 	f.mustPut(7, 6)
-	_, err := f.put(7, 5, false, "2031-03-04")
+	_, err := f.putDays(7, 5, false, "2031-03-04")
 	require.NoError(t, err)
-	assert.Empty(t, f.stored(), "what was taken off does not come back")
+	assert.Empty(t, f.listStored(), "what was taken off does not come back")
 }
 
-// A call that repeats a state leaves alone what is there, also what a planner has deleted
-// and what stands on days that were locked since.
+// A call that repeats a state changes nothing, also if a planner has deleted an edit or the days
+// were locked since.
 func TestRepeatsOfTheSameState(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.mustPut(7, 1, "2031-03-03", "2031-03-04")
 	f.deleteItem()
 	f.lock("2031-03-04", "2031-03-05")
-	before := f.stored()
-	holds, err := f.put(7, 2, true, "2031-03-03", "2031-03-04")
+	before := f.listStored()
+	holds, err := f.putDays(7, 2, true, "2031-03-03", "2031-03-04")
 	require.NoError(t, err)
 	assert.EqualValues(t, 2, holds)
-	assert.Equal(t, before, f.stored())
-	holds, err = f.put(8, 3, true)
+	assert.Equal(t, before, f.listStored())
+	holds, err = f.putDays(8, 3, true)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, holds, "a request that never was on the schedule")
-	_, err = f.put(7, 4, true)
+	_, err = f.putDays(7, 4, true)
 	faulttest.Require(t, err, itemfault.CodeLockedDay, 400)
-	_, err = f.put(7, 4, false, "2031-03-03", "2031-03-04")
+	_, err = f.putDays(7, 4, false, "2031-03-03", "2031-03-04")
 	faulttest.Require(t, err, itemfault.CodeLockedDay, 400)
-	assert.Equal(t, before, f.stored())
+	assert.Equal(t, before, f.listStored())
 }
 
 // A refusal leaves the schedule and the version as they were.
@@ -172,12 +172,12 @@ func TestLockedDaysRefuseAll(t *testing.T) {
 	f := newFixture(t)
 	f.mustPut(7, 1, "2031-03-03")
 	f.lock("2031-03-05", "2031-03-06")
-	before := f.stored()
-	_, err := f.put(7, 2, false, "2031-03-04", "2031-03-05")
+	before := f.listStored()
+	_, err := f.putDays(7, 2, false, "2031-03-04", "2031-03-05")
 	faulttest.Require(t, err, itemfault.CodeLockedDay, 400)
-	_, err = f.put(8, 3, false, "2031-03-04", "2031-03-05")
+	_, err = f.putDays(8, 3, false, "2031-03-04", "2031-03-05")
 	faulttest.Require(t, err, itemfault.CodeLockedDay, 400)
-	assert.Equal(t, before, f.stored())
+	assert.Equal(t, before, f.listStored())
 	f.mustPut(7, 2, "2031-03-04")
 	f.mustPut(8, 3, "2031-03-10")
 }
@@ -201,7 +201,7 @@ func TestCallsAreChecked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := f.handler.PutTimeOff(f.Ctx, c.req)
 			assert.True(t, fault.HasStatus(err, 400), "%v", err)
-			assert.Len(t, f.stored(), 1)
+			assert.Len(t, f.listStored(), 1)
 		})
 	}
 }
@@ -212,7 +212,7 @@ func TestCallsOfOneRequestTakeTurns(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
-			_, err := f.put(7, int64(i+1), false, "2031-03-0"+strconv.Itoa(i+1))
+			_, err := f.putDays(7, int64(i+1), false, "2031-03-0"+strconv.Itoa(i+1))
 			assert.NoError(t, err)
 		})
 	}
@@ -220,9 +220,9 @@ func TestCallsOfOneRequestTakeTurns(t *testing.T) {
 	assert.Equal(t, []string{"2031-03-08"}, f.days(), "the newest holds")
 }
 
-// published returns how the last event shows the leave of the employee: the days that are
+// readPublished returns how the last event shows the leave of the employee: the days that are
 // whole, and the version.
-func (f *fixture) published() (days, version int64) {
+func (f *fixture) readPublished() (days, version int64) {
 	f.t.Helper()
 	var payload []byte
 	require.NoError(f.t, f.Pool.QueryRow(f.Ctx, `SELECT payload FROM outbox WHERE event = 'rotaloom.scheduling.v1.LeaveTaken' ORDER BY id DESC LIMIT 1`).Scan(&payload))
@@ -247,10 +247,10 @@ func TestTimeOffIsPublishedWithLeave(t *testing.T) {
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			step.do()
-			days, version := f.published()
+			days, version := f.readPublished()
 			assert.Equal(t, step.days, days)
 			assert.EqualValues(t, i+1, version)
 		})
 	}
-	assert.Empty(t, f.stored())
+	assert.Empty(t, f.listStored())
 }

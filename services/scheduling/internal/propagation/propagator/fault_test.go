@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
-// Any number of changes, whose hints come in any order, more than once and to
-// several workers at a time, end in the spans that follow from the tables.
+// There are many changes, whose hints arrive in any order, repeatedly, and at several workers at a
+// time. They end in the spans that follow from the tables.
 func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -227,8 +227,8 @@ func TestRemindersGetRarer(t *testing.T) {
 	assert.Equal(t, 2, w.count("SELECT reminders FROM propagation"))
 }
 
-// Who cannot be brought up to date keeps nobody else from it: the propagation
-// fails for them alone, and goes on when the cause is mended and it is replayed.
+// An employee who cannot be updated does not delay others. The propagation fails for that employee
+// alone, and completes when the cause is removed and it is replayed.
 func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -236,7 +236,7 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.term(5)
 	w.members(5, "2026-01-01", "3000-01-01", 1, 2, 3, 5000)
 	w.assign(assignment{id: 50, term: 5, from: "2026-01-05"})
-	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", lane: 99}) // there is no such lane
+	w.assign(assignment{id: 60, employee: 2, from: "2026-01-05", lane: 99}) // this lane does not exist
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	same := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
 	w.run(server, Config{MaxDeliver: 2})
@@ -277,8 +277,8 @@ func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
 	w.requireVerified()
 }
 
-// What has failed is tried again without a hand, and a later change that gets
-// further takes it along.
+// A failed propagation is retried without an operator, and a later change that succeeds completes
+// it.
 func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -301,7 +301,7 @@ func TestFailedPropagationsAreTriedAgain(t *testing.T) {
 	w.requireVerified()
 }
 
-// Verify says what is wrong.
+// Verify reports the differences.
 func TestVerifyFindsDifferences(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

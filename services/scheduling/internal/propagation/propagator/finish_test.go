@@ -42,7 +42,7 @@ func TestSmallChangesAreAppliedAtOnce(t *testing.T) {
 	assert.EqualValues(t, 2, p.GetEmployeesDone())
 	assert.EqualValues(t, 1, p.GetSkipped()[0].GetEmployees(), "one of them has locked days")
 	assert.Len(t, w.spans(1), 1)
-	assert.Empty(t, w.requested(), "nothing is left for a propagator")
+	assert.Empty(t, w.listBatches(), "nothing is left for a propagator")
 	w.requireVerified()
 }
 

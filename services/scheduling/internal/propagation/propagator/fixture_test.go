@@ -55,14 +55,14 @@ func newFixture(t testing.TB) *fixture {
 	require.NoError(t, err)
 	w := &fixture{t: t, ctx: tenant.With(t.Context(), testTenant), backoff: time.Millisecond}
 	w.cfg = pgtest.Config(t, sets...)
-	w.pool = w.open()
+	w.pool = w.openPool()
 	w.exec(`INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body)
 		SELECT 1, n, int4send(n), n, '' FROM generate_series(1, 20) AS n`)
 	return w
 }
 
-// open returns another pool, such as another process has.
-func (w *fixture) open() *pg.Pool {
+// openPool returns another pool, such as another process has.
+func (w *fixture) openPool() *pg.Pool {
 	w.t.Helper()
 	pool, err := pg.Open(w.ctx, w.cfg, pgtest.Log(w.t))
 	require.NoError(w.t, err)
@@ -96,8 +96,8 @@ func (w *fixture) members(term int64, from, to string, employees ...int64) {
 		SELECT 1, unnest($1::bigint[]), $2, $3, $4`, employees, term, from, to)
 }
 
-// assignment is what [fixture.assign] stores. Zero values: of a term, on pattern
-// 7 with as many days, until forever, lane 0, above what is there.
+// assignment is what [fixture.assign] stores. Zero values mean: on a term, with pattern 7 and as
+// many days, until forever, in lane 0, above the existing assignments.
 type assignment struct {
 	id, term, employee int64
 	from, to           string
@@ -199,7 +199,7 @@ func (w *fixture) apply(id int64) {
 	}
 }
 
-// plan plans what was accepted.
+// plan plans the accepted changes.
 func (w *fixture) plan(p *Propagator) {
 	w.t.Helper()
 	failed, err := p.plan(w.ctx)
@@ -215,7 +215,7 @@ type process struct {
 
 func (w *fixture) run(server *natstest.Server, cfg Config) *process {
 	w.t.Helper()
-	pool, log, registry := w.open(), pgtest.Log(w.t), newRegistry()
+	pool, log, registry := w.openPool(), pgtest.Log(w.t), newRegistry()
 	b := w.newBus(server)
 	relay, err := outbox.NewRelay(outbox.Options{
 		Pool: pool, Bus: b, Log: log, Registry: registry, Poll: 5 * time.Millisecond, IdlePoll: 20 * time.Millisecond,
@@ -255,8 +255,8 @@ func (w *fixture) newBus(server *natstest.Server) *bus.Bus {
 	return b
 }
 
-// requireVerified compares the spans with what follows from the tables, which
-// it reads in its own way.
+// requireVerified compares the spans with those that follow from the tables, which it reads by
+// queries of its own.
 func (w *fixture) requireVerified() {
 	w.t.Helper()
 	report, err := reconcile.Verify(w.ctx, w.pool, testTenant, nil)

@@ -20,10 +20,10 @@ import (
 type poison struct {
 	name      string
 	add, cure []string
-	// code is what the propagation shows.
+	// code is the code that the propagation shows.
 	code string
-	// What may pass is tried again first: after the backoff, so many times. By default the
-	// broker repeats nothing within the test.
+	// The propagator first repeats failures that may pass: after the backoff, and the given number of
+	// times. By default the broker repeats nothing within the test.
 	backoff time.Duration
 	deliver int
 }
@@ -89,7 +89,8 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 	for _, kind := range poisons() {
 		t.Run(kind.name, func(t *testing.T) {
 			w := newFixture(t)
-			w.backoff, w.patience = cmp.Or(kind.backoff, time.Hour), 2*time.Minute // The broken batch never comes back by itself.
+			// The broken batch is not delivered again within the test.
+			w.backoff, w.patience = cmp.Or(kind.backoff, time.Hour), 2*time.Minute
 			w.term(5)
 			w.term(6)
 			w.members(5, "2026-01-01", "3000-01-01", ids(1, 30)...)
@@ -121,7 +122,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 			})
 			for _, id := range changes {
 				w.awaitState(id, propagation.StateFailed)
-				// A later change tries the employee again, who has not failed meanwhile.
+				// A later change tries the employee again, whom no attempt has reached in the meantime.
 				w.await("all others are done", func() bool {
 					got := w.get(id)
 					return got.GetEmployeesDone() == 29 && got.GetEmployeesFailed() == 1
@@ -133,7 +134,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 				w.requireFailed(id, kind.code, 7)
 				assert.Equal(t, int64(29), w.get(id).GetEmployeesDone(), "each is counted once")
 			}
-			assert.Empty(t, w.requested(), "what failed does not occupy the window")
+			assert.Empty(t, w.listBatches(), "what failed does not occupy the window")
 
 			w.execAll(kind.cure)
 			require.NoError(t, Replay(w.ctx, w.pool, changes[0], time.Now()))
@@ -150,7 +151,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// requireFailed compares what a propagation shows of employees that failed.
+// requireFailed compares the failed employees of a propagation.
 func (w *fixture) requireFailed(id int64, code string, employees ...int64) {
 	w.t.Helper()
 	got := w.get(id)
@@ -257,8 +258,8 @@ func TestEverybodyFails(t *testing.T) {
 	w.requireVerified()
 }
 
-// TestFailuresNameOnlyVisibleEmployees reads a propagation as somebody who sees one of
-// two employees that failed.
+// TestFailuresNameOnlyVisibleEmployees reads a propagation as a caller who sees one of two
+// employees that failed.
 func TestFailuresNameOnlyVisibleEmployees(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -43,19 +43,19 @@ func TestPropagationAppliesAnAssignment(t *testing.T) {
 	assert.Empty(t, after.GetSkipped())
 	w.requireVerified()
 
-	changed := w.changed()
+	changed := w.listChanges()
 	require.Len(t, changed, 1)
 	assert.Equal(t, ids(1, 4), changed[0].GetEmployeeIds())
 	assert.Equal(t, []string{"2026-01-05", "2999-12-31"}, []string{changed[0].GetFrom(), changed[0].GetTo()})
 	assert.Equal(t, id, changed[0].GetPropagationId())
 
 	w.apply(w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}}))
-	assert.Len(t, w.changed(), 1, "nothing has changed since")
+	assert.Len(t, w.listChanges(), 1, "nothing has changed since")
 	assert.Zero(t, w.count("SELECT count(*) FROM span_past"))
 }
 
-// changed returns the events about changed schedules that were written.
-func (w *fixture) changed() []*schedulingv1.ScheduleChanged {
+// listChanges returns the events about changed schedules that were written.
+func (w *fixture) listChanges() []*schedulingv1.ScheduleChanged {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, "SELECT payload FROM outbox WHERE event LIKE '%ScheduleChanged' ORDER BY id")
 	require.NoError(w.t, err)
@@ -86,7 +86,7 @@ func TestReplacedSpansArePast(t *testing.T) {
 	assert.Equal(t, 1, w.count(`SELECT count(*) FROM span_past WHERE pattern_id = 7 AND from_date = '2026-01-05'
 		AND to_date = '3000-01-01' AND believed_from < believed_until`))
 	assert.Equal(t, int64(2), w.get(id).GetSpansWritten())
-	changed := w.changed()
+	changed := w.listChanges()
 	assert.Equal(t, "2026-06-01", changed[1].GetFrom(), "the days before have the same entries as before")
 	w.requireVerified()
 }
@@ -138,8 +138,7 @@ func TestCutLooseEntriesAreCounted(t *testing.T) {
 	assert.Equal(t, int64(1), skipped[0].GetEmployees(), "the other one's lies before the change")
 }
 
-// Who has left a term, or is on one that ceased to pass patterns on, loses what
-// came from it.
+// An employee who has left a term, or whose term no longer passes patterns on, loses its entries.
 func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -29,8 +29,8 @@ func (w *fixture) startIn(tenantID int64, req propagation.Request) (id int64) {
 	return id
 }
 
-// requested returns the batches that are asked for, in order.
-func (w *fixture) requested() []batchKey {
+// listBatches returns the batches that are asked for, in order.
+func (w *fixture) listBatches() []batchKey {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `
 		SELECT propagation_id, batch FROM propagation_batch WHERE state = 'REQUESTED' ORDER BY propagation_id, batch`)
@@ -48,26 +48,26 @@ func TestBatchesTakeTurns(t *testing.T) {
 	large := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(0, 10*1024-1)})
 	p := w.propagator(Config{Window: 2})
 	w.plan(p)
-	assert.Equal(t, []batchKey{{large, 0}, {large, 1}}, w.requested())
+	assert.Equal(t, []batchKey{{large, 0}, {large, 1}}, w.listBatches())
 	assert.Equal(t, 2, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationBatchRequested'"))
 
 	require.NoError(t, p.process(w.ctx, batchKey{large, 1}))
-	assert.Equal(t, []batchKey{{large, 0}, {large, 2}}, w.requested())
+	assert.Equal(t, []batchKey{{large, 0}, {large, 2}}, w.listBatches())
 
 	small := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{50_000}})
 	second := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: ids(60_000, 63_000)})
 	w.plan(p)
-	assert.Len(t, w.requested(), 2, "the window is full")
+	assert.Len(t, w.listBatches(), 2, "the window is full")
 	require.NoError(t, p.process(w.ctx, batchKey{large, 0}))
 	require.NoError(t, p.process(w.ctx, batchKey{large, 2}))
-	assert.Equal(t, []batchKey{{large, 3}, {small, 0}}, w.requested())
+	assert.Equal(t, []batchKey{{large, 3}, {small, 0}}, w.listBatches())
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM outbox WHERE event LIKE '%PropagationSmallBatchRequested'"), "on a queue of its own")
 	require.NoError(t, p.process(w.ctx, batchKey{small, 0}))
 	require.NoError(t, p.process(w.ctx, batchKey{large, 3}))
-	assert.Equal(t, []batchKey{{large, 4}, {second, 0}}, w.requested(), "and so does the next large one")
-	for len(w.requested()) > 0 {
-		require.NoError(t, p.process(w.ctx, w.requested()[0]))
-		assert.LessOrEqual(t, len(w.requested()), 2)
+	assert.Equal(t, []batchKey{{large, 4}, {second, 0}}, w.listBatches(), "and so does the next large one")
+	for len(w.listBatches()) > 0 {
+		require.NoError(t, p.process(w.ctx, w.listBatches()[0]))
+		assert.LessOrEqual(t, len(w.listBatches()), 2)
 	}
 	for _, id := range []int64{large, small, second} {
 		t.Run(fmt.Sprint(id), func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestBatchesTakeTurns(t *testing.T) {
 	}
 }
 
-// A planner that waits, or is busy with the changes of one tenant, keeps nobody
-// from those of others, and plans what was accepted meanwhile.
+// A planner that waits, or is busy with the changes of one tenant, does not keep others from the
+// changes of other tenants. It plans the changes that were accepted in the meantime.
 func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -113,8 +113,8 @@ func TestTenantsArePlannedBesideEachOther(t *testing.T) {
 	assert.Equal(t, propagation.StateRunning, w.state(later))
 }
 
-// Twenty changes of the same employees that wait are applied by writing each
-// span once, and all of them show what was done.
+// Twenty waiting changes of the same employees are applied by writing each span once, and all of
+// them show the full progress.
 func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -137,8 +137,8 @@ func TestOvertakenChangesAreDoneTogether(t *testing.T) {
 	}
 	beside := w.start(propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: []int64{1, 3050}})
 	w.plan(p)
-	for len(w.requested()) > 0 {
-		require.NoError(t, p.process(w.ctx, w.requested()[0]))
+	for len(w.listBatches()) > 0 {
+		require.NoError(t, p.process(w.ctx, w.listBatches()[0]))
 	}
 	assert.Equal(t, 3000, w.count("SELECT count(*) FROM span_past"), "each span was replaced once")
 	assert.Equal(t, 3002, w.count("SELECT count(*) FROM span"), "of the locked days, and around them")
@@ -189,7 +189,7 @@ func TestSlowBatchesAreDividedAndTriedAgain(t *testing.T) {
 	w.requireVerified()
 }
 
-// What a worker had in hand when its process died is another's within seconds.
+// The batches of a worker whose process died are taken over within seconds.
 func TestBatchesOfADeadProcessAreTakenOver(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

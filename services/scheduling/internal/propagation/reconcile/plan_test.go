@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// Each span of a batch is looked up, and not compared with all the others, also
-// by the plan for any batch and in a table that was filled a moment ago.
+// Each span of a batch is looked up, instead of compared with all spans. This also holds for the
+// generic plan, and for a table that was filled just before.
 func TestSpansOfABatchAreLookedUp(t *testing.T) {
 	t.Parallel()
 	pool := schedtest.NewPool(t)

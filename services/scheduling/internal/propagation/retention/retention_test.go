@@ -60,7 +60,7 @@ func (w *fixture) apply(keep time.Duration, now time.Time) {
 	require.NoError(w.t, New(w.pool, pgtest.Log(w.t), clock.NewFake(now), keep).Apply(w.t.Context()))
 }
 
-// months returns the months of which a past has partitions.
+// months returns the months for which a past table has partitions.
 func (w *fixture) months(past string) []string {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `SELECT replace(inhrelid::regclass::text, $1 || '_', '') FROM pg_inherits
@@ -72,7 +72,7 @@ func (w *fixture) months(past string) []string {
 	return list[:len(list)-1]
 }
 
-// become are statements by which a row becomes past at the time $2 of the tenant $1.
+// become holds statements by which a row becomes past at the time $2 of the tenant $1.
 var become = map[string]string{
 	"span_past_block": `INSERT INTO span_past_block VALUES ($1, 1, 1, $2, '{1}', '{0}', '{2000-01-01}', '{2000-02-01}', '{1}', '{0}', '{7}', '{1}',
 		'{true}', '{1}', '{2000-01-01T00:00:00Z}', '{1}')`,
@@ -88,9 +88,9 @@ var become = map[string]string{
 		VALUES ($1, $2, 1, '2000-01-01', '2000-02-01', 1, '2000-01-01', '2000-02-01', 1, '', '-infinity')`,
 }
 
-// old stores a propagation, and rows of every past of two tenants, that ended at a
+// addOld stores a propagation, and rows of every past of two tenants, that ended at a
 // time.
-func (w *fixture) old(at time.Time, state string) {
+func (w *fixture) addOld(at time.Time, state string) {
 	w.t.Helper()
 	for _, id := range []int64{testTenant, 2} {
 		ctx := tenant.With(w.t.Context(), id)
@@ -103,8 +103,8 @@ func (w *fixture) old(at time.Time, state string) {
 	}
 }
 
-// left returns how many rows of each past a tenant has.
-func (w *fixture) left(tenantID int64) map[string]int {
+// countRows returns how many rows of each past a tenant has.
+func (w *fixture) countRows(tenantID int64) map[string]int {
 	w.t.Helper()
 	counts := map[string]int{}
 	for _, past := range historyTables {
@@ -159,20 +159,20 @@ func TestWhatIsOldGoes(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	w.old(time.Date(2019, 2, 11, 0, 0, 0, 0, time.UTC), finished)
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished) // no month was made
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), failed)   // it is not done yet
-	w.old(now.Add(-47*time.Hour), finished)
-	w.old(now.Add(-49*time.Hour), finished)
+	w.addOld(time.Date(2019, 2, 11, 0, 0, 0, 0, time.UTC), finished)
+	w.addOld(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished) // no month was made
+	w.addOld(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), failed)   // it is not done yet
+	w.addOld(now.Add(-47*time.Hour), finished)
+	w.addOld(now.Add(-49*time.Hour), finished)
 	w.apply(48*time.Hour, now)
 
-	assert.Equal(t, ofEach(1), w.left(testTenant), "only what is young is there")
+	assert.Equal(t, ofEach(1), w.countRows(testTenant), "only what is young is there")
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FINISHED'"))
 	for _, past := range historyTables {
 		assert.Equal(t, []string{now.Format("200601"), next.Format("200601")}, w.months(past), past)
 	}
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation WHERE state = 'FAILED'"))
-	assert.Equal(t, ofEach(1), w.left(2))
+	assert.Equal(t, ofEach(1), w.countRows(2))
 }
 
 // assignment stores a version of an assignment that was believed until a time, or is.
@@ -225,7 +225,7 @@ func TestOldVersionsOfAssignmentsGo(t *testing.T) {
 	}
 }
 
-// While another process applies it, nothing happens, and nobody waits.
+// While another process applies the retention, a second one does nothing and does not wait.
 func TestOneProcessAppliesTheRetention(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -248,21 +248,21 @@ func TestAMonthWithoutAPartition(t *testing.T) {
 	w := newFixture(t)
 	const keep = 3 * 365 * 24 * time.Hour
 	later := time.Date(2040, 12, 31, 23, 0, 0, 0, time.UTC)
-	w.old(later, finished)
+	w.addOld(later, finished)
 	w.apply(keep, later)
 	for _, past := range historyTables {
 		assert.Equal(t, []string{"204101"}, w.months(past), past)
 	}
-	assert.Equal(t, ofEach(1), w.left(2))
+	assert.Equal(t, ofEach(1), w.countRows(2))
 	w.apply(keep, later.AddDate(3, 1, 0))
-	assert.Equal(t, ofEach(0), w.left(2))
+	assert.Equal(t, ofEach(0), w.countRows(2))
 }
 
 func TestHistoryIsKeptForEver(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.old(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished)
+	w.addOld(time.Date(2018, 2, 11, 0, 0, 0, 0, time.UTC), finished)
 	w.apply(ForEver, time.Now())
-	assert.Equal(t, ofEach(1), w.left(testTenant))
+	assert.Equal(t, ofEach(1), w.countRows(testTenant))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation"))
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
-// A response that leaves in parts is never whole in memory, also when every employee has
-// a job of their own. What is held at a time is measured, so the test runs alone.
+// A response that is sent in parts is never whole in memory, also if every employee has a job of
+// their own. The test measures the memory of the process, so it runs alone.
 func TestALargeResponseIsNotHeld(t *testing.T) {
 	const employees, days = 1000, 28
 	held := jobsOfTheirOwn(t, employees, days)
@@ -52,13 +52,13 @@ func TestALargeResponseIsNotHeld(t *testing.T) {
 	schedule := &schedulingv1.Schedule{}
 	require.NoError(t, proto.Unmarshal(whole, schedule))
 	for i, shift := range schedule.GetShifts().GetShifts() {
-		require.Equal(t, jobOf(i/days), shift.GetPosition().GetQualifier())
+		require.Equal(t, jobPath(i/days), shift.GetPosition().GetQualifier())
 	}
 }
 
-func jobOf(employee int) string { return fmt.Sprintf("Acme/Site %d/Packer", employee) }
+func jobPath(employee int) string { return fmt.Sprintf("Acme/Site %d/Packer", employee) }
 
-// jobsOfTheirOwn returns a window of so many employees, each with another job, who work
+// jobsOfTheirOwn returns a window of the given number of employees, each with another job, who work
 // every day.
 func jobsOfTheirOwn(t *testing.T, employees, days int) *window.Window {
 	t.Helper()
@@ -84,7 +84,7 @@ func jobsOfTheirOwn(t *testing.T, employees, days int) *window.Window {
 	for i := range employees {
 		list = append(list, projection.Employee{
 			ID: int64(i + 1), PersonNumber: fmt.Sprint(i), Zone: zone,
-			Jobs: []projection.Job{{Days: w.Days, Path: jobOf(i)}},
+			Jobs: []projection.Job{{Days: w.Days, Path: jobPath(i)}},
 		})
 	}
 	w.Persons = window.NewPersons(list, w.Days)

@@ -14,8 +14,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
-// work and pause are segments between two hours.
-func work(from, to int64) segment.Segment {
+// workSegment and pause are segments between two hours.
+func workSegment(from, to int64) segment.Segment {
 	return segment.Segment{Start: from * 3600, End: to * 3600, Kind: "REGULAR_SEGMENT"}
 }
 
@@ -31,8 +31,8 @@ func interval(from, to int64) segment.Interval {
 // breaks inside it (docs/decisions, 28).
 func TestWhatLeaveTakesOfADay(t *testing.T) {
 	t.Parallel()
-	day := [][]segment.Segment{{work(8, 12), pause(12, 13), work(13, 17)}}
-	two := [][]segment.Segment{{work(6, 10)}, {work(14, 18)}}
+	day := [][]segment.Segment{{workSegment(8, 12), pause(12, 13), workSegment(13, 17)}}
+	two := [][]segment.Segment{{workSegment(6, 10)}, {workSegment(14, 18)}}
 	tests := []struct {
 		name   string
 		leave  dayLeave
@@ -85,8 +85,8 @@ func TestLeaveIsSplitByTimes(t *testing.T) {
 	require.ErrorContains(t, err, "leave edit 2")
 }
 
-// Shifts of locked days meet the leave that was there when they were locked, those of
-// other days the leave of now.
+// Shifts of locked days meet the leave at the time of the lock. Shifts of other days meet the
+// current leave.
 func TestLockedDaysKeepTheirLeave(t *testing.T) {
 	t.Parallel()
 	monday := civil.Of(2026, 3, 2)

@@ -58,8 +58,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// What was committed while the clock was ahead has later times than now: it is there, and
-// counts as of now for limits.
+// Changes that were committed while the clock was ahead have later times than now. They are
+// returned, and count as made now for limits.
 func TestBetweenWhenTheClockWasAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -10,7 +10,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// What is left of a shift is, minute by minute, its work without what is gone.
+// The rest of a cut shift is, minute by minute, its work without the cut.
 func TestCutLeavesTheDifference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

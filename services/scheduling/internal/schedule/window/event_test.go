@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// What others receive of a pattern's shifts has the days, ordinals and times of
-// the entries that it generates, which their ids are made of.
+// The published shifts of a pattern have the days, ordinals and times of the generated entries,
+// from which the ids are computed.
 func TestPatternsArePublishedAsTheyAreGenerated(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// What is spliced into the bytes of a shift is what one would set in its message.
+// Splicing bytes into an encoded shift gives the same result as setting the fields of its message.
 func TestJobsAreSplicedAsMessagesAreFilled(t *testing.T) {
 	t.Parallel()
 	const path = "Acme/Packer"

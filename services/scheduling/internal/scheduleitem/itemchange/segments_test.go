@@ -34,16 +34,16 @@ func withSegments(ids ...int64) *schedulingv1.Shift {
 	return out
 }
 
-// stored is what is known of an entry whose body is stored.
-func stored(t *testing.T, kind string, body proto.Message) entryState {
+// storeEntry returns the state of an entry whose body is stored.
+func storeEntry(t *testing.T, kind string, body proto.Message) entryState {
 	t.Helper()
 	encoded, err := proto.Marshal(body)
 	require.NoError(t, err)
 	return entryState{row: &itemstore.Row{Kind: kind, Body: encoded}}
 }
 
-// idsOf are those of the segments of an entry.
-func idsOf(m proto.Message) (ids []int64) {
+// segmentIDs returns the ids of the segments of an entry.
+func segmentIDs(m proto.Message) (ids []int64) {
 	for _, id := range segmentIDFields(m) {
 		ids = append(ids, **id)
 	}
@@ -58,7 +58,7 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 		return &schedulingv1.ScheduleTag{Segments: []*schedulingv1.ScheduleTagSegment{{Id: proto.Int64(id)}}}
 	}
 	const first, second, foreign = int64(1) << 40, int64(1)<<40 + 1, int64(1) << 41
-	was := stored(t, itemstore.KindShift, withSegments(first, second))
+	was := storeEntry(t, itemstore.KindShift, withSegments(first, second))
 	for _, c := range []struct {
 		name string
 		was  entryState
@@ -72,8 +72,8 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 		{"with an id of another entry", was, withSegments(foreign, first), []int64{0, first}},
 		{"with an id twice", was, withSegments(first, first), []int64{first, 0}},
 		{"of an entry that is new", entryState{}, withSegments(first), []int64{0}},
-		{"of a tag", stored(t, itemstore.KindScheduleTag, tags(first)), tags(first), []int64{first}},
-		{"of another tag", stored(t, itemstore.KindScheduleTag, tags(first)), tags(second), []int64{0}},
+		{"of a tag", storeEntry(t, itemstore.KindScheduleTag, tags(first)), tags(first), []int64{first}},
+		{"of another tag", storeEntry(t, itemstore.KindScheduleTag, tags(first)), tags(second), []int64{0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 			require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 				return numberSegments(ctx, tx, []replacement{{id: 7, was: c.was, draft: draft}})
 			}))
-			got := idsOf(c.sent)
+			got := segmentIDs(c.sent)
 			require.Len(t, got, len(c.want))
 			for i, want := range c.want {
 				if want != 0 {

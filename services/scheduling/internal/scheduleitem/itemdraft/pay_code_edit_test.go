@@ -19,13 +19,13 @@ import (
 
 // edit is a pay code edit of eight hours on 2 March 2026, changed as a test wants it.
 func edit(change func(e *schedulingv1.PayCodeEdit)) *schedulingv1.PayCodeEdit {
-	e := &schedulingv1.PayCodeEdit{PayCodeRef: named("Training"), StartDate: "2026-03-02", DurationInTime: proto.Int64(8 * 3600)}
+	e := &schedulingv1.PayCodeEdit{PayCodeRef: refByName("Training"), StartDate: "2026-03-02", DurationInTime: proto.Int64(8 * 3600)}
 	change(e)
 	return e
 }
 
-// stored is what is kept of a pay code edit.
-func stored(t *testing.T, sent *schedulingv1.PayCodeEdit) (*itemdraft.Draft, *schedulingv1.PayCodeEdit) {
+// storePayCodeEdit returns the stored form of a pay code edit.
+func storePayCodeEdit(t *testing.T, sent *schedulingv1.PayCodeEdit) (*itemdraft.Draft, *schedulingv1.PayCodeEdit) {
 	t.Helper()
 	draft, err := itemdraft.PayCodeEdit(sent, baker(t))
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestDaysOfPayCodeEdits(t *testing.T) {
 				faulttest.RequireCode(t, c.code, err)
 				return
 			}
-			draft, out := stored(t, sent)
+			draft, out := storePayCodeEdit(t, sent)
 			assert.Equal(t, c.last, draft.To)
 			assert.Equal(t, civil.Through(draft.From, draft.To), draft.Occupies, "it belongs to all of its days")
 			assert.Equal(t, []string{c.start, c.last.String()}, []string{out.GetStartDate(), out.GetEndDate()})
@@ -99,8 +99,8 @@ func TestAmountsOfPayCodeEdits(t *testing.T) {
 			e.MoneyCurrencyAmount = &schedulingv1.CurrencyAmount{Amount: proto.Float64(20)}
 		}), ""},
 		{"no money of a currency", instead(func(e *schedulingv1.PayCodeEdit) { e.MoneyCurrencyAmount = &schedulingv1.CurrencyAmount{} }), itemfault.CodePayCodeEdit},
-		{"a symbolic value", instead(func(e *schedulingv1.PayCodeEdit) { e.SymbolicValueRef = named("Full day") }), ""},
-		{"an empty symbolic value", instead(func(e *schedulingv1.PayCodeEdit) { e.SymbolicValueRef = named("") }), itemfault.CodePayCodeEdit},
+		{"a symbolic value", instead(func(e *schedulingv1.PayCodeEdit) { e.SymbolicValueRef = refByName("Full day") }), ""},
+		{"an empty symbolic value", instead(func(e *schedulingv1.PayCodeEdit) { e.SymbolicValueRef = refByName("") }), itemfault.CodePayCodeEdit},
 		{"two times", instead(func(e *schedulingv1.PayCodeEdit) { e.StartTime, e.EndTime = "22:00", "06:00" }), ""},
 		{"one time", instead(func(e *schedulingv1.PayCodeEdit) { e.StartTime = "22:00" }), itemfault.CodePayCodeEdit},
 		{"a time that is none", edit(func(e *schedulingv1.PayCodeEdit) { e.EndTime = "24:00" }), fault.CodeTime},
@@ -112,7 +112,7 @@ func TestAmountsOfPayCodeEdits(t *testing.T) {
 			faulttest.RequireCode(t, c.code, err)
 		})
 	}
-	_, out := stored(t, edit(func(e *schedulingv1.PayCodeEdit) { e.StartTime, e.EndTime = "22:00", "06:30:15.5" }))
+	_, out := storePayCodeEdit(t, edit(func(e *schedulingv1.PayCodeEdit) { e.StartTime, e.EndTime = "22:00", "06:30:15.5" }))
 	assert.Equal(t, []string{"22:00:00", "06:30:15"}, []string{out.GetStartTime(), out.GetEndTime()}, "times are written in one way")
 }
 
@@ -127,7 +127,7 @@ func TestWhoAndWhatPayCodeEditsNeed(t *testing.T) {
 		{"both", baker(t), func(*schedulingv1.PayCodeEdit) {}, ""},
 		{"no employee", nil, func(*schedulingv1.PayCodeEdit) {}, itemfault.CodeEmployeeMissing},
 		{"no pay code", baker(t), func(e *schedulingv1.PayCodeEdit) { e.PayCodeRef = nil }, itemfault.CodePayCodeEdit},
-		{"a pay code without a name", baker(t), func(e *schedulingv1.PayCodeEdit) { e.PayCodeRef = named("") }, itemfault.CodePayCodeEdit},
+		{"a pay code without a name", baker(t), func(e *schedulingv1.PayCodeEdit) { e.PayCodeRef = refByName("") }, itemfault.CodePayCodeEdit},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -154,8 +154,8 @@ func TestJobsOfPayCodeEdits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, out := stored(t, edit(func(e *schedulingv1.PayCodeEdit) {
-				e.StartDate, e.OrgJobRef, e.UserEnteredOrgJob = c.day, named(c.job), c.entered
+			_, out := storePayCodeEdit(t, edit(func(e *schedulingv1.PayCodeEdit) {
+				e.StartDate, e.OrgJobRef, e.UserEnteredOrgJob = c.day, refByName(c.job), c.entered
 			}))
 			assert.Equal(t, c.kept, out.GetOrgJobRef().GetQualifier() == c.job, "%v", out)
 			assert.Equal(t, c.kept, out.OrgJobRef != nil, "%v", out)

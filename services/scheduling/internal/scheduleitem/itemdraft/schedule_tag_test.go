@@ -80,7 +80,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	definitions := tagdefinition.New(env.Pool)
-	schedules, segments := []*commonv1.Ref{named("SCHEDULE")}, []*commonv1.Ref{named("SEGMENT")}
+	schedules, segments := []*commonv1.Ref{refByName("SCHEDULE")}, []*commonv1.Ref{refByName("SEGMENT")}
 	for _, d := range []*schedulingv1.TagDefinition{
 		{Name: "Plain", AssignmentContexts: schedules},
 		{Name: "Red", AssignmentContexts: schedules, Color: "red"},
@@ -102,10 +102,10 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		return out
 	}
 	of := func(name, transfer string) *piece {
-		return &piece{TagDefinitionRef: named(name), TransferString: transfer}
+		return &piece{TagDefinitionRef: refByName(name), TransferString: transfer}
 	}
 	colored := func(name, color string) *piece {
-		return &piece{TagDefinitionRef: named(name), ScheduleTagColor: color}
+		return &piece{TagDefinitionRef: refByName(name), ScheduleTagColor: color}
 	}
 	for _, c := range []struct {
 		name  string
@@ -121,16 +121,16 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		{"no segment", tag(), itemfault.CodeMissing, ""},
 		{"no definition", tag(&piece{}), tagdefinition.CodeMissing, ""},
 		{"an unknown definition", tag(of("Never", "")), tagdefinition.CodeUnknownName, ""},
-		{"an unknown definition of a later segment", tag(of("Plain", ""), &piece{TagDefinitionRef: numbered(999)}), tagdefinition.CodeUnknown, ""},
+		{"an unknown definition of a later segment", tag(of("Plain", ""), &piece{TagDefinitionRef: refByID(999)}), tagdefinition.CodeUnknown, ""},
 		{"a definition for something else", tag(of("Of segments", "")), itemfault.CodeTagDefinition, ""},
-		{"what it requires", noted(&piece{TagDefinitionRef: named("Demanding"), OrgJobRef: named("Shop/Baker")}), "", ""},
+		{"what it requires", noted(&piece{TagDefinitionRef: refByName("Demanding"), OrgJobRef: refByName("Shop/Baker")}), "", ""},
 		{"what it requires, in a transfer", noted(of("Demanding", "Shop/Baker;Nights")), "", ""},
 		{"no comment that it requires", tag(of("Demanding", "Shop/Baker")), itemfault.CodeTagDefinition, ""},
 		{"no job that it requires", noted(of("Demanding", ";Nights")), itemfault.CodeTagDefinition, ""},
 		{"nothing more", tag(of("Bare", "")), "", ""},
 		{"an empty transfer", tag(of("Bare", " ;;; ,,")), "", ""},
 		{"a comment that it does not support", noted(of("Bare", "")), itemfault.CodeTagDefinition, ""},
-		{"a job that it does not support", tag(&piece{TagDefinitionRef: named("Bare"), OrgJobRef: numbered(3)}), itemfault.CodeTagDefinition, ""},
+		{"a job that it does not support", tag(&piece{TagDefinitionRef: refByName("Bare"), OrgJobRef: refByID(3)}), itemfault.CodeTagDefinition, ""},
 		{"a job in a transfer", tag(of("Bare", "Shop/Baker")), itemfault.CodeTagDefinition, ""},
 		{"a work rule in a transfer", tag(of("Bare", ";Nights")), itemfault.CodeTagDefinition, ""},
 		{"a cost center in a transfer", tag(of("Bare", ";;4711")), itemfault.CodeTagDefinition, ""},

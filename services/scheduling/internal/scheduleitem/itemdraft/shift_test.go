@@ -32,9 +32,9 @@ func baker(t *testing.T) *projection.Employee {
 	}
 }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
 
-func numbered(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
+func refByID(id int64) *commonv1.Ref { return &commonv1.Ref{Id: proto.Int64(id)} }
 
 // segmentAt is a segment of 2 March 2026.
 func segmentAt(start, end string) *schedulingv1.ShiftSegment {
@@ -99,11 +99,11 @@ func TestSegmentsOfShifts(t *testing.T) {
 		{"with a gap", []*schedulingv1.ShiftSegment{segmentAt("08:00:00", "10:00:00"), segmentAt("12:00:00", "13:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 10:00:00", "REGULAR_SEGMENT 12:00:00 13:00:00"}},
 		{"out of order", []*schedulingv1.ShiftSegment{segmentAt("12:00:00", "16:00:00"), segmentAt("08:00:00", "12:00:00")}, []string{"REGULAR_SEGMENT 08:00:00 12:00:00", "REGULAR_SEGMENT 12:00:00 16:00:00"}},
 		{"by a type", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "BREAK_SEGMENT", nil)}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
-		{"by a name", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "BREAK_SEGMENT", named("TRANSFER_SEGMENT"))}, []string{"TRANSFER_SEGMENT 08:00:00 09:00:00"}},
+		{"by a name", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "BREAK_SEGMENT", refByName("TRANSFER_SEGMENT"))}, []string{"TRANSFER_SEGMENT 08:00:00 09:00:00"}},
 		{"by an id", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "REGULAR_SEGMENT", &commonv1.Ref{Id: proto.Int64(2), Qualifier: proto.String("TRANSFER_SEGMENT")})}, []string{"BREAK_SEGMENT 08:00:00 09:00:00"}},
 		{"of an unknown type", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "PAUSE", nil)}, nil},
-		{"of an unknown id", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", numbered(4))}, nil},
-		{"of an id below one", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", numbered(-1))}, nil},
+		{"of an unknown id", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", refByID(4))}, nil},
+		{"of an id below one", []*schedulingv1.ShiftSegment{typed(segmentAt("08:00:00", "09:00:00"), "", refByID(-1))}, nil},
 		{"that overlap", []*schedulingv1.ShiftSegment{segmentAt("08:00:00", "12:00:01"), segmentAt("12:00:00", "16:00:00")}, nil},
 		{"that overlap, out of order", []*schedulingv1.ShiftSegment{segmentAt("12:00:00", "16:00:00"), segmentAt("08:00:00", "12:00:01")}, nil},
 		{"before the shift", []*schedulingv1.ShiftSegment{segmentAt("07:59:59", "12:00:00")}, nil},
@@ -154,8 +154,9 @@ func TestTimesThatClockChangesSkip(t *testing.T) {
 	assert.Equal(t, "2026-03-29T02:30:00", sent.GetSegments()[0].GetEndDateTime(), "what was sent stays")
 }
 
-// On 29 March 2026 no clock in Berlin shows 2:00 to 3:00. The segments of a shift are kept as those of a pattern are
-// shown: one that would end before it begins takes no time.
+// On 29 March 2026 no clock in Berlin shows 2:00 to 3:00. The segments of a shift are stored in the
+// same way as the segments of a pattern are shown: a segment that would end before it begins takes
+// no time.
 func TestEntriesAroundTimesThatClockChangesSkip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -259,16 +260,16 @@ func TestWhatShiftsKeep(t *testing.T) {
 		sent *schedulingv1.Shift
 		job  *commonv1.Ref // of the first segment
 	}{
-		{"a job that was entered", shift(job(named("Shop/Cashier"), nil)), named("Shop/Cashier")},
-		{"the primary job that was entered", shift(job(named("Shop/Baker"), proto.Bool(true))), named("Shop/Baker")},
-		{"the primary job, of which nobody says how it came", shift(job(named("Shop/Baker"), nil)), named("Shop/Baker")},
-		{"not the primary job as it is shown", shift(job(named("Shop/Baker"), proto.Bool(false))), nil},
-		{"another job as it is shown", shift(job(named("Shop/Cashier"), proto.Bool(false))), named("Shop/Cashier")},
-		{"a job by its id", shift(job(numbered(3), proto.Bool(false))), numbered(3)},
-		{"the job of a transfer", &schedulingv1.Shift{StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer}, numbered(5)},
+		{"a job that was entered", shift(job(refByName("Shop/Cashier"), nil)), refByName("Shop/Cashier")},
+		{"the primary job that was entered", shift(job(refByName("Shop/Baker"), proto.Bool(true))), refByName("Shop/Baker")},
+		{"the primary job, of which nobody says how it came", shift(job(refByName("Shop/Baker"), nil)), refByName("Shop/Baker")},
+		{"not the primary job as it is shown", shift(job(refByName("Shop/Baker"), proto.Bool(false))), nil},
+		{"another job as it is shown", shift(job(refByName("Shop/Cashier"), proto.Bool(false))), refByName("Shop/Cashier")},
+		{"a job by its id", shift(job(refByID(3), proto.Bool(false))), refByID(3)},
+		{"the job of a transfer", &schedulingv1.Shift{StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer}, refByID(5)},
 		{"a segment's own job in a transfer", &schedulingv1.Shift{
-			StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer, Segments: []*schedulingv1.ShiftSegment{job(numbered(3), nil)},
-		}, numbered(3)},
+			StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer, Segments: []*schedulingv1.ShiftSegment{job(refByID(3), nil)},
+		}, refByID(3)},
 		{"no job of a transfer for a break", &schedulingv1.Shift{
 			StartDateTime: shift().StartDateTime, EndDateTime: shift().EndDateTime, Transfer: transfer, Segments: []*schedulingv1.ShiftSegment{rest},
 		}, nil},
@@ -285,8 +286,8 @@ func TestWhatShiftsKeep(t *testing.T) {
 	t.Run("not what responses add", func(t *testing.T) {
 		t.Parallel()
 		sent := shift()
-		sent.Id, sent.Version, sent.Employee, sent.Generated = proto.Int64(4), proto.Int64(2), numbered(8), proto.Bool(true)
-		sent.Position = named("Shop/Baker")
+		sent.Id, sent.Version, sent.Employee, sent.Generated = proto.Int64(4), proto.Int64(2), refByID(8), proto.Bool(true)
+		sent.Position = refByName("Shop/Baker")
 		for _, kind := range []string{"FROM_PATTERNITEM_TO_ITEM", "FROM_GROUPITEM_TO_ITEM", "OTHER"} {
 			sent.Relations = append(sent.Relations, &schedulingv1.Relation{Type: kind})
 		}
@@ -309,7 +310,7 @@ func TestWhatShiftsKeep(t *testing.T) {
 func TestShiftsNameTheirEmployees(t *testing.T) {
 	t.Parallel()
 	shifts := []*schedulingv1.Shift{
-		{EmployeeId: proto.Int64(8)}, {EmployeeId: proto.Int64(8), Employee: numbered(7)}, {},
+		{EmployeeId: proto.Int64(8)}, {EmployeeId: proto.Int64(8), Employee: refByID(7)}, {},
 	}
 	itemdraft.ResolveEmployeeIDs(shifts...)
 	assert.EqualValues(t, 8, shifts[0].GetEmployee().GetId())
