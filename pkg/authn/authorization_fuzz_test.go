@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// FuzzAuthenticate reads any Authorization header. Only the one good token is
-// accepted; everything else is a 401 that says nothing of what was sent.
+// FuzzAuthenticate reads any Authorization header. Only the one valid token is accepted; everything
+// else is a 401 that repeats nothing from the header.
 func FuzzAuthenticate(f *testing.F) {
 	keys := newIssuer(f)
 	good := keys.token(f, nil)

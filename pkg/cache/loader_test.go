@@ -54,7 +54,7 @@ func TestLoaderKeepsValuesForAWhile(t *testing.T) {
 	assert.Equal(t, 2, asked, "what is too heavy is not kept")
 }
 
-// Both bounds hold each by itself, and may be reached.
+// Each of the two bounds holds alone, and may be reached.
 func TestLoaderMayFillItsBounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

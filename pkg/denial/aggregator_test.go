@@ -35,7 +35,7 @@ func (s *store) Write(line []byte) (int, error) {
 	return s.log.Write(line)
 }
 
-// logged returns what was logged since it was last called.
+// logged returns the log lines since its last call.
 func (s *store) logged() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +173,7 @@ func TestFloodedTenantsLeaveRoomForOthers(t *testing.T) {
 	assert.Positive(t, testutil.ToFloat64(g.lost))
 }
 
-// What cannot be stored would be tried again for ever, with all others of its
-// tenant.
+// A row that cannot be stored would be retried forever, together with all other rows of its tenant.
 func TestTextsCanBeStored(t *testing.T) {
 	t.Parallel()
 	g, err := New((&store{}).store, slog.New(slog.DiscardHandler), prometheus.NewRegistry())

@@ -25,7 +25,7 @@ func TestErrorCrossesAHop(t *testing.T) {
 		WithOAuth("invalid_request").
 		WithCause(errors.New("secret"))
 
-	// What a client receives is the status alone.
+	// A client receives only the status.
 	wire := status.ErrorProto(proto.CloneOf(sent.GRPCStatus().Proto()))
 	assert.NotContains(t, wire.Error(), "secret")
 

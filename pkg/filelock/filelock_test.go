@@ -28,7 +28,7 @@ func TestOneHasTheLock(t *testing.T) {
 	assert.NotErrorIs(t, err, filelock.ErrLocked)
 }
 
-// Processes that are started meanwhile do not keep a lock that was closed.
+// Child processes that were started in the meantime do not keep a closed lock.
 func TestAClosedLockIsFree(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")

@@ -150,8 +150,8 @@ func TestKilledParent(t *testing.T) {
 			20*time.Second, 5*time.Millisecond, "the server outlives its parent")
 	}
 
-	// What a crash of the machine leaves: a pid file whose number is somebody
-	// else's by now. This process must survive, and the server start.
+	// A crash of the machine leaves a pid file, whose number may now belong to another process: this
+	// one. It must survive, and the server must start.
 	pidFile := filepath.Join(dir, "data", "postmaster.pid")
 	require.NoError(t, os.WriteFile(pidFile, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600))
 	server := start(t, localpg.Config{Dir: dir})
@@ -239,7 +239,7 @@ func TestServerInAFolderWithAnyName(t *testing.T) {
 	}
 }
 
-// What initdb says is reported once, without what it did before.
+// The output of initdb is reported once, without its progress.
 func TestAFailureOfInitdbIsReportedInShort(t *testing.T) {
 	t.Parallel()
 	programs := folder(t)
@@ -265,7 +265,7 @@ esac`,
 	assert.Less(t, len(err.Error()), 400)
 }
 
-// Root runs the server as somebody else, who cannot enter root's own folders.
+// Root runs the server as another user, who cannot enter root's own folders.
 func TestServerInAFolderThatOnlyItsParentMayEnter(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(folder(t), "closed")

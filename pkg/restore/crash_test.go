@@ -24,8 +24,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
-// A crash of the server may give sequences back that nobody was told of, and never brings
-// them below a mark that was published.
+// A crash of the server may set sequences back to values that were not published, but never below a
+// published mark.
 func TestACrashOfTheServerIsNoRestore(t *testing.T) {
 	t.Parallel()
 	cfg := localpg.Config{Dir: filepath.Join(t.TempDir(), "pg")}

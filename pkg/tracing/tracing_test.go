@@ -23,16 +23,16 @@ func request(traceparent string) context.Context {
 	return obs.WithRequest(context.Background(), obs.Request{ID: "request-1", Traceparent: traceparent})
 }
 
-// These tests share what a process has one of, so they take turns.
+// These tests share global state of the process, so they take turns.
 func start(t *testing.T, ratio float64) {
 	t.Helper()
-	// Nobody listens there, and nobody needs to.
+	// There is no listener, and none is needed.
 	stop, err := tracing.Start(t.Context(), tracing.Config{Endpoint: "http://127.0.0.1:1", Ratio: ratio}, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.True(t, tracing.Enabled())
 	t.Cleanup(func() {
 		ended, cancel := context.WithCancel(context.Background())
-		cancel() // What is left is not sent.
+		cancel() // The remaining spans are not sent.
 		assert.ErrorIs(t, stop(ended), context.Canceled)
 		assert.False(t, tracing.Enabled())
 	})
@@ -90,7 +90,7 @@ func TestWhoDecidesWhatIsTraced(t *testing.T) {
 	}
 }
 
-// What a process is doing may be traced, while the request that it does it for is not.
+// Work of a process may be traced although the request behind it is not.
 func TestARequestWithoutASpanHidesTheOneAround(t *testing.T) {
 	start(t, 1)
 	outer, span := tracing.Begin(request(chosen), "work", trace.SpanKindServer)

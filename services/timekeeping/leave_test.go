@@ -301,7 +301,7 @@ func TestLeaveEditLife(t *testing.T) {
 	assert.Len(t, states[3].GetLeaveEdits(), 1)
 }
 
-// The largest request is served, whether or not commons is asked for everybody.
+// The largest request is served, whether or not commons is asked for all employees.
 func TestLeaveOfAsManyEmployeesAsMayBe(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -56,7 +56,7 @@ func TestLeaveEditsShowTheTimeOfTheirShifts(t *testing.T) {
 	}
 	assert.Equal(t, []string{want[0], want[2], shown(other...)[0], want[1]}, read())
 
-	// What is shown comes back as nothing, with another amount, on another day.
+	// Edits of a response can be sent back without an effect, with another amount, or for another day.
 	back := proto.CloneOf(made[0])
 	back.PaidSegment.AmountInSeconds, back.TrackingSegment.AmountInSeconds = proto.Int64(3600), proto.Int64(3600)
 	back.StartDateTime = back.GetStartDateTime()[:19]

@@ -14,8 +14,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// A punch on a day after a termination is refused by itself, by the copy of persons that
-// events keep.
+// A punch on a day after a termination is refused alone; the others are imported. The copy of
+// persons that events keep decides.
 func TestPunchesEndWithTheEmployment(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
@@ -50,7 +50,7 @@ func TestPunchesEndWithTheEmployment(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// A punch with an unknown job is refused by itself; an id is stored as the path of its location.
+// A punch with an unknown job is refused alone; an id is stored as the path of its location.
 func TestPunchesNameJobs(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

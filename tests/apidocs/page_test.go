@@ -22,11 +22,11 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// waitTimeout is how long the browser has for a step, of which the longest takes some three
-// seconds of two processors that many tests share.
+// waitTimeout bounds a step of the browser. The longest takes some three seconds on two processors
+// that many tests share.
 const waitTimeout = 2 * time.Minute
 
-// observer notes what must not happen while a page is used.
+// observer records events that must not happen while a page is used.
 type observer struct {
 	mu       sync.Mutex
 	host     string

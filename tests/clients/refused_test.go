@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// Whatever a request is refused for before its body was read, the response reaches clients
-// that look at nothing before they have sent everything.
+// A request may be refused before its body was read. The response still reaches clients that send
+// the whole body before they read.
 func TestRefusalsAreReadable(t *testing.T) {
 	t.Parallel()
 	s := launch.Standalone(t, "--body-limit=500")

@@ -300,7 +300,7 @@ func (l declaredLimit) counts(n int64) map[string]any {
 	return map[string]any{l.list.JSONName(): map[string]any{"ids": slices.Repeat([]any{1}, int(n))}}
 }
 
-// validItem returns an item that is valid by itself.
+// validItem returns an item that is valid alone.
 func validItem(list protoreflect.FieldDescriptor) any {
 	switch {
 	case list.Message() != nil && list.Message().Fields().ByName("id") != nil && list.Message().Fields().ByName("id").Kind() == protoreflect.Int64Kind:

@@ -23,8 +23,8 @@ type specifiedLimit struct {
 	Code       string `yaml:"code"`
 }
 
-// The contract declares the limits of the specification for every operation to which
-// they apply, one that is added later included.
+// The contract declares the limits of the specification for every operation to which they apply,
+// including operations that are added later.
 func TestLimitsOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/specification_limits.yaml")

@@ -38,7 +38,7 @@ func TestListsOfReferences(t *testing.T) {
 	}
 }
 
-// The refs of a request are not changed by what is made of them.
+// Resolving the refs of a request does not change them.
 func TestRefsLeavesTheListAsItIs(t *testing.T) {
 	t.Parallel()
 	id := int64(7)

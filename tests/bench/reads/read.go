@@ -23,12 +23,12 @@ const (
 	ReadNetwork    = "read-network"
 )
 
-// Subject starts the processes that answer reads anew, so that they remember nothing, and returns
+// Subject restarts the processes that answer reads, so that their caches are empty, and returns
 // them as the target of the next round.
 type Subject func() (baseline.Target, error)
 
 // ScheduleFigures compares schedule reads with the baseline's, on the same database server. Every
-// read selects other employees and other weeks than the reads before it. All processes start anew
+// read selects other employees and other weeks than the reads before it. All processes restart
 // before each round, and their first reads count.
 func ScheduleFigures(h *harness.Host, o harness.Options, name string, t baseline.Target, start Subject) ([]harness.Figure, error) {
 	persons, err := fixture.HireRotations(h.Context(), t.API, o.CrewSize())

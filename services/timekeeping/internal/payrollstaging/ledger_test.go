@@ -251,8 +251,8 @@ func TestAPayCodeIsRenamed(t *testing.T) {
 	}
 }
 
-// Runs of what is signed off settle the days that they compared, unless they left corrections out:
-// a later run does not compare them again.
+// Runs of signed-off time settle the days that they compared, unless they left corrections out: a
+// later run does not compare them again.
 func TestSignedOffRunsSettle(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)

@@ -17,8 +17,8 @@ import (
 // march is a day of March 2026.
 func march(day int) civil.Date { return civil.Of(2026, time.March, day) }
 
-// What a run stages of four kinds of time, of two pay codes, of which one day is signed off
-// and the other is not.
+// The table lists the time that a run stages. There are four kinds of time of two pay codes; one
+// day is signed off and the other is not.
 func TestWhatARunStages(t *testing.T) {
 	t.Parallel()
 	historical := civil.Of(2026, time.February, 10)

@@ -42,8 +42,8 @@ func newFixture(t *testing.T) (*Worker, *hours, *pg.Pool) {
 	return newWorker(t, Deps{Pool: pool, Persons: persons, Source: source}), source, pool
 }
 
-// A batch that fails again and again ends without its employees, whom the details name,
-// and the rest of the run is staged.
+// A batch that fails repeatedly ends without its employees, and the details name them. The rest of
+// the run is staged.
 func TestABatchThatAlwaysFails(t *testing.T) {
 	t.Parallel()
 	w, source, pool := newFixture(t)
@@ -71,7 +71,7 @@ func TestABatchThatAlwaysFails(t *testing.T) {
 	assert.Equal(t, maxFailures-1., testutil.ToFloat64(w.metrics.batches.WithLabelValues(resultAgain)))
 }
 
-// What is away for a while does not count as a failure.
+// A service that is away for a while does not count as a failure.
 func TestABatchWhoseSourceIsAway(t *testing.T) {
 	t.Parallel()
 	w, source, pool := newFixture(t)

@@ -63,8 +63,8 @@ func begunOn(t *testing.T, ctx context.Context, pool *pg.Pool, days civil.Range,
 	return out
 }
 
-// A run of which one batch failed and another one did not has not failed, though both
-// end at the same time.
+// A run with one failed batch and one successful batch has not failed, though both end at the same
+// time.
 func TestBatchesThatEndTogether(t *testing.T) {
 	t.Parallel()
 	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// What is wrong is named by where it stands in the request, not by where it would be stored.
+// Errors name the place of a fault in the request, not the place where it would be stored.
 func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	t.Parallel()
 	pool, ctx := pooltest.New(t), tenant.With(t.Context(), 1)

@@ -38,8 +38,8 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs, room, orgjob.NewResolver(nil)), cards
 }
 
-// A punch that somebody moves while another change of it is prepared is not corrected
-// on a day that nobody compared.
+// A punch may be moved while another change of it is prepared. It is not corrected on a day that
+// was not compared.
 func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)

@@ -44,8 +44,8 @@ func actualShifts(t *testing.T, list []*schedulingv1.WorkedShift) [][]string {
 	return out
 }
 
-// What was worked is what timecards show, also of days that are signed off, and of nobody
-// else.
+// The worked time equals the time on timecards, also on signed-off days, and has no other
+// employees.
 func TestWorkedShifts(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

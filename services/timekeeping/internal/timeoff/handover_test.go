@@ -40,14 +40,14 @@ func (w *fixture) get(id int64) *timekeepingv1.TimeOffRequest {
 	return found
 }
 
-// A process that dies after scheduling was told, and before its transaction is committed,
-// leaves a claim. The sweep tells scheduling then what the database has.
+// A process that dies after its call to scheduling, before its transaction is committed, leaves a
+// claim. The sweep then sends the state of the database to scheduling.
 func TestChangesThatAreBrokenOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		change func(ctx context.Context, w *fixture, approved, submitted int64) error
-		broken []string // what the schedule has when the change is broken off
+		broken []string // the entries of the schedule when the change is interrupted
 	}{
 		{"a grant", func(ctx context.Context, w *fixture, _, _ int64) error {
 			_, err := w.grant(ctx, "2031-04-01", "2031-04-01")
@@ -98,7 +98,7 @@ func TestChangesThatAreBrokenOff(t *testing.T) {
 	}
 }
 
-// An error of which nobody knows whether scheduling carried the call out leaves a claim, too.
+// If an error does not show whether scheduling carried out the call, the claim stays, too.
 func TestCallsWithoutAResponse(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -225,7 +225,7 @@ func TestSweepsBesideChanges(t *testing.T) {
 	assert.Zero(t, w.count("time_off_claim"))
 }
 
-// Only changes of what stands on the schedule call scheduling.
+// Only changes of time off on the schedule call scheduling.
 func TestRequestsThatAreNotOnTheSchedule(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -253,8 +253,8 @@ func TestPeriodsThatCanBeAskedFor(t *testing.T) {
 	assert.Equal(t, []string{"2031-03-02 2031-03-02", "2031-03-04 2031-03-04", "2031-03-06 2031-03-07"}, got)
 }
 
-// After a restore, scheduling is told again what it lost, what it should not have, and what it
-// has already.
+// After a restore, scheduling is told again about time off that it lost, time off that it should
+// not have, and time off that it already has.
 func TestHandingOverAgain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -40,12 +40,12 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// codeLockedDay is the code by which scheduling refuses locked days.
+// codeLockedDay is scheduling's code for changes of locked days.
 const codeLockedDay = "WRL-30401"
 
 const seeding pg.Unaudited = "a test sets up what it is about"
 
-// fixture has the employee 1 (Zurich), and a manager, 9, who sees everybody.
+// fixture has the employee 1 (Zurich), and a manager, 9, who sees all employees.
 type fixture struct {
 	t                          *testing.T
 	pool                       *pg.Pool
@@ -120,7 +120,7 @@ func (w *fixture) count(table string) int {
 	return n
 }
 
-// march returns what is known of the employee 1, who works eight hours on each day of March.
+// march returns the data about employee 1, who works eight hours on each day of March.
 func march() timecardtest.Known {
 	days := &schedulingv1.EmployeeDays{EmployeeId: 1}
 	for day := civil.Of(2031, 3, 1); day < civil.Of(2031, 4, 1); day++ {
@@ -247,7 +247,7 @@ func (w *fixture) payCode(checkAvailability *int32) {
 	w.exec(`INSERT INTO pay_code (tenant_id, name, body) VALUES (1, 'PTO', $1)`, body)
 }
 
-// Requests for different days arrive at once, each of which the balance of two days covers.
+// Requests for different days arrive at once. The balance of two days covers each of them alone.
 func TestRequestsForOneBalanceTakeTurns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -357,7 +357,8 @@ func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	made := w.asked("2031-03-03", "2031-03-03")
-	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 8, '', '', 'UTC')`) // Who is deleted has no number.
+	// A deleted person has no number.
+	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 8, '', '', 'UTC')`)
 	asOwn := as(t.Context(), 9, rowvisibility.Own)
 	for _, c := range []struct {
 		name string

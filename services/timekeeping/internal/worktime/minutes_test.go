@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// workedMinute is a minute of somebody's work.
+// workedMinute is one minute of work.
 type workedMinute struct {
 	job  string
 	code worktime.PayCode
@@ -64,9 +64,8 @@ func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
 	return at
 }
 
-// planned returns the scheduled shifts of which a shift is a part, or that are parts of it:
-// half of the minutes of the shorter one lie in the other. Without such ones it is the one
-// that begins nearest.
+// planned returns the scheduled shifts that share at least half of the minutes of the shorter shift
+// with a worked shift. If there are none, it returns the shift that begins nearest.
 func (k *timeClock) planned(spans []interval) (out []worktime.Scheduled) {
 	last := spans[len(spans)-1]
 	from, to := k.c.Punches[spans[0].in].At, k.c.Punches[max(last.in, last.out)].At
@@ -91,8 +90,8 @@ func (k *timeClock) planned(spans []interval) (out []worktime.Scheduled) {
 	return out
 }
 
-// onEdge returns the edge nearest to a punch of those that it counts for, or else what it
-// was moved to.
+// onEdge returns the nearest edge to which a punch is rounded, or else the time to which it was
+// moved.
 func onEdge(at, moved int64, edges []int64, early, late int64) int64 {
 	for away := int64(0); away <= max(early, late); away += minute {
 		for _, planned := range edges {
@@ -219,7 +218,7 @@ func (k *timeClock) shiftMinutes(shift int) (out []workedMinute, day civil.Date,
 	return out, day, away, deduct
 }
 
-// bookedByMinutes adds up what is booked without punches, by a clock on the wall.
+// bookedByMinutes adds up the time that is booked without punches, by wall-clock time.
 func bookedByMinutes(c *timecard) map[worktime.Key]int64 {
 	out := map[worktime.Key]int64{}
 	for _, e := range c.Edits {

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// week is the timecard of somebody in a place, by whose clock all times are.
+// week is the timecard of an employee in a place; all its times are local.
 type week struct {
 	t    *testing.T
 	zone *civil.Zone

@@ -119,7 +119,7 @@ func drawTimecard(t *rapid.T, at place) *timecard {
 	return c
 }
 
-// drawEdits draws what is booked around a clock change, and the work that is scheduled.
+// drawEdits draws booked time around a clock change, and the scheduled work.
 func drawEdits(t *rapid.T, c *timecard) {
 	c.Clocks = civil.NewClocks(c.place.zone)
 	changes := rapid.SampledFrom(c.place.changes).Draw(t, "booked around")
@@ -147,7 +147,7 @@ func drawEdits(t *rapid.T, c *timecard) {
 	}
 }
 
-// The product's totals are those of a calculation that goes from minute to minute.
+// The product's totals equal the totals of a calculation that goes from minute to minute.
 func TestTotalsComparedWithMinutes(t *testing.T) {
 	t.Parallel()
 	for i, at := range places(t) {

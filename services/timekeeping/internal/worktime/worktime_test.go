@@ -139,7 +139,7 @@ func TestHoursOfTheNightOnWhichTheClockGoesBack(t *testing.T) {
 	}, result.Totals(), "from ten to six, and one hour twice")
 }
 
-// What was worked earlier in the week counts, although it is not calculated again.
+// Work from earlier in the week counts, although it is not calculated again.
 func TestWorkBeforeCountsTowardsTheWeek(t *testing.T) {
 	t.Parallel()
 	zone, rule := newYork(t), plainRule()

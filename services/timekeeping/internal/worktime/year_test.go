@@ -13,8 +13,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// workedYear is a year of somebody who works as people do: shifts of usual length, with a
-// break or without one, that begin at about the same time for some weeks.
+// workedYear is the year of an employee with realistic work: shifts of usual length, with or
+// without a break, that begin at about the same time for some weeks.
 type workedYear struct {
 	worktime.Input
 	zone *civil.Zone
@@ -113,7 +113,7 @@ func TestAMissingPunchChangesItsShiftOnly(t *testing.T) {
 	})
 }
 
-// Who touches the time clock twice is paid as one who does once.
+// Two touches of the time clock in a row are paid like one.
 func TestASecondTouchChangesNothing(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
@@ -130,8 +130,8 @@ func TestASecondTouchChangesNothing(t *testing.T) {
 	})
 }
 
-// What a day adds up to does not depend on what else is read: neither of correct weeks nor
-// of such in which punches are missing.
+// The totals of a day do not depend on the other days of a read, also in weeks where punches are
+// missing.
 func TestDaysDoNotDependOnTheRange(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)

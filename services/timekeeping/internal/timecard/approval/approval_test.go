@@ -36,7 +36,7 @@ func newApprovals(t *testing.T) (context.Context, *pg.Pool, *approval.Handler) {
 	return ctx, pool, approval.New(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil))
 }
 
-// by is the context of a user who sees everybody and is a person, or none for 0.
+// by returns the context of a user who sees all employees and is a person, or no person for 0.
 func by(ctx context.Context, person int64) context.Context {
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: fmt.Sprint("user-", person), PersonID: person, Rows: "all"}, "")
 }
@@ -89,8 +89,8 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	assert.Equal(t, []string{"MANAGER 19..19 user-1"}, approved(t, ctx, h, 7))
 }
 
-// An approval replaces those of the same side of which a day is among its own. A removal
-// removes them whole.
+// An approval replaces approvals of the same side that share a day with it. A removal removes whole
+// approvals.
 func TestApprovalsReplaceOthers(t *testing.T) {
 	t.Parallel()
 	ctx, _, h := newApprovals(t)
@@ -149,8 +149,8 @@ func TestApprovalsReplaceOthers(t *testing.T) {
 	}
 }
 
-// A change of a day drops the approvals of the day and of the one before, whose shift may
-// end on it.
+// A change of a day removes the approvals of the day and of the previous day, because its shift may
+// end on the changed day.
 func TestChangesDropApprovals(t *testing.T) {
 	t.Parallel()
 	ctx, pool, h := newApprovals(t)

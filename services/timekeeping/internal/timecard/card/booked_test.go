@@ -63,8 +63,8 @@ func randomSchedule(random *rand.Rand, days civil.Range) employeeday.Days {
 	return employeeday.Days{Schedule: of, Holidays: holidays, Pay: &commonsv1.PersonPay{PayRules: []*commonsv1.PersonDayText{rule}}}
 }
 
-// The totals under pay codes are those of the timecards on each day of several years, whatever
-// they come from, and also when days are signed off and changed afterwards.
+// The totals under pay codes equal the totals of the timecards on each day of several years, from
+// any source of time, and also when days are signed off and changed afterwards.
 func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

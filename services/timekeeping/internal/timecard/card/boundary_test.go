@@ -102,7 +102,7 @@ func TestHolidayCredits(t *testing.T) {
 	}
 }
 
-// The regular rate is that of the whole week, whatever days are read or signed off.
+// The regular rate is the rate of the whole week, whichever days are read or signed off.
 func TestTheRegularRateDoesNotDependOnTheRange(t *testing.T) {
 	t.Parallel()
 	cards := ruled(t, &timekeepingv1.PayRuleVersion{

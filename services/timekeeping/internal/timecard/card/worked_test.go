@@ -62,7 +62,7 @@ func TestReadWorkedTime(t *testing.T) {
 		"2026-03-03 WORKED Overtime A/Clerk 7200",
 		"2026-03-03 WORKED Regular A/Clerk 28800",
 		"2026-03-04 WORKED Regular A/Cook 18000",
-		"2026-03-28 WORKED Regular A/Cook 25200", // The night on which the clock goes forward.
+		"2026-03-28 WORKED Regular A/Cook 25200", // In this night the clock goes forward.
 	}, timecardtest.Describe(got[1].GetTotals()))
 	assert.Equal(t, "Hourly", got[1].GetPayRule())
 	assert.Equal(t, int32(1), got[1].GetMissedPunches())

@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// What was worked on days that are over is what an open timecard of the same punches pays as
-// worked, before and after sign-offs, late punches and opening.
+// The time worked on past days equals the worked time that an open timecard of the same punches
+// pays, before and after sign-offs, late punches and opening.
 func TestWorkedOn(t *testing.T) {
 	t.Parallel()
 	ctx, pool, random := tenant.With(t.Context(), 1), pooltest.New(t), rand.New(rand.NewPCG(27, 3))

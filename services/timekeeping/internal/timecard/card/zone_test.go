@@ -89,8 +89,8 @@ func TestTimeZonesHoldFromTheirDay(t *testing.T) {
 	}
 }
 
-// A shift that is punched on the clock of the new time zone is on its schedule, and one of the day
-// before on that of the old one.
+// A shift that is punched on the clock of the new time zone is on its schedule. A shift of the
+// previous day is on the schedule of the old time zone.
 func TestSchedulesFollowTheZoneOfTheirDay(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

@@ -25,7 +25,7 @@ import (
 // their names' employees.
 type commons struct {
 	finds map[string][]int64
-	// request is what a hyperfind was asked for.
+	// request is the request to a hyperfind.
 	request *commonsv1.ExecuteHyperfindRequest
 }
 
@@ -101,7 +101,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// Messages name what the caller sent: properties of a range, or parameters by themselves.
+// Messages name the properties that the caller sent: properties of a range, or single parameters.
 func TestDaysOfQueries(t *testing.T) {
 	t.Parallel()
 	inRange := func(period *commonv1.Ref, start, end string) requested.Dates {

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// weekly returns what commons knows of employees whose weekly overtime begins after some
+// weekly returns the data of commons about employees whose weekly overtime begins after some
 // minutes.
 func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) timecardtest.Known {
 	t.Helper()
@@ -43,7 +43,7 @@ func overtime(after int32) []*timekeepingv1.PayRuleTier {
 	return []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Qualifier: new("Overtime")}}}
 }
 
-// ruled returns what commons knows of employees who have a pay rule.
+// ruled returns the data of commons about employees who have a pay rule.
 func ruled(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeepingv1.PayRuleVersion, ids ...int64) timecardtest.Known {
 	t.Helper()
 	_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
@@ -71,8 +71,8 @@ func byCode(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, id
 	return sums
 }
 
-// Punches that come after the sign-off are corrections that add up, with the days that
-// were kept, to what somebody has who was never signed off.
+// Punches after the sign-off lead to corrections. The kept days and the corrections add up to the
+// time of an employee who was never signed off.
 func TestCorrectionsAddUp(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
@@ -215,8 +215,7 @@ func TestNightShiftsThatComeLate(t *testing.T) {
 	}
 }
 
-// Punches of one change may lie years apart, with days between them that are not to be
-// calculated anew.
+// The punches of one change may lie years apart. The days between them are not calculated again.
 func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
@@ -293,8 +292,8 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800", "2026-03-29 HISTORICAL_CORRECTION Regular  -3600"}, read())
 }
 
-// Punches that come while somebody signs off are on the days as they were signed, or
-// corrections: nothing is lost, and nothing is counted twice.
+// Punches that arrive during a sign-off are on the signed days, or become corrections: none is
+// lost, and none counts twice.
 func TestSignOffsBesideImports(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
@@ -322,7 +321,7 @@ func TestSignOffsBesideImports(t *testing.T) {
 	}
 }
 
-// untilDone tries something again while others sign off or open what it changes.
+// untilDone repeats a change while other users sign off or open the same days.
 func untilDone(fn func() error) error {
 	err := fn()
 	for fault.HasCode(err, fault.CodeStale) {

@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// The first In of three weeks comes after they were signed off: the corrections add up to what
-// somebody has who was never signed off.
+// The first punch in of three weeks arrives after they were signed off. The corrections add up to
+// the time of an employee who was never signed off.
 func TestTheFirstPunchComesLate(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
@@ -40,8 +40,8 @@ func TestTheFirstPunchComesLate(t *testing.T) {
 	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
 }
 
-// Random days of four weeks, of which random punches come after random sign-offs, under rules that
-// divide time in different ways.
+// Random days of four weeks have random punches, some of them after random sign-offs, under rules
+// that divide time in different ways.
 func TestPunchesComeLate(t *testing.T) {
 	t.Parallel()
 	for name, rule := range map[string]*timekeepingv1.PayRuleVersion{
@@ -72,8 +72,8 @@ func TestPunchesComeLate(t *testing.T) {
 // seeds is how many random months each rule has.
 const seeds = 8
 
-// requireLatePunchesAddUp has random punches of an employee come late, and compares the month with
-// that of a twin who is not signed off.
+// requireLatePunchesAddUp lets random punches of an employee arrive late, and compares the month
+// with the month of a twin who is not signed off.
 func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, seed uint64, employee, twin int64) {
 	t.Helper()
 	first := civil.Of(2026, time.March, 1) // A Sunday.

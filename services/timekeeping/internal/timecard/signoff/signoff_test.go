@@ -20,8 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// What is not over is not signed off: a punch out that comes later would be paid by
-// nobody.
+// A day that is not over is not signed off: a later punch out would never be paid.
 func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
