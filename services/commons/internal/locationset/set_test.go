@@ -108,7 +108,7 @@ func TestChangesOfSets(t *testing.T) {
 	const before = `"Staff" 1 [Acme]`
 	for i, c := range []struct {
 		name string
-		sent *change // The id 0 stands for that of the set, and no name for its own.
+		sent *change // The id 0 stands for the set's id, and an empty name for its name.
 		code string
 		want string
 	}{

@@ -20,7 +20,7 @@ func TestWhatIsSelected(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		names []string
-		want  selection // the zero one for what is refused
+		want  selection // the zero request if it is refused
 	}{
 		{"everything", nil, selection{true, true, true, true}},
 		{"terms", []string{"GROUPS"}, selection{groups: true}},
@@ -79,7 +79,7 @@ func TestDaysOfAQuery(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		start, end string
-		last       string // or what is wrong, by the names of the query
+		last       string // or the error, by the names of the query
 	}{
 		{"a week", "2026-03-02", "2026-03-09", "2026-03-08"},
 		{"a day", "2026-03-02", "2026-03-03", "2026-03-02"},
@@ -110,7 +110,7 @@ func TestHowMuchMayBeAskedFor(t *testing.T) {
 		name string
 		list *commonv1.RefList
 		days civil.Range
-		refs int // 0 for what is refused
+		refs int // 0 if it is refused
 		code string
 	}{
 		{"all three lists together", &commonv1.RefList{Ids: []int64{1}, Qualifiers: []string{"a"}, Refs: []*commonv1.Ref{{Id: proto.Int64(2)}}}, week, 3, ""},

@@ -266,10 +266,9 @@ const (
 	changesOfAWriter = 60
 )
 
-// While people, propagations and other domains change schedules, readers see some
-// state of an employee. Asked afterwards what was believed after the last change
-// that they saw, the history says the same. And what it says of an instant that
-// is settled, it says for ever.
+// While people, propagations and other domains change schedules, readers see a state of an
+// employee. Later, the history of the last change that they saw shows the same state. The history
+// of a settled instant never changes.
 func TestThePastIsWhatReadersSaw(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -23,10 +23,10 @@ import (
 )
 
 // publish returns the events by which a topic publishes the states of keys.
-func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
+func publish[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		made, err := topicOf[E](t).States(ctx, tx, 1, wanted)
+		made, err := findTopic[E](t).States(ctx, tx, 1, wanted)
 		events = nil
 		for _, e := range made {
 			events = append(events, e.(E))
@@ -36,7 +36,7 @@ func published[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...repl
 	return events
 }
 
-func topicOf[E proto.Message](t *testing.T) replica.Topic {
+func findTopic[E proto.Message](t *testing.T) replica.Topic {
 	t.Helper()
 	for _, topic := range scheduleevent.Topics() {
 		if _, is := topic.Event.(E); is {
@@ -50,7 +50,7 @@ func topicOf[E proto.Message](t *testing.T) replica.Topic {
 // keys returns the keys that a topic says it has.
 func keys[E proto.Message](t *testing.T, env *schedtest.Env) []int64 {
 	t.Helper()
-	rows, err := env.Pool.Query(env.Ctx, `SELECT key FROM (`+topicOf[E](t).Marks+`) AS m ORDER BY key`, 1, 0, int64(1)<<62)
+	rows, err := env.Pool.Query(env.Ctx, `SELECT key FROM (`+findTopic[E](t).Marks+`) AS m ORDER BY key`, 1, 0, int64(1)<<62)
 	require.NoError(t, err)
 	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	require.NoError(t, err)
@@ -68,10 +68,10 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	env.Exec(t, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES (1, 5, $1, 7, $2)`, digest, body)
 	assert.Equal(t, []int64{5}, keys[*schedulingv1.PatternStored](t, env))
 	var mark int64
-	require.NoError(t, env.Pool.QueryRow(env.Ctx, topicOf[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
+	require.NoError(t, env.Pool.QueryRow(env.Ctx, findTopic[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
 	assert.Equal(t, scheduleevent.Digest(digest), mark)
 
-	events := published[*schedulingv1.PatternStored](t, env, replica.Gap{Key: 5, Version: 2}, replica.Gap{Key: 6, Version: 1})
+	events := publish[*schedulingv1.PatternStored](t, env, replica.Gap{Key: 5, Version: 2}, replica.Gap{Key: 6, Version: 1})
 	require.Len(t, events, 2)
 	assert.Equal(t, [2]int64{3, mark}, [2]int64{events[0].GetPart(), events[0].GetDigest()})
 	assert.True(t, events[0].GetFirst())
@@ -88,16 +88,16 @@ func TestSpansArePublishedAboveTheRevisionOfACopy(t *testing.T) {
 	env.Exec(t, `INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count, assignment_id, inherited, propagation_id)
 		SELECT 1, n, 0, '2025-01-01', '3000-01-01', 1, n % 7, 7, 1, true, 1 FROM generate_series(1, 3) AS n`)
 	assert.Equal(t, []int64{1, 2, 3}, keys[*schedulingv1.SpansChanged](t, env))
-	first := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2}, replica.Gap{Key: 9})[0]
+	first := publish[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2}, replica.Gap{Key: 9})[0]
 	assert.Positive(t, first.GetRevision())
 	require.Len(t, first.GetGroups(), 2)
 	assert.Len(t, first.GetGroups()[0].GetSpans(), 1)
 	assert.Empty(t, first.GetGroups()[1].GetSpans())
 
 	const ahead = 1 << 60
-	raised := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2, Version: ahead})[0]
+	raised := publish[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2, Version: ahead})[0]
 	assert.Greater(t, raised.GetRevision(), int64(ahead))
-	next := published[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2})[0]
+	next := publish[*schedulingv1.SpansChanged](t, env, replica.Gap{Key: 2})[0]
 	assert.Greater(t, next.GetRevision(), raised.GetRevision(), "what comes later is later")
 }
 
@@ -113,7 +113,7 @@ func TestShiftsArePublishedOneByOne(t *testing.T) {
 		(1, 6, 9, 'PAY_CODE_EDIT', $1, $1, NULL, NULL, NULL, NULL, false, 1, ''), (1, 7, NULL, 'SHIFT', $1, $1, NULL, NULL, NULL, NULL, false, 1, $2)`, day.Time(), shift, hidden)
 	assert.Equal(t, []int64{5, hidden}, keys[*schedulingv1.ShiftsEntered](t, env), "what is not published is left out")
 
-	events := published[*schedulingv1.ShiftsEntered](t, env, replica.Gap{Key: 5}, replica.Gap{Key: 6}, replica.Gap{Key: 7}, replica.Gap{Key: hidden}, replica.Gap{Key: hidden + 1})
+	events := publish[*schedulingv1.ShiftsEntered](t, env, replica.Gap{Key: 5}, replica.Gap{Key: 6}, replica.Gap{Key: 7}, replica.Gap{Key: hidden}, replica.Gap{Key: hidden + 1})
 	require.Len(t, events, 1)
 	byID := map[int64]*schedulingv1.EnteredShift{}
 	for _, s := range events[0].GetShifts() {
@@ -145,7 +145,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))
 		go func() {
 			second <- pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-				events, err := topicOf[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})
+				events, err := findTopic[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})
 				if err != nil {
 					return err
 				}

@@ -45,17 +45,17 @@ func TestHowARuleIsOnADay(t *testing.T) {
 		rule      string
 		longest   int64 // of shifts, which tells the versions apart
 	}{
-		{"before the first version", "2025-12-31", named("Hourly"), "Hourly", none},
-		{"the first day of a version", "2026-01-01", named("Hourly"), "Hourly", 480},
-		{"the day before the next version", "2026-02-28", named("Hourly"), "Hourly", 480},
-		{"the first day of the next version", "2026-03-01", named("Hourly"), "Hourly", 600},
-		{"long after", "2999-12-31", named("Hourly"), "Hourly", 600},
-		{"by name, without case", "2026-01-01", named("hOURLY"), "Hourly", 480},
+		{"before the first version", "2025-12-31", refByName("Hourly"), "Hourly", none},
+		{"the first day of a version", "2026-01-01", refByName("Hourly"), "Hourly", 480},
+		{"the day before the next version", "2026-02-28", refByName("Hourly"), "Hourly", 480},
+		{"the first day of the next version", "2026-03-01", refByName("Hourly"), "Hourly", 600},
+		{"long after", "2999-12-31", refByName("Hourly"), "Hourly", 600},
+		{"by name, without case", "2026-01-01", refByName("hOURLY"), "Hourly", 480},
 		{"by id, which wins", "2026-01-01", &commonv1.Ref{Id: proto.Int64(1), Qualifier: proto.String("Empty")}, "Hourly", 480},
 		{"an id that is not there", "2026-01-01", &commonv1.Ref{Id: proto.Int64(3), Qualifier: proto.String("Hourly")}, "", none},
-		{"a name that is not there", "2026-01-01", named("Weekly"), "", none},
+		{"a name that is not there", "2026-01-01", refByName("Weekly"), "", none},
 		{"no rule", "2026-01-01", nil, "", none},
-		{"a rule without versions", "2026-01-01", named("Empty"), "Empty", none},
+		{"a rule without versions", "2026-01-01", refByName("Empty"), "Empty", none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestWhatVersionsMean(t *testing.T) {
 		want  worktime.Rule
 	}{
 		{"nothing", &dated{}, plain},
-		{"another regular pay code", &dated{RegularPayCode: named("Salary")}, with(func(r *worktime.Rule) { r.Regular.Name = "Salary" })},
+		{"another regular pay code", &dated{RegularPayCode: refByName("Salary")}, with(func(r *worktime.Rule) { r.Regular.Name = "Salary" })},
 		{"another week", &dated{WeekStart: "Saturday"}, with(func(r *worktime.Rule) { r.WeekStart = time.Saturday })},
 		{"other flags", &dated{FlagAbsence: proto.Bool(false), FlagUnscheduled: proto.Bool(true)}, with(func(r *worktime.Rule) { r.FlagAbsence, r.FlagUnscheduled = false, true })},
 		{"every touch counts", &dated{RepeatedPunchSeconds: proto.Int32(0)}, with(func(r *worktime.Rule) { r.RepeatWithin = 0 })},
@@ -126,7 +126,7 @@ func TestWhatVersionsMean(t *testing.T) {
 		{"a break", &dated{Breaks: []*breakTime{{After: minutes(360), Length: minutes(30)}}}, with(func(r *worktime.Rule) {
 			r.Breaks = []worktime.Break{{After: 21600, Length: 1800}}
 		})},
-		{"overtime", &dated{DailyOvertime: []*tier{{After: minutes(480), PayCode: named("A")}}, WeeklyOvertime: []*tier{{After: minutes(3000), PayCode: named("C")}, {After: minutes(2400), PayCode: named("B")}}}, with(func(r *worktime.Rule) {
+		{"overtime", &dated{DailyOvertime: []*tier{{After: minutes(480), PayCode: refByName("A")}}, WeeklyOvertime: []*tier{{After: minutes(3000), PayCode: refByName("C")}, {After: minutes(2400), PayCode: refByName("B")}}}, with(func(r *worktime.Rule) {
 			r.Daily = []worktime.Tier{{After: 28800, PayCode: worktime.PayCode{Name: "A"}}}
 			r.Weekly = []worktime.Tier{{After: 144000, PayCode: worktime.PayCode{Name: "B"}}, {After: 180000, PayCode: worktime.PayCode{Name: "C"}}}
 		})},
@@ -135,20 +135,20 @@ func TestWhatVersionsMean(t *testing.T) {
 		{"a day that begins at noon", &dated{DayDivide: &divide{Time: "12:00:00"}}, with(func(r *worktime.Rule) { r.DayStart = 43200 })},
 		{"a day that begins in the evening", &dated{DayDivide: &divide{Time: "22:00"}}, with(func(r *worktime.Rule) { r.DayStart = -7200 })},
 		{"a day that begins at midnight", &dated{DayDivide: &divide{}}, plain},
-		{"a seventh day and a holiday", &dated{SeventhDayOvertime: []*tier{{After: minutes(0), PayCode: named("A")}}, HolidayPremium: []*tier{{After: minutes(480), PayCode: named("B")}}}, with(func(r *worktime.Rule) {
+		{"a seventh day and a holiday", &dated{SeventhDayOvertime: []*tier{{After: minutes(0), PayCode: refByName("A")}}, HolidayPremium: []*tier{{After: minutes(480), PayCode: refByName("B")}}}, with(func(r *worktime.Rule) {
 			r.SeventhDay = []worktime.Tier{{PayCode: worktime.PayCode{Name: "A"}}}
 			r.Holiday = []worktime.Tier{{After: 28800, PayCode: worktime.PayCode{Name: "B"}}}
 		})},
-		{"a credit", &dated{HolidayCredit: &credit{PayCode: named("A"), Length: minutes(480), UnlessWorked: proto.Bool(true)}}, with(func(r *worktime.Rule) {
+		{"a credit", &dated{HolidayCredit: &credit{PayCode: refByName("A"), Length: minutes(480), UnlessWorked: proto.Bool(true)}}, with(func(r *worktime.Rule) {
 			r.Credit = &worktime.Credit{PayCode: worktime.PayCode{Name: "A"}, Length: 28800, UnlessWorked: true}
 		})},
-		{"a regular rate", &dated{RegularRate: &regularRate{Bonuses: []*commonv1.Ref{named("A")}}}, with(func(r *worktime.Rule) {
+		{"a regular rate", &dated{RegularRate: &regularRate{Bonuses: []*commonv1.Ref{refByName("A")}}}, with(func(r *worktime.Rule) {
 			r.RegularRate = &worktime.RegularRate{Bonuses: []worktime.PayCode{{Name: "A"}}}
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, got := compiledRules(t, of(c.given)).On(named("Hourly"), civil.Of(2026, 1, 1))
+			_, got := compiledRules(t, of(c.given)).On(refByName("Hourly"), civil.Of(2026, 1, 1))
 			assert.Equal(t, c.want, *got)
 		})
 	}

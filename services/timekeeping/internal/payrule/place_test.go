@@ -29,10 +29,10 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 		name, says string
 		versions   []*dated
 	}{
-		{"overtime", "effectiveVersions[0].weeklyOvertime[1].payCode is missing", []*dated{{EffectiveDate: later, WeeklyOvertime: []*tier{{After: minutes(600), PayCode: named("Overtime")}, {After: minutes(480)}}}}},
-		{"the pay code of a version", "effectiveVersions[0].regularPayCode must be", []*dated{{EffectiveDate: later, RegularPayCode: named("Bonus")}, {EffectiveDate: earlier}}},
+		{"overtime", "effectiveVersions[0].weeklyOvertime[1].payCode is missing", []*dated{{EffectiveDate: later, WeeklyOvertime: []*tier{{After: minutes(600), PayCode: refByName("Overtime")}, {After: minutes(480)}}}}},
+		{"the pay code of a version", "effectiveVersions[0].regularPayCode must be", []*dated{{EffectiveDate: later, RegularPayCode: refByName("Bonus")}, {EffectiveDate: earlier}}},
 		{"the pay code of overtime", "effectiveVersions[1].dailyOvertime[0].payCode must be", []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
-			{After: minutes(600), PayCode: named("Bonus")}, {After: minutes(480), PayCode: named("Overtime")},
+			{After: minutes(600), PayCode: refByName("Bonus")}, {After: minutes(480), PayCode: refByName("Overtime")},
 		}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	t.Run("stored in order", func(t *testing.T) {
 		t.Parallel()
 		made, err := New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
-			{After: minutes(600), PayCode: named("Overtime")}, {After: minutes(480), PayCode: named("Overtime")},
+			{After: minutes(600), PayCode: refByName("Overtime")}, {After: minutes(480), PayCode: refByName("Overtime")},
 		}}}})
 		require.NoError(t, err)
 		first := made.GetEffectiveVersions()[0]

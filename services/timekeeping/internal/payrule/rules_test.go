@@ -29,7 +29,7 @@ type (
 
 func minutes(n int32) *int32 { return &n }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
 // of is a rule of one version, which holds from 2026 on.
 func of(v *dated) *timekeepingv1.PayRule {
@@ -62,7 +62,7 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 		{"a credit without a pay code", "holidayCredit.payCode is missing", of(&dated{HolidayCredit: &credit{Length: minutes(480)}})},
 		{"a seventh day without a pay code", "seventhDayOvertime[0].payCode is missing", of(&dated{SeventhDayOvertime: []*tier{{After: minutes(0)}}})},
 		{"work on a holiday without a pay code", "holidayPremium[0].payCode is missing", of(&dated{HolidayPremium: []*tier{{After: minutes(0)}}})},
-		{"too many tiers of a holiday", "at most 10 breaks and tiers", of(&dated{HolidayPremium: slices.Repeat([]*tier{{After: minutes(0), PayCode: named("A")}}, maxList+1)})},
+		{"too many tiers of a holiday", "at most 10 breaks and tiers", of(&dated{HolidayPremium: slices.Repeat([]*tier{{After: minutes(0), PayCode: refByName("A")}}, maxList+1)})},
 		{"overtime without a pay code", "dailyOvertime[0].payCode is missing", of(&dated{DailyOvertime: []*tier{{After: minutes(480)}}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,11 +92,11 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 		{
 			"breaks and tiers are in order", &dated{
 				Breaks:        []*breakTime{{After: minutes(540), Length: minutes(15)}, {After: minutes(0), Length: minutes(240)}},
-				DailyOvertime: []*tier{{After: minutes(600), PayCode: named("Double")}, {After: minutes(480), PayCode: named("Overtime")}},
+				DailyOvertime: []*tier{{After: minutes(600), PayCode: refByName("Double")}, {After: minutes(480), PayCode: refByName("Overtime")}},
 			}, &dated{
 				LongestShift: minutes(960), LongestBreak: minutes(240), RepeatedPunchSeconds: proto.Int32(60), FlagAbsence: proto.Bool(true), WeekStart: "MONDAY", WeekSplit: "SHIFT_START",
 				Breaks:        []*breakTime{{After: minutes(0), Length: minutes(240)}, {After: minutes(540), Length: minutes(15)}},
-				DailyOvertime: []*tier{{After: minutes(480), PayCode: named("Overtime")}, {After: minutes(600), PayCode: named("Double")}},
+				DailyOvertime: []*tier{{After: minutes(480), PayCode: refByName("Overtime")}, {After: minutes(600), PayCode: refByName("Double")}},
 			},
 		},
 		{

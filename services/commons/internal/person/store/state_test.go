@@ -20,9 +20,9 @@ func spans(days []*commonsv1.PersonDays) string {
 	return strings.Join(out, " ")
 }
 
-// Other domains are told on which days a person is terminated, and on which they may not
-// log in: those, and those on which their account is not active. Days that follow each
-// other are one range.
+// The event tells other domains on which days a person is terminated. It also has the days on which
+// they may not log in: those days, and the days on which their account is not active. Consecutive
+// days are one range.
 func TestDaysThatOtherDomainsKeep(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body)

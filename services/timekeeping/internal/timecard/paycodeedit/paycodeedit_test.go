@@ -51,7 +51,7 @@ func setup(t *testing.T) *paysetup.Setup {
 	return s
 }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
 
 func TestPayCodeEditsOfRequests(t *testing.T) {
 	t.Parallel()
@@ -64,22 +64,22 @@ func TestPayCodeEditsOfRequests(t *testing.T) {
 		code string // "" for one that is worth and shown as below
 		want string
 	}{
-		{"hours", &edit{Paycode: named("sick"), DurationInHours: number(1.5)}, "", "Sick HOUR 5400 0 0"},
-		{"hours as text", &edit{Paycode: named("Sick"), DurationInHours: structpb.NewStringValue("-0.25")}, "", "Sick HOUR -900 0 0"},
-		{"days", &edit{Paycode: named("Day"), DurationInDays: number(0.5), AmountType: "day"}, "", "Day DAY 0 0.5 0"},
-		{"money", &edit{Paycode: named("Bonus"), MoneyAmount: structpb.NewStringValue("12.3456")}, "", "Bonus MONEY 0 0 12.3456"},
+		{"hours", &edit{Paycode: refByName("sick"), DurationInHours: number(1.5)}, "", "Sick HOUR 5400 0 0"},
+		{"hours as text", &edit{Paycode: refByName("Sick"), DurationInHours: structpb.NewStringValue("-0.25")}, "", "Sick HOUR -900 0 0"},
+		{"days", &edit{Paycode: refByName("Day"), DurationInDays: number(0.5), AmountType: "day"}, "", "Day DAY 0 0.5 0"},
+		{"money", &edit{Paycode: refByName("Bonus"), MoneyAmount: structpb.NewStringValue("12.3456")}, "", "Bonus MONEY 0 0 12.3456"},
 		{"a pay code by its name", &edit{Paycode: &commonv1.Ref{Name: proto.String("Sick")}, DurationInHours: number(1)}, "", "Sick HOUR 3600 0 0"},
 		{"no pay code", &edit{DurationInHours: number(1)}, timecardfault.CodeMissing, ""},
-		{"an unknown pay code", &edit{Paycode: named("Never"), DurationInHours: number(1)}, timecardfault.CodeReference, ""},
-		{"a combined pay code", &edit{Paycode: named("All"), DurationInHours: number(1)}, timecardfault.CodeInvalid, ""},
-		{"another unit", &edit{Paycode: named("Sick"), AmountType: "DAY", DurationInHours: number(1)}, timecardfault.CodeInvalid, ""},
-		{"an amount in another unit", &edit{Paycode: named("Sick"), DurationInDays: number(1)}, timecardfault.CodeMissing, ""},
-		{"two amounts", &edit{Paycode: named("Sick"), DurationInHours: number(1), MoneyAmount: number(1)}, timecardfault.CodeInvalid, ""},
-		{"no amount", &edit{Paycode: named("Sick")}, timecardfault.CodeMissing, ""},
-		{"an amount that is no number", &edit{Paycode: named("Sick"), DurationInHours: structpb.NewStringValue("much")}, timecardfault.CodeInvalid, ""},
-		{"too many hours", &edit{Paycode: named("Sick"), DurationInHours: number(10_001)}, timecardfault.CodeInvalid, ""},
-		{"too many decimals", &edit{Paycode: named("Bonus"), MoneyAmount: structpb.NewStringValue("0.00001")}, timecardfault.CodeInvalid, ""},
-		{"an edit that is too large", &edit{Paycode: named("Sick"), DurationInHours: number(1), OrgJob: named(strings.Repeat("x", 16_384))}, timecardfault.CodeInvalid, ""},
+		{"an unknown pay code", &edit{Paycode: refByName("Never"), DurationInHours: number(1)}, timecardfault.CodeReference, ""},
+		{"a combined pay code", &edit{Paycode: refByName("All"), DurationInHours: number(1)}, timecardfault.CodeInvalid, ""},
+		{"another unit", &edit{Paycode: refByName("Sick"), AmountType: "DAY", DurationInHours: number(1)}, timecardfault.CodeInvalid, ""},
+		{"an amount in another unit", &edit{Paycode: refByName("Sick"), DurationInDays: number(1)}, timecardfault.CodeMissing, ""},
+		{"two amounts", &edit{Paycode: refByName("Sick"), DurationInHours: number(1), MoneyAmount: number(1)}, timecardfault.CodeInvalid, ""},
+		{"no amount", &edit{Paycode: refByName("Sick")}, timecardfault.CodeMissing, ""},
+		{"an amount that is no number", &edit{Paycode: refByName("Sick"), DurationInHours: structpb.NewStringValue("much")}, timecardfault.CodeInvalid, ""},
+		{"too many hours", &edit{Paycode: refByName("Sick"), DurationInHours: number(10_001)}, timecardfault.CodeInvalid, ""},
+		{"too many decimals", &edit{Paycode: refByName("Bonus"), MoneyAmount: structpb.NewStringValue("0.00001")}, timecardfault.CodeInvalid, ""},
+		{"an edit that is too large", &edit{Paycode: refByName("Sick"), DurationInHours: number(1), OrgJob: refByName(strings.Repeat("x", 16_384))}, timecardfault.CodeInvalid, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestPayCodeEditsOfRequests(t *testing.T) {
 	}
 	t.Run("no day", func(t *testing.T) {
 		t.Parallel()
-		_, err := paycodeedit.Parse("edit", &edit{Paycode: named("Sick"), DurationInHours: number(1)}, s)
+		_, err := paycodeedit.Parse("edit", &edit{Paycode: refByName("Sick"), DurationInHours: number(1)}, s)
 		assert.True(t, fault.HasCode(err, timecardfault.CodeMissing), "%v", err)
 	})
 }

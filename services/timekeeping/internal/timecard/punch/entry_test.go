@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: proto.String(name)} }
 
 func byID(id int64) *commonv1.Ref { return &commonv1.Ref{Id: &id} }
 
@@ -36,10 +36,10 @@ func TestPunchesThatAreRefused(t *testing.T) {
 		{"an instant that is none", timecardfault.CodeInvalid, &timekeepingv1.Punch{Instant: "2026-03-02T08:00:00"}},
 		{"a time before 1900", timecardfault.CodeInvalid, &timekeepingv1.Punch{Instant: "1899-12-30T08:00:00Z"}},
 		{"an empty time zone", timecardfault.CodeMissing, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: &commonv1.Ref{}}},
-		{"an unknown time zone", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: named("Europe/Atlantis")}},
-		{"an unknown direction", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: named("Sideways")}},
-		{"a job with a zero byte", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A\x00")}},
-		{"a job that is too long", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named(strings.Repeat("x", 1001))}},
+		{"an unknown time zone", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: refByName("Europe/Atlantis")}},
+		{"an unknown direction", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: refByName("Sideways")}},
+		{"a job with a zero byte", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: refByName("A\x00")}},
+		{"a job that is too long", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: refByName(strings.Repeat("x", 1001))}},
 		{"a punch that is too large", timecardfault.CodeInvalid, &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", CommentsNotes: []*structpb.Struct{{Fields: map[string]*structpb.Value{"text": structpb.NewStringValue(strings.Repeat("x", 16_384))}}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,17 +58,17 @@ func TestPunchesOfRequests(t *testing.T) {
 		want string // when by UTC, in which zone, direction, job, work rule, whether it transfers
 	}{
 		{"on the clock of the employee", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00"}, "2026-03-02T07:00:00Z Europe/Berlin 0   false"},
-		{"on another clock", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: named("UTC")}, "2026-03-02T08:00:00Z UTC 0   false"},
+		{"on another clock", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: refByName("UTC")}, "2026-03-02T08:00:00Z UTC 0   false"},
 		{"an instant wins", &timekeepingv1.Punch{Instant: "2026-10-25T01:30:00Z", PunchDtm: "2026-03-02T08:00:00"}, "2026-10-25T01:30:00Z Europe/Berlin 0   false"},
-		{"in", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: named("in punch")}, "2026-03-02T07:00:00Z Europe/Berlin 1   false"},
+		{"in", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: refByName("in punch")}, "2026-03-02T07:00:00Z Europe/Berlin 1   false"},
 		{"out, by id", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TypeOverride: byID(2)}, "2026-03-02T07:00:00Z Europe/Berlin 2   false"},
-		{"in a job", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A/Cook")}, "2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook  false"},
+		{"in a job", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: refByName("A/Cook")}, "2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook  false"},
 		{
 			"to a job and a work rule", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", Transfer: &timekeepingv1.PunchTransfer{TransferString: "A/Cook;Night"}},
 			"2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook Night true",
 		},
 		{
-			"to a work rule", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: named("A/Cook"), Transfer: &timekeepingv1.PunchTransfer{WorkRule: named("Night")}},
+			"to a work rule", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", OrgJob: refByName("A/Cook"), Transfer: &timekeepingv1.PunchTransfer{WorkRule: refByName("Night")}},
 			"2026-03-02T07:00:00Z Europe/Berlin 0 A/Cook Night true",
 		},
 	} {
@@ -91,7 +91,7 @@ func TestPunchesOfNoTimeOfEmployment(t *testing.T) {
 	hired := civil.Of(2026, time.March, 2)
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	left := []civil.Range{civil.Through(civil.Of(2026, time.March, 5), civil.Of(2026, time.March, 6))}
-	out, in := named("Out Punch"), named("In Punch")
+	out, in := refByName("Out Punch"), refByName("In Punch")
 	for _, c := range []struct {
 		at, code   string
 		hired      *civil.Date

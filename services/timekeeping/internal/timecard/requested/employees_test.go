@@ -105,7 +105,7 @@ func TestEmployeesOfSets(t *testing.T) {
 			asked := &commons{finds: map[string][]int64{"Two": {7, 8}}}
 			set := &timekeepingv1.TimecardEmployeeSet{Employees: c.employees, DateRange: &commonv1.DateRange{StartDate: "2026-03-01", EndDate: c.last}}
 			if c.hyperfind != "" {
-				set.HyperFind = named(c.hyperfind)
+				set.HyperFind = refByName(c.hyperfind)
 			}
 			got, err := requested.New(directory, asked).Set(ctx, "where", set)
 			if c.code != "" {

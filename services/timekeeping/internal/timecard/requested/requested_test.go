@@ -57,7 +57,7 @@ func (c *commons) ExecuteHyperfind(_ context.Context, req *commonsv1.ExecuteHype
 	}
 }
 
-func named(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
 func TestDays(t *testing.T) {
 	t.Parallel()
@@ -75,11 +75,11 @@ func TestDays(t *testing.T) {
 		{"the day before", &dates{StartDate: (card.First - 1).String(), EndDate: card.First.String()}, timecardfault.CodeInvalid, ""},
 		{"the last of the calendar", &dates{StartDate: card.Last.String(), EndDate: card.Last.String()}, "", fmt.Sprint(card.Last, " ", card.Last+1)},
 		{"the day after", &dates{StartDate: card.Last.String(), EndDate: (card.Last + 1).String()}, timecardfault.CodeInvalid, ""},
-		{"a period by name", &dates{SymbolicPeriod: named("March")}, "", "2026-03-01 2026-04-01"},
+		{"a period by name", &dates{SymbolicPeriod: refByName("March")}, "", "2026-03-01 2026-04-01"},
 		{"a period by id, which wins", &dates{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(7), Qualifier: proto.String("May")}}, "", "2026-03-01 2026-04-01"},
-		{"an unknown period", &dates{SymbolicPeriod: named("May")}, timecardfault.CodePeriod, ""},
-		{"a period that cannot be read now", &dates{SymbolicPeriod: named("broken")}, fault.CodeUnavailable, ""},
-		{"a period and a date", &dates{SymbolicPeriod: named("March"), EndDate: "2026-03-01"}, timecardfault.CodeInvalid, ""},
+		{"an unknown period", &dates{SymbolicPeriod: refByName("May")}, timecardfault.CodePeriod, ""},
+		{"a period that cannot be read now", &dates{SymbolicPeriod: refByName("broken")}, fault.CodeUnavailable, ""},
+		{"a period and a date", &dates{SymbolicPeriod: refByName("March"), EndDate: "2026-03-01"}, timecardfault.CodeInvalid, ""},
 		{"none", nil, timecardfault.CodeNoRange, ""},
 		{"no first day", &dates{EndDate: "2026-03-01"}, timecardfault.CodeNoRange, ""},
 		{"no last day", &dates{StartDate: "2026-03-01"}, timecardfault.CodeNoRange, ""},
@@ -129,7 +129,7 @@ func TestDaysOfQueries(t *testing.T) {
 		{"both", frame("7", "2026-03-01", ""), false, "start_date and end_date, or timeframe_id, must be given, not both."},
 		{"both, of another name", period("7", "2026-03-01", ""), false, "start_date and end_date, or symbolic_period_id, must be given, not both."},
 		{"both of an item", item("7", "2026-03-01", ""), false, "startDate and endDate, or timeframeId, must be given, not both."},
-		{"both in a range", inRange(named("7"), "2026-03-01", ""), false, "dateRange.startDate and dateRange.endDate, or dateRange.symbolicPeriod, must be given, not both."},
+		{"both in a range", inRange(refByName("7"), "2026-03-01", ""), false, "dateRange.startDate and dateRange.endDate, or dateRange.symbolicPeriod, must be given, not both."},
 		{"nothing", frame("", "", ""), true, "start_date and end_date, or timeframe_id, must be given."},
 		{"nothing in a range", inRange(nil, "", ""), true, "dateRange.startDate and dateRange.endDate, or dateRange.symbolicPeriod, must be given."},
 		{"a first day that is not", frame("", "x", "2026-03-02"), false, `start_date: "x" does not have the form YYYY-MM-DD.`},
