@@ -1,7 +1,7 @@
 -- +goose Up
--- The permissions that auth gave to the default access profiles of a tenant. The profiles are in
--- internal/profile/defaults.go. Auth adds permissions that are missing here, so it does not restore permissions
--- that an administrator removed.
+-- The permissions that the service gave to the default access profiles of a tenant. The profiles are in
+-- internal/profile/defaults.go. The service adds permissions that are missing here, so it does not restore
+-- permissions that an administrator removed.
 CREATE TABLE default_access_profile (
     tenant_id   bigint NOT NULL REFERENCES tenant (id),
     name        text   NOT NULL,
