@@ -134,7 +134,7 @@ func TestOldEventsGo(t *testing.T) {
 	assert.Len(t, events(t, pool), 2, "a tenant removes nothing")
 }
 
-func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
+func TestDenialsAreRowsOfTheLog(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
 	ctx, at := tenant.With(t.Context(), 1), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -148,7 +148,7 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	require.Error(t, RecordDenials(pool)(ctx, []*denial.Denial{{Kind: kind, First: at, Times: 1}, {Kind: strange, First: at, Times: 1}}))
 
 	read := &auditv1.ReadAuditTrailRequest{To: at.Add(time.Hour).UnixMicro(), Before: at.Add(time.Hour).UnixMicro(), Count: 10}
-	response, err := NewTrail(pool).ReadAuditTrail(ctx, read)
+	response, err := NewLogServer(pool).ReadAuditTrail(ctx, read)
 	require.NoError(t, err)
 	require.Len(t, response.GetEvents(), 2, "all of a call or nothing")
 	one, many := response.GetEvents()[0], response.GetEvents()[1]
@@ -159,7 +159,7 @@ func TestRefusalsAreRowsOfTheTrail(t *testing.T) {
 	assert.Equal(t, "ada s/M WFP-90012 r-1", strings.Join([]string{many.GetUserName(), many.GetOperation(), many.GetOutcome(), many.GetRequestId()}, " "))
 	assert.Len(t, many.GetClientId(), 200)
 
-	response, err = NewTrail(pool).ReadAuditTrail(tenant.With(t.Context(), 2), read)
+	response, err = NewLogServer(pool).ReadAuditTrail(tenant.With(t.Context(), 2), read)
 	require.NoError(t, err)
 	assert.Empty(t, response.GetEvents(), "of another tenant")
 }

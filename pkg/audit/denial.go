@@ -19,7 +19,7 @@ import (
 const insertDenial = `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation,
 	objects, request_id, outcome, times, last_at) VALUES ($1, $2, $3, $4, $5, '', $6, '{}', $7, $8, $9, nullif($10::timestamptz, $2::timestamptz))`
 
-const trail pg.Unaudited = "these are rows of the audit log"
+const auditLog pg.Unaudited = "these are rows of the audit log"
 
 // RecordDenials returns a store that writes denials as rows of the audit log.
 func RecordDenials(pool *pg.Pool) denial.Store {
@@ -29,7 +29,7 @@ func RecordDenials(pool *pg.Pool) denial.Store {
 			batch.Queue(insertDenial, r.Tenant, r.First, short(r.User), r.PersonID, short(r.Client), short(r.Operation),
 				r.RequestID, short(r.Outcome), r.Times, r.Last)
 		}
-		if err := trail.SendBatch(ctx, pool, batch); err != nil {
+		if err := auditLog.SendBatch(ctx, pool, batch); err != nil {
 			return fmt.Errorf("store denials: %w", err)
 		}
 		return nil

@@ -100,7 +100,7 @@ func StartAudit(app *boot.App, cfg audit.Config, pool *pg.Pool, registry prometh
 // Register adds the operations of a service to a server, and those that every service has.
 func Register(server grpc.ServiceRegistrar, s Service, pool *pg.Pool) {
 	s.Register(server)
-	auditv1.RegisterAuditTrailServiceServer(server, audit.NewTrail(pool))
+	auditv1.RegisterAuditTrailServiceServer(server, audit.NewLogServer(pool))
 }
 
 // Broker connects to NATS. The program drains the connection when it ends.

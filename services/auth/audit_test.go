@@ -26,11 +26,11 @@ import (
 // distantFuture is later than every event, in microseconds: the year 3000.
 const distantFuture = 32_503_680_000_000_000
 
-// trail returns the audit events of the default tenant, the oldest first, as
+// auditLog returns the audit events of the default tenant, the oldest first, as
 // "operation user client outcome".
-func (b *fixture) trail(t *testing.T) (lines []string, raw string) {
+func (b *fixture) auditLog(t *testing.T) (lines []string, raw string) {
 	t.Helper()
-	response, err := audit.NewTrail(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
+	response, err := audit.NewLogServer(b.pool).ReadAuditTrail(tenant.With(t.Context(), 1), &auditv1.ReadAuditTrailRequest{
 		To: distantFuture, Before: distantFuture, Count: 1000,
 	})
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestLogInsAndRevocationsAreKept(t *testing.T) {
 		_, err = b.tokens.RevokeToken(t.Context(), &authv1.RevokeTokenRequest{Token: token, ClientId: clientID, ClientSecret: clientSecret})
 		require.NoError(t, err)
 	}
-	lines, raw := b.trail(t)
+	lines, raw := b.auditLog(t)
 	assert.Equal(t, []string{
 		"bootstrap   ok",
 		"login admin client-1 ok",
@@ -94,7 +94,7 @@ func TestFederatedLogInsAreKeptOnce(t *testing.T) {
 		f.clock.Advance(2 * time.Minute)
 	}
 	f.refuses(t, f.issueToken("eve", "rotaloom"), "unknown")
-	lines, _ := f.trail(t)
+	lines, _ := f.auditLog(t)
 	assert.Equal(t, []string{"login ada idp-1 ok", "login  idp-1 unknown_or_locked_user"}, only(lines, "idp-1"))
 }
 
@@ -151,13 +151,13 @@ func TestRowsOfRefusedLogInsAreBounded(t *testing.T) {
 		_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
 		assertOAuth(t, err, 400, "invalid_grant")
 	}
-	lines, _ := b.trail(t)
+	lines, _ := b.auditLog(t)
 	assert.Len(t, only(lines, "refresh  client-1 invalid_grant"), 50)
 	require.Len(t, *noted, 10)
 	assert.Equal(t, "IssueToken 1 client-1 invalid_grant", (*noted)[0])
 	b.clock.Advance(5 * time.Second)
 	_, err := client.IssueToken(t.Context(), refreshGrant("a wrong refresh token"))
 	require.Error(t, err)
-	lines, _ = b.trail(t)
+	lines, _ = b.auditLog(t)
 	assert.Len(t, only(lines, "refresh  client-1 invalid_grant"), 51, "after a while there are rows again")
 }

@@ -141,7 +141,7 @@ func TestAdministratorsDoNotRemoveEachOther(t *testing.T) {
 }
 
 // Later actions of commons appear in the audit log of the initiator.
-func TestTheTrailNamesTheInitiator(t *testing.T) {
+func TestTheAuditLogNamesTheInitiator(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	withClerk(t, b)

@@ -34,5 +34,5 @@ func TestOperatorsSeeWhoIsKeptOut(t *testing.T) {
 	var events int
 	require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), tenant.Default),
 		`SELECT count(*) FROM audit_event WHERE tenant_id = $1 AND operation = 'user reset-password' AND outcome = 'ok' AND objects = '{CHIEF}'`, tenant.Default).Scan(&events))
-	assert.Equal(t, 1, events, "the trail says so")
+	assert.Equal(t, 1, events, "the audit log has the event")
 }

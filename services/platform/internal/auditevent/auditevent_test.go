@@ -40,7 +40,7 @@ func newFixture(t *testing.T) *fixture {
 	var sources []Source
 	for _, name := range []string{"auth", "commons"} {
 		local := rpctest.Local(t)
-		auditv1.RegisterAuditTrailServiceServer(local, audit.NewTrail(b.pools[name]))
+		auditv1.RegisterAuditTrailServiceServer(local, audit.NewLogServer(b.pools[name]))
 		sources = append(sources, Source{name, local.Conn("platform", nil)})
 	}
 	b.handler = New(b.pools["platform"], sources)
@@ -168,7 +168,7 @@ func TestWrongQuestionsAreRefused(t *testing.T) {
 	}
 	b.pools["commons"].Close()
 	_, err := b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{})
-	require.Error(t, err, "a trail with a gap is no trail")
+	require.Error(t, err, "an incomplete audit log is refused")
 	_, err = b.client.ReadAuditEvents(ctx, &platformv1.ReadAuditEventsRequest{Where: &platformv1.AuditEventFilter{Service: "auth"}})
 	require.NoError(t, err, "who is not asked need not be there")
 }

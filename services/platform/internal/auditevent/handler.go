@@ -53,7 +53,7 @@ func New(pool *pg.Pool, sources []Source) *Handler {
 			return client.ReadAuditTrail(ctx, req)
 		}})
 	}
-	h.logs = append(h.logs, auditLog{"platform", audit.NewTrail(pool).ReadAuditTrail})
+	h.logs = append(h.logs, auditLog{"platform", audit.NewLogServer(pool).ReadAuditTrail})
 	return h
 }
 
