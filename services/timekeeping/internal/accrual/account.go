@@ -103,9 +103,9 @@ func (a *account) year(day civil.Date) civil.Range {
 	return civil.Range{From: from, To: civil.Of(y+1, a.month, a.day)}
 }
 
-// taking is a deduction from an account, less the amounts given back: in seconds, and in
+// deduction is an amount that is deducted from an account, less the amounts given back: in seconds, and in
 // ten-thousandths of days.
-type taking struct{ seconds, days int64 }
+type deduction struct{ seconds, days int64 }
 
 // takes reports whether the account deducts a total.
 func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) bool {
@@ -113,7 +113,7 @@ func (a *account) takes(t *timekeepingv1.WorkedTimeTotal) bool {
 }
 
 // value converts a deduction to the unit of the account.
-func (a *account) value(t taking) *big.Rat {
+func (a *account) value(t deduction) *big.Rat {
 	hours, days := big.NewRat(t.seconds, 3600), big.NewRat(t.days, perUnit)
 	if a.inDays {
 		return days.Add(days, hours.Quo(hours, a.hours))

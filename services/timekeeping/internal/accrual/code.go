@@ -25,8 +25,8 @@ func NewCodes(pool *pg.Pool) *CodeHandler {
 	return &CodeHandler{resource: setup.Resource[*timekeepingv1.AccrualCode]{Kind: accrualCodes(), Pool: pool, Prepare: prepareCode}}
 }
 
-// TakingPayCodes returns the pay codes whose hours accrual codes deduct.
-func TakingPayCodes(ctx context.Context, tx pgx.Tx) ([]*commonv1.Ref, error) {
+// DeductedPayCodes returns the pay codes whose hours accrual codes deduct.
+func DeductedPayCodes(ctx context.Context, tx pgx.Tx) ([]*commonv1.Ref, error) {
 	list, err := accrualCodes().All(ctx, tx)
 	var refs []*commonv1.Ref
 	for _, c := range list {

@@ -12,7 +12,7 @@ type tally struct {
 	// sum is the balance without the deductions of this year and without the grant for the work of
 	// this year. seconds is the time worked this year.
 	sum     *big.Rat
-	taken   taking
+	taken   deduction
 	seconds int64
 	// carried is the amount that was carried into this year and has not expired.
 	carried *big.Rat
@@ -60,7 +60,7 @@ func (a *account) turn(t *tally, day civil.Date) {
 	if expiry, ok := a.carryExpiry(a.year(day - 1)); ok && expiry == day {
 		a.expire(t)
 	}
-	t.sum, t.seconds, t.taken = a.tallyBalance(t), 0, taking{}
+	t.sum, t.seconds, t.taken = a.tallyBalance(t), 0, deduction{}
 	if a.limit != nil && t.sum.Cmp(a.limit) > 0 {
 		t.sum.Set(a.limit)
 	}

@@ -79,7 +79,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 	out := &timekeepingv1.LeaveGrantData{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
 		out.LeaveCase, out.LeaveTypes = c.Ref(), nil
-		_, _, totals, err := sumTakings(ctx, tx, tenantID, c)
+		_, _, totals, err := sumDeductions(ctx, tx, tenantID, c)
 		if err != nil {
 			return err
 		}
@@ -154,20 +154,20 @@ func readGrants(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase
 func (h *Grants) GetLeaveTotalTaking(ctx context.Context, req *timekeepingv1.GetLeaveTotalTakingRequest) (*timekeepingv1.LeaveTotalTaking, error) {
 	out := &timekeepingv1.LeaveTotalTaking{}
 	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-		paid, tracking, totals, err := sumTakings(ctx, tx, tenantID, c)
+		paid, tracking, totals, err := sumDeductions(ctx, tx, tenantID, c)
 		out.LeaveCase, out.PaidTakings, out.TrackingTakings, out.LeaveTypeTotals = c.Ref(), &paid, &tracking, totals
 		return err
 	})
 	return out, err
 }
 
-func sumTakings(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
-	takings, err := leaveedit.Takings(ctx, db, tenantID, []int64{c.ID})
+func sumDeductions(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
+	deductions, err := leaveedit.Deductions(ctx, db, tenantID, []int64{c.ID})
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	var all []leaveedit.Taking
-	for _, list := range takings {
+	var all []leaveedit.Deduction
+	for _, list := range deductions {
 		all = append(all, list...)
 	}
 	paid, tracking, totals = leaveedit.Sum(all)

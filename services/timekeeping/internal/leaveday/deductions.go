@@ -11,9 +11,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
-// OfTimeOff returns the takings of a request for time off, one for each of its days.
-func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error) {
-	var out []Taking
+// OfTimeOff returns the deductions of a request for time off, one for each of its days.
+func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Deduction, error) {
+	var out []Deduction
 	for _, p := range request.GetPeriods() {
 		first, err := civil.ParseDate(p.GetStartDate())
 		if err != nil {
@@ -23,7 +23,7 @@ func OfTimeOff(id int64, request *timekeepingv1.TimeOffRequest) ([]Taking, error
 		if err != nil {
 			return nil, fmt.Errorf("time off request %d: %w", id, err)
 		}
-		t := Taking{Source: Source{TimeOff, id}, PayCode: p.GetPayCode(), Parts: symbolic(p.GetSymbolicAmount().GetQualifier()), FreeOnHolidays: request.GetFreeOnHolidays()}
+		t := Deduction{Source: Source{TimeOff, id}, PayCode: p.GetPayCode(), Parts: symbolic(p.GetSymbolicAmount().GetQualifier()), FreeOnHolidays: request.GetFreeOnHolidays()}
 		if t.Parts == 0 {
 			t.Seconds = int64(math.Round(p.GetDuration() * 3600))
 			if p.GetStartTime() != "" {
@@ -52,14 +52,14 @@ func symbolic(name string) int64 {
 	return 0
 }
 
-// OfTimecardEdit returns the taking of a pay code edit of the timecard.
-func OfTimecardEdit(id int64, day civil.Date, q amount.Quantity) Taking {
-	return Taking{Source: Source{TimecardEdit, id}, Day: day, Seconds: q.Seconds, Parts: int64(q.Days)}
+// OfTimecardEdit returns the deduction of a pay code edit of the timecard.
+func OfTimecardEdit(id int64, day civil.Date, q amount.Quantity) Deduction {
+	return Deduction{Source: Source{TimecardEdit, id}, Day: day, Seconds: q.Seconds, Parts: int64(q.Days)}
 }
 
-// ofScheduleEdit returns the taking of a pay code edit of the schedule.
-func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
-	t := Taking{Source: Source{Kind: ScheduleEdit}, Day: day, Seconds: a.GetSeconds()}
+// ofScheduleEdit returns the deduction of a pay code edit of the schedule.
+func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Deduction {
+	t := Deduction{Source: Source{Kind: ScheduleEdit}, Day: day, Seconds: a.GetSeconds()}
 	switch {
 	case t.Seconds != 0:
 	case a.GetEndSecond() != 0:
@@ -71,17 +71,17 @@ func ofScheduleEdit(day civil.Date, a *schedulingv1.PayCodeAmount) Taking {
 	return t
 }
 
-// OfLeaveEdit returns the takings of a leave edit, from its first day to its last day. An edit with
+// OfLeaveEdit returns the deductions of a leave edit, from its first day to its last day. An edit with
 // times on several days uses the work between the times. On days without work it uses the rest of
 // its amount. The last day has the amount beyond the work.
-func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1.LeaveEdit) ([]Taking, error) {
+func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1.LeaveEdit) ([]Deduction, error) {
 	paid, tracked := edit.GetPaidSegment(), edit.GetTrackingSegment()
-	t := Taking{Source: Source{LeaveEdit, id}, Day: first, Parts: max(symbolic(paid.GetSymbolicValue()), symbolic(tracked.GetSymbolicValue()))}
+	t := Deduction{Source: Source{LeaveEdit, id}, Day: first, Parts: max(symbolic(paid.GetSymbolicValue()), symbolic(tracked.GetSymbolicValue()))}
 	if t.Parts == 0 {
 		t.Seconds = max(paid.GetAmountInSeconds(), tracked.GetAmountInSeconds())
 	}
 	if edit.GetStartDateTime() == "" {
-		return []Taking{t}, nil
+		return []Deduction{t}, nil
 	}
 	start, err := civil.ParseDateTime(edit.GetStartDateTime())
 	if err != nil {
@@ -93,12 +93,12 @@ func (d *Days) OfLeaveEdit(id int64, first, last civil.Date, edit *timekeepingv1
 	}
 	if oneNight := end.Date == start.Date+1 && end.Seconds <= start.Seconds; first == last || oneNight {
 		t.Start, t.End = start.Seconds, end.Seconds+int32(end.Date-start.Date)*civil.SecondsPerDay
-		return []Taking{t}, nil
+		return []Deduction{t}, nil
 	}
 	rest, complete := t.Seconds, true
-	var out []Taking
+	var out []Deduction
 	for day := first; day <= last; day++ {
-		part := Taking{Source: t.Source, Day: day, End: civil.SecondsPerDay}
+		part := Deduction{Source: t.Source, Day: day, End: civil.SecondsPerDay}
 		if day == start.Date {
 			part.Start = start.Seconds
 		}

@@ -83,8 +83,8 @@ func (s Source) String() string {
 	return name + " " + strconv.FormatInt(s.ID, 10)
 }
 
-// Taking is the deduction of an entry from a day.
-type Taking struct {
+// Deduction is the leave that an entry takes from a day.
+type Deduction struct {
 	Source Source
 	Day    civil.Date
 	// PayCode is the pay code of time off.
@@ -98,18 +98,18 @@ type Taking struct {
 	FreeOnHolidays bool
 }
 
-// size returns the seconds that a taking uses of a day with the given length, times amount.PerUnit.
-func (t Taking) size(length int64) int64 { return t.Seconds*amount.PerUnit + t.Parts*length }
+// size returns the seconds that a deduction uses of a day with the given length, times amount.PerUnit.
+func (t Deduction) size(length int64) int64 { return t.Seconds*amount.PerUnit + t.Parts*length }
 
-// overlaps reports whether two takings use some of the same hours. Takings without a start use any
+// overlaps reports whether two deductions use some of the same hours. Deductions without a start use any
 // hours that remain.
-func (t Taking) overlaps(o Taking) bool {
+func (t Deduction) overlaps(o Deduction) bool {
 	return t.End > 0 && o.End > 0 && t.Start < o.End && o.Start < t.End
 }
 
-// check returns an error if a day of the given length has no room for added takings beside its
+// check returns an error if a day of the given length has no room for added deductions beside its
 // present leave.
-func check(day civil.Date, length int64, standing, added []Taking) error {
+func check(day civil.Date, length int64, standing, added []Deduction) error {
 	var taken, wanted int64
 	for _, t := range standing {
 		taken += t.size(length)
@@ -134,9 +134,9 @@ func check(day civil.Date, length int64, standing, added []Taking) error {
 }
 
 // describe lists the leave of a day, the largest amounts first.
-func describe(length int64, standing []Taking) string {
+func describe(length int64, standing []Deduction) string {
 	const most = 5
-	list := slices.SortedFunc(slices.Values(standing), func(a, b Taking) int { return cmp.Compare(b.size(length), a.size(length)) })
+	list := slices.SortedFunc(slices.Values(standing), func(a, b Deduction) int { return cmp.Compare(b.size(length), a.size(length)) })
 	var parts []string
 	for _, t := range list[:min(most, len(list))] {
 		parts = append(parts, hours(t.size(length))+" by "+t.Source.String())

@@ -18,31 +18,31 @@ const hour = 3600
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	day := civil.Of(2031, 3, 3)
-	half := Taking{Source: Source{TimeOff, 1}, Parts: amount.PerUnit / 2}
-	full := Taking{Source: Source{LeaveEdit, 2}, Parts: amount.PerUnit}
-	seconds := func(n int64) Taking { return Taking{Source: Source{TimecardEdit, 3}, Seconds: n} }
-	at := func(from, to int32) Taking {
-		return Taking{Source: Source{TimeOff, 4}, Seconds: int64(to-from) * hour, Start: from * hour, End: to * hour}
+	half := Deduction{Source: Source{TimeOff, 1}, Parts: amount.PerUnit / 2}
+	full := Deduction{Source: Source{LeaveEdit, 2}, Parts: amount.PerUnit}
+	seconds := func(n int64) Deduction { return Deduction{Source: Source{TimecardEdit, 3}, Seconds: n} }
+	at := func(from, to int32) Deduction {
+		return Deduction{Source: Source{TimeOff, 4}, Seconds: int64(to-from) * hour, Start: from * hour, End: to * hour}
 	}
 	for name, c := range map[string]struct {
 		length          int64
-		standing, added []Taking
+		standing, added []Deduction
 		code, message   string
 	}{
-		"two halves":                  {8, []Taking{half}, []Taking{half}, "", ""},
-		"three halves":                {8, []Taking{half, half}, []Taking{half}, CodeDayFull, "2031-03-03 has 8 h, of which 8 h are taken: 4 h by time off request 1, 4 h by time off request 1. It has no room for 4 h."},
-		"three halves at once":        {8, nil, []Taking{half, half, half}, CodeDayFull, "2031-03-03 has 8 h, of which 0 h are taken. It has no room for 12 h."},
-		"a half of an odd day":        {7, []Taking{half}, []Taking{seconds(7 * hour / 2)}, "", ""},
-		"a second too many":           {7, []Taking{half}, []Taking{seconds(7*hour/2 + 1)}, CodeDayFull, ""},
-		"a day that is full":          {8, []Taking{full}, []Taking{seconds(1)}, CodeDayFull, "2031-03-03 has 8 h, of which 8 h are taken: 8 h by leave edit 2. It has no room for 0.0003 h."},
-		"nothing on a full day":       {8, []Taking{full, half}, []Taking{seconds(0)}, "", ""},
-		"a correction of a full day":  {8, []Taking{full}, []Taking{seconds(-hour)}, "", ""},
-		"what a correction gives":     {8, []Taking{full, seconds(-hour)}, []Taking{seconds(hour)}, "", ""},
-		"24 hours":                    {8, nil, []Taking{seconds(24 * hour)}, CodeDayFull, ""},
-		"hours that touch":            {8, []Taking{at(8, 12)}, []Taking{at(12, 16)}, "", ""},
-		"hours that overlap":          {8, []Taking{at(8, 12)}, []Taking{at(11, 12)}, CodeOverlap, "On 2031-03-03 the hours from 11:00 to 12:00 overlap those from 08:00 to 12:00 of time off request 4."},
-		"hours that overlap at once":  {8, nil, []Taking{at(8, 12), at(11, 12)}, CodeOverlap, ""},
-		"hours beside such that move": {8, []Taking{at(8, 12)}, []Taking{seconds(4 * hour)}, "", ""},
+		"two halves":                  {8, []Deduction{half}, []Deduction{half}, "", ""},
+		"three halves":                {8, []Deduction{half, half}, []Deduction{half}, CodeDayFull, "2031-03-03 has 8 h, of which 8 h are taken: 4 h by time off request 1, 4 h by time off request 1. It has no room for 4 h."},
+		"three halves at once":        {8, nil, []Deduction{half, half, half}, CodeDayFull, "2031-03-03 has 8 h, of which 0 h are taken. It has no room for 12 h."},
+		"a half of an odd day":        {7, []Deduction{half}, []Deduction{seconds(7 * hour / 2)}, "", ""},
+		"a second too many":           {7, []Deduction{half}, []Deduction{seconds(7*hour/2 + 1)}, CodeDayFull, ""},
+		"a day that is full":          {8, []Deduction{full}, []Deduction{seconds(1)}, CodeDayFull, "2031-03-03 has 8 h, of which 8 h are taken: 8 h by leave edit 2. It has no room for 0.0003 h."},
+		"nothing on a full day":       {8, []Deduction{full, half}, []Deduction{seconds(0)}, "", ""},
+		"a correction of a full day":  {8, []Deduction{full}, []Deduction{seconds(-hour)}, "", ""},
+		"what a correction gives":     {8, []Deduction{full, seconds(-hour)}, []Deduction{seconds(hour)}, "", ""},
+		"24 hours":                    {8, nil, []Deduction{seconds(24 * hour)}, CodeDayFull, ""},
+		"hours that touch":            {8, []Deduction{at(8, 12)}, []Deduction{at(12, 16)}, "", ""},
+		"hours that overlap":          {8, []Deduction{at(8, 12)}, []Deduction{at(11, 12)}, CodeOverlap, "On 2031-03-03 the hours from 11:00 to 12:00 overlap those from 08:00 to 12:00 of time off request 4."},
+		"hours that overlap at once":  {8, nil, []Deduction{at(8, 12), at(11, 12)}, CodeOverlap, ""},
+		"hours beside such that move": {8, []Deduction{at(8, 12)}, []Deduction{seconds(4 * hour)}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestTakingsOfLeaveEdits(t *testing.T) {
+func TestDeductionsOfLeaveEdits(t *testing.T) {
 	t.Parallel()
 	first := civil.Of(2031, 3, 3)
 	days := &Days{known: map[civil.Date]*dayState{
@@ -69,21 +69,21 @@ func TestTakingsOfLeaveEdits(t *testing.T) {
 	for name, c := range map[string]struct {
 		last civil.Date
 		edit *timekeepingv1.LeaveEdit
-		want []Taking
+		want []Deduction
 	}{
-		"without times": {first, &timekeepingv1.LeaveEdit{PaidSegment: segment(hour), TrackingSegment: segment(2 * hour)}, []Taking{{Day: first, Seconds: 2 * hour}}},
-		"a day":         {first, &timekeepingv1.LeaveEdit{PaidSegment: &timekeepingv1.LeaveSegment{SymbolicValue: "HALF_DAY"}}, []Taking{{Day: first, Parts: amount.PerUnit / 2}}},
+		"without times": {first, &timekeepingv1.LeaveEdit{PaidSegment: segment(hour), TrackingSegment: segment(2 * hour)}, []Deduction{{Day: first, Seconds: 2 * hour}}},
+		"a day":         {first, &timekeepingv1.LeaveEdit{PaidSegment: &timekeepingv1.LeaveSegment{SymbolicValue: "HALF_DAY"}}, []Deduction{{Day: first, Parts: amount.PerUnit / 2}}},
 		"with times": {
 			first, &timekeepingv1.LeaveEdit{PaidSegment: segment(hour), StartDateTime: "2031-03-03T09:00:00.000", EndDateTime: "2031-03-03T10:00:00.000"},
-			[]Taking{{Day: first, Seconds: hour, Start: 9 * hour, End: 10 * hour}},
+			[]Deduction{{Day: first, Seconds: hour, Start: 9 * hour, End: 10 * hour}},
 		},
 		"one night": {
 			first + 1, &timekeepingv1.LeaveEdit{PaidSegment: segment(8 * hour), StartDateTime: "2031-03-03T22:00:00.000", EndDateTime: "2031-03-04T06:00:00.000"},
-			[]Taking{{Day: first, Seconds: 8 * hour, Start: 22 * hour, End: 30 * hour}},
+			[]Deduction{{Day: first, Seconds: 8 * hour, Start: 22 * hour, End: 30 * hour}},
 		},
 		"several days take the work between": {
 			first + 2, &timekeepingv1.LeaveEdit{PaidSegment: segment(12 * hour), StartDateTime: "2031-03-03T12:00:00.000", EndDateTime: "2031-03-05T10:00:00.000"},
-			[]Taking{
+			[]Deduction{
 				{Day: first, Seconds: 4 * hour, Start: 12 * hour, End: 24 * hour},
 				{Day: first + 1, Seconds: 4 * hour, End: 24 * hour},
 				{Day: first + 2, Seconds: 4 * hour, End: 10 * hour},
@@ -91,7 +91,7 @@ func TestTakingsOfLeaveEdits(t *testing.T) {
 		},
 		"and the rest of the last one": {
 			first + 2, &timekeepingv1.LeaveEdit{PaidSegment: segment(40 * hour), StartDateTime: "2031-03-03T12:00:00.000", EndDateTime: "2031-03-05T10:00:00.000"},
-			[]Taking{
+			[]Deduction{
 				{Day: first, Seconds: 4 * hour, Start: 12 * hour, End: 24 * hour},
 				{Day: first + 1, Seconds: 4 * hour, End: 24 * hour},
 				{Day: first + 2, Seconds: 32 * hour, End: 10 * hour},

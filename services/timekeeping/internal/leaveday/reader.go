@@ -47,7 +47,7 @@ type Days struct {
 type dayState struct {
 	length   int64
 	work     []interval
-	standing []Taking // on the schedule, without time off
+	standing []Deduction // on the schedule, without time off
 	holiday  bool
 }
 
@@ -132,13 +132,13 @@ func (d *Days) workBetween(day civil.Date, start, end int32, left int64) int64 {
 	return sum
 }
 
-// Check returns an error if the days of takings have no room for them. The takings replace the
+// Check returns an error if the days of deductions have no room for them. The deductions replace the
 // entries in except. The transaction must hold the employee's [Lock].
-func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Taking, except ...Source) error {
+func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Deduction, except ...Source) error {
 	if len(added) == 0 {
 		return nil
 	}
-	byDay := map[civil.Date][]Taking{}
+	byDay := map[civil.Date][]Deduction{}
 	days := civil.Range{From: added[0].Day, To: added[0].Day + 1}
 	for _, t := range added {
 		if d.known[t.Day] == nil {
@@ -162,10 +162,10 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Tak
 	return nil
 }
 
-// Cost returns the cost of a taking under its current pay code. A part of a day without work costs
-// nothing. A free taking on a holiday costs nothing either. The pay code is nil if it is not set
+// Cost returns the cost of a deduction under its current pay code. A part of a day without work costs
+// nothing. A free deduction on a holiday costs nothing either. The pay code is nil if it is not set
 // up.
-func (d *Days) Cost(t Taking) (*timekeepingv1.PayCode, amount.Quantity) {
+func (d *Days) Cost(t Deduction) (*timekeepingv1.PayCode, amount.Quantity) {
 	code, state := d.codes.setup.Find(t.PayCode), d.known[t.Day]
 	switch {
 	case t.FreeOnHolidays && state != nil && state.holiday:
@@ -196,7 +196,7 @@ func ReadCodes(ctx context.Context, tx pgx.Tx) (*Codes, error) {
 		return nil, err
 	}
 	out := &Codes{setup: setup, ids: map[int64]bool{}}
-	refs, err := accrual.TakingPayCodes(ctx, tx)
+	refs, err := accrual.DeductedPayCodes(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

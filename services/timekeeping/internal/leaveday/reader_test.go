@@ -65,23 +65,25 @@ func TestEntrancesTakeTurns(t *testing.T) {
 	request := &timekeepingv1.TimeOffRequest{Periods: []*timekeepingv1.TimeOffPeriod{period}}
 	edit := &timekeepingv1.LeaveEdit{PaidSegment: &timekeepingv1.LeaveSegment{AmountInSeconds: proto.Int64(4 * hour)}}
 	entrances := []struct {
-		takings func(*leaveday.Days, int64) ([]leaveday.Taking, error)
-		insert  string
-		args    func(int64) []any
+		deductions func(*leaveday.Days, int64) ([]leaveday.Deduction, error)
+		insert     string
+		args       func(int64) []any
 	}{
 		{
-			func(_ *leaveday.Days, id int64) ([]leaveday.Taking, error) { return leaveday.OfTimeOff(id, request) },
+			func(_ *leaveday.Days, id int64) ([]leaveday.Deduction, error) { return leaveday.OfTimeOff(id, request) },
 			`INSERT INTO time_off_request (tenant_id, id, employee_id, status, from_day, to_day, subtype_id, body) VALUES (1, $1, 7, 2, $2, $2, 1, $3)`,
 			func(id int64) []any { return []any{id, day, marshal(request)} },
 		},
 		{
-			func(d *leaveday.Days, id int64) ([]leaveday.Taking, error) { return d.OfLeaveEdit(id, day, day, edit) },
+			func(d *leaveday.Days, id int64) ([]leaveday.Deduction, error) {
+				return d.OfLeaveEdit(id, day, day, edit)
+			},
 			`INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body) VALUES (1, $1, 1, 7, $2, $2, 1, $3)`,
 			func(id int64) []any { return []any{id, day, marshal(edit)} },
 		},
 		{
-			func(_ *leaveday.Days, id int64) ([]leaveday.Taking, error) {
-				return []leaveday.Taking{leaveday.OfTimecardEdit(id, day, amount.Quantity{Seconds: 4 * hour})}, nil
+			func(_ *leaveday.Days, id int64) ([]leaveday.Deduction, error) {
+				return []leaveday.Deduction{leaveday.OfTimecardEdit(id, day, amount.Quantity{Seconds: 4 * hour})}, nil
 			},
 			`INSERT INTO timecard_edit (tenant_id, employee_id, apply_date, seconds, days, money, body) SELECT 1, 7, $2, 14400, 0, 0, $3 WHERE $1::bigint > 0`,
 			func(id int64) []any {
@@ -98,7 +100,7 @@ func TestEntrancesTakeTurns(t *testing.T) {
 			if !assert.NoError(t, err) {
 				return
 			}
-			takings, err := by.takings(days, int64(i+1))
+			deductions, err := by.deductions(days, int64(i+1))
 			if !assert.NoError(t, err) {
 				return
 			}
@@ -106,7 +108,7 @@ func TestEntrancesTakeTurns(t *testing.T) {
 				if err := leaveday.Lock(ctx, tx, 1, 7); err != nil {
 					return err
 				}
-				if err := days.Check(ctx, tx, 1, takings); err != nil {
+				if err := days.Check(ctx, tx, 1, deductions); err != nil {
 					return err
 				}
 				_, err := tx.Exec(ctx, by.insert, by.args(int64(i+1))...)
@@ -138,7 +140,7 @@ func TestDaysThatWereNotRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				return days.Check(ctx, tx, 1, []leaveday.Taking{leaveday.OfTimecardEdit(0, c.day, amount.Quantity{Seconds: 8 * hour})})
+				return days.Check(ctx, tx, 1, []leaveday.Deduction{leaveday.OfTimecardEdit(0, c.day, amount.Quantity{Seconds: 8 * hour})})
 			})
 			faulttest.RequireCode(t, c.code, err)
 		})

@@ -31,9 +31,9 @@ WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $3 AND apply_date < 
 )
 
 // standing reads the leave on days from this database, without the excepted entries.
-func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civil.Range, except []Source) (map[civil.Date][]Taking, error) {
-	out := map[civil.Date][]Taking{}
-	add := func(list ...Taking) {
+func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civil.Range, except []Source) (map[civil.Date][]Deduction, error) {
+	out := map[civil.Date][]Deduction{}
+	add := func(list ...Deduction) {
 		for _, t := range list {
 			if days.Contains(t.Day) && !slices.Contains(except, t.Source) {
 				out[t.Day] = append(out[t.Day], t)

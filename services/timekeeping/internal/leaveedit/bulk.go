@@ -104,14 +104,14 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	}
 	var rows []row
 	var cases map[int64]*leavecase.Case
-	var takings map[int64][]Taking
+	var deductions map[int64][]Deduction
 	var beside map[employeeDay][]row
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
 			cases, err = leavecase.ByIDs(ctx, tx, tenantID, caseIDs(rows))
 		}
 		if err == nil {
-			takings, err = Takings(ctx, tx, tenantID, caseIDs(rows))
+			deductions, err = Deductions(ctx, tx, tenantID, caseIDs(rows))
 		}
 		if err == nil {
 			beside, err = untimedOn(ctx, tx, tenantID, untimedDays(rows))
@@ -128,7 +128,7 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	if err := h.setTimes(rows, beside, work, zoneOfCase(cases)); err != nil {
 		return nil, err
 	}
-	list, failure, err := rpc.PartialList(ctx, []*timekeepingv1.LeaveEditsRead{read(rows, cases, takings)}, unknown)
+	list, failure, err := rpc.PartialList(ctx, []*timekeepingv1.LeaveEditsRead{read(rows, cases, deductions)}, unknown)
 	if failure != nil || err != nil {
 		return &timekeepingv1.LeaveEditsRead{Failure: failure}, err
 	}
@@ -191,7 +191,7 @@ func caseIDs(rows []row) []int64 {
 }
 
 // read builds a response. The totals of cases are in the order of the edits.
-func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Taking) *timekeepingv1.LeaveEditsRead {
+func read(rows []row, cases map[int64]*leavecase.Case, deductions map[int64][]Deduction) *timekeepingv1.LeaveEditsRead {
 	out := &timekeepingv1.LeaveEditsRead{
 		Totals:          noTotals(),
 		LeaveCaseTotals: &timekeepingv1.LeaveCaseTotalsList{},
@@ -199,7 +199,7 @@ func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Takin
 		Metadata:        &timekeepingv1.LeaveEditsMetadata{PaidLabel: "Paid", TrackingLabel: "Tracking"},
 	}
 	byCase := map[int64]*timekeepingv1.LeaveTotals{}
-	taken, all := map[int64][]Taking{}, []Taking{}
+	taken, all := map[int64][]Deduction{}, []Deduction{}
 	for _, r := range rows {
 		c := cases[r.caseID]
 		totals := byCase[c.ID]
@@ -212,14 +212,14 @@ func read(rows []row, cases map[int64]*leavecase.Case, takings map[int64][]Takin
 		count(totals, r, c)
 		count(out.Totals, r, c)
 		edit := r.toProto(c)
-		edit.Takings = takingsToProto(takings[r.id])
-		taken[c.ID], all = append(taken[c.ID], takings[r.id]...), append(all, takings[r.id]...)
+		edit.Takings = deductionsToProto(deductions[r.id])
+		taken[c.ID], all = append(taken[c.ID], deductions[r.id]...), append(all, deductions[r.id]...)
 		out.LeaveEdits.LeaveEdits = append(out.LeaveEdits.LeaveEdits, edit)
 	}
 	for id, totals := range byCase {
-		addTakings(totals, taken[id])
+		addDeductions(totals, taken[id])
 	}
-	addTakings(out.Totals, all)
+	addDeductions(out.Totals, all)
 	return out
 }
 
@@ -231,8 +231,8 @@ func noTotals() *timekeepingv1.LeaveTotals {
 	}
 }
 
-func addTakings(t *timekeepingv1.LeaveTotals, takings []Taking) {
-	paid, tracking, totals := Sum(takings)
+func addDeductions(t *timekeepingv1.LeaveTotals, deductions []Deduction) {
+	paid, tracking, totals := Sum(deductions)
 	t.PaidTakings, t.TrackingTakings, t.LeaveTypeTotals = &paid, &tracking, &timekeepingv1.LeaveTypeTotals{Items: totals}
 }
 

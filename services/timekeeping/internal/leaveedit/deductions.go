@@ -22,8 +22,8 @@ import (
 // GrantDay is the number of seconds of a granted day.
 const GrantDay = 8 * 3600
 
-// Taking is a deduction of an edit from a leave type.
-type Taking struct {
+// Deduction is the leave that an edit takes from a leave type.
+type Deduction struct {
 	Type    *timekeepingv1.LeaveType
 	Seconds int64
 	// Overridden means that the pay code comes from an override segment.
@@ -52,8 +52,8 @@ func (p *policy) on(day civil.Date) *timekeepingv1.LeaveRule {
 
 // take deducts seconds from leave types in their order, from each as much as remains of its grant.
 // A leave type without a grant has no limit. Time that exceeds all leave types is not deducted.
-func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking {
-	var out []Taking
+func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Deduction {
+	var out []Deduction
 	for _, t := range types {
 		part := seconds
 		if left, granted := p.left[t.GetId()]; granted {
@@ -61,7 +61,7 @@ func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking 
 			p.left[t.GetId()] = left - part
 		}
 		if part > 0 {
-			out = append(out, Taking{Type: t, Seconds: part})
+			out = append(out, Deduction{Type: t, Seconds: part})
 		}
 		if seconds -= part; seconds == 0 {
 			break
@@ -70,22 +70,22 @@ func (p *policy) take(types []*timekeepingv1.LeaveType, seconds int64) []Taking 
 	return out
 }
 
-// takings returns the deductions of an edit. Override segments determine the leave types of its paid
+// deductions returns the deductions of an edit. Override segments determine the leave types of its paid
 // time.
-func (p *policy) takings(r row, types map[int64]*timekeepingv1.LeaveType) []Taking {
+func (p *policy) deductions(r row, types map[int64]*timekeepingv1.LeaveType) []Deduction {
 	rule := p.on(r.first)
 	if rule == nil {
 		return nil
 	}
-	var out []Taking
+	var out []Deduction
 	paid := r.body.GetPaidSegment().GetAmountInSeconds()
 	for _, s := range r.body.GetOverrideSegments() {
 		for _, t := range byName(types) {
 			if t.GetPaid() && samePayCode(t.GetPayCode(), s.GetPayCode()) {
 				part := min(paid, s.GetAmountInSeconds())
-				for _, taking := range p.take([]*timekeepingv1.LeaveType{t}, part) {
-					taking.Overridden = true
-					out = append(out, taking)
+				for _, deduction := range p.take([]*timekeepingv1.LeaveType{t}, part) {
+					deduction.Overridden = true
+					out = append(out, deduction)
 				}
 				paid -= part
 				break
@@ -120,14 +120,14 @@ func selectTypes(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType)
 	return out
 }
 
-// Takings returns the deductions of the edits of cases, by the id of the edit. Only cases with
+// Deductions returns the deductions of the edits of cases, by the id of the edit. Only cases with
 // rules have deductions.
-func Takings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Taking, error) {
-	return readTakings(ctx, db, tenantID, cases, leavecase.MaxRead)
+func Deductions(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Deduction, error) {
+	return readDeductions(ctx, db, tenantID, cases, leavecase.MaxRead)
 }
 
-// readTakings implements Takings with a maximum number of edits.
-func readTakings(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Taking, error) {
+// readDeductions implements Deductions with a maximum number of edits.
+func readDeductions(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Deduction, error) {
 	policies, err := readPolicies(ctx, db, tenantID, cases)
 	if err != nil || len(policies) == 0 {
 		return nil, err
@@ -147,9 +147,9 @@ func readTakings(ctx context.Context, db pg.Querier, tenantID int64, cases []int
 	if len(rows) > most {
 		return nil, errTooMany
 	}
-	out := make(map[int64][]Taking, len(rows))
+	out := make(map[int64][]Deduction, len(rows))
 	for _, r := range rows {
-		out[r.id] = policies[r.caseID].takings(r, types)
+		out[r.id] = policies[r.caseID].deductions(r, types)
 	}
 	return out, nil
 }
@@ -207,9 +207,9 @@ func readPolicies(ctx context.Context, db pg.Querier, tenantID int64, cases []in
 
 // Sum adds up deductions: the paid and tracked totals, and the totals by leave type, sorted by
 // name.
-func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal) {
+func Sum(deductions []Deduction) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal) {
 	byType := map[int64]*timekeepingv1.LeaveTypeTotal{}
-	for _, t := range takings {
+	for _, t := range deductions {
 		if t.Type.GetPaid() {
 			paid += t.Seconds
 		} else {
@@ -233,10 +233,10 @@ func Sum(takings []Taking) (paid, tracking int64, totals []*timekeepingv1.LeaveT
 	return paid, tracking, totals
 }
 
-// takingsToProto converts deductions to the form of responses.
-func takingsToProto(takings []Taking) []*timekeepingv1.LeaveTaking {
+// deductionsToProto converts deductions to the form of responses.
+func deductionsToProto(deductions []Deduction) []*timekeepingv1.LeaveTaking {
 	var out []*timekeepingv1.LeaveTaking
-	for _, t := range takings {
+	for _, t := range deductions {
 		out = append(out, &timekeepingv1.LeaveTaking{
 			AccrualCode: t.Type.GetAccrualCode(), PayCode: t.Type.GetPayCode(),
 			AmountInSeconds: proto.Int64(t.Seconds), Paid: proto.Bool(t.Type.GetPaid()),

@@ -258,12 +258,12 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	if err := h.setTimes(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
 		return nil, err
 	}
-	takings, err := Takings(ctx, h.pool, tenantID, []int64{c.ID})
+	deductions, err := Deductions(ctx, h.pool, tenantID, []int64{c.ID})
 	if err != nil {
 		return nil, err
 	}
 	edit := r.toProto(c)
-	edit.Takings = takingsToProto(takings[r.id])
+	edit.Takings = deductionsToProto(deductions[r.id])
 	return edit, nil
 }
 

@@ -72,7 +72,7 @@ func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEd
 		cases = append(cases, e.caseID)
 	}
 	slices.Sort(cases)
-	takings, err := readTakings(ctx, db, tenantID, slices.Compact(cases), maxPaid)
+	deductions, err := readDeductions(ctx, db, tenantID, slices.Compact(cases), maxPaid)
 	if err != nil {
 		return nil, fmt.Errorf("read what leave is taken as: %w", err)
 	}
@@ -81,7 +81,7 @@ func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEd
 		for _, segment := range e.overrides {
 			out = append(out, Paid{e.employeeID, e.day, segment.GetPayCode(), segment.GetAmountInSeconds()})
 		}
-		for _, t := range takings[e.id] {
+		for _, t := range deductions[e.id] {
 			if t.Type.GetPaid() && t.Type.GetPayCode() != nil && !t.Overridden {
 				out = append(out, Paid{e.employeeID, e.day, t.Type.GetPayCode(), t.Seconds})
 			}

@@ -64,14 +64,14 @@ func checkRoom(ctx context.Context, tx pgx.Tx, tenantID int64, days *leaveday.Da
 	if err := refuseSigned(ctx, tx, tenantID, rows); err != nil {
 		return err
 	}
-	var added []leaveday.Taking
+	var added []leaveday.Deduction
 	replaced := make([]leaveday.Source, len(rows))
 	for i, r := range rows {
-		takings, err := days.OfLeaveEdit(r.id, r.first, r.last, r.body)
+		deductions, err := days.OfLeaveEdit(r.id, r.first, r.last, r.body)
 		if err != nil {
 			return err
 		}
-		added, replaced[i] = append(added, takings...), leaveday.Source{Kind: leaveday.LeaveEdit, ID: r.id}
+		added, replaced[i] = append(added, deductions...), leaveday.Source{Kind: leaveday.LeaveEdit, ID: r.id}
 	}
 	return days.Check(ctx, tx, tenantID, added, replaced...)
 }

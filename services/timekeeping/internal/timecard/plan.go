@@ -131,7 +131,7 @@ func (p *plan) readRoom(ctx context.Context) error {
 
 // checkRoom returns an error if days have no room for their pay code edits of leave.
 func (p *plan) checkRoom(ctx context.Context, tx pgx.Tx) error {
-	var added []leaveday.Taking
+	var added []leaveday.Deduction
 	var replaced []leaveday.Source
 	for _, e := range p.edits {
 		if e.ID != 0 {

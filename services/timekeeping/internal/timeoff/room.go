@@ -68,7 +68,7 @@ func retry(change func() error) error {
 // call it inside a transaction.
 func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 	tenantID := tenant.Of(ctx)
-	takings, err := leaveday.OfTimeOff(w.id, w.request)
+	deductions, err := leaveday.OfTimeOff(w.id, w.request)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, last := takings[0].Day, takings[0].Day
-	for _, t := range takings {
+	first, last := deductions[0].Day, deductions[0].Day
+	for _, t := range deductions {
 		first, last = min(first, t.Day), max(last, t.Day)
 	}
 	others, err := byEmployee(ctx, h.Pool, tenantID, []int64{w.employeeID}, active, civil.Through(max(civil.Beginning, first-maxAround), last+maxAround))
@@ -97,13 +97,13 @@ func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 		pending = nil // The request that is approved first gets the balance.
 	}
 	var days []civil.Date
-	for _, t := range slices.Concat(takings, old, pending) {
+	for _, t := range slices.Concat(deductions, old, pending) {
 		days = append(days, t.Day)
 	}
 	if m.days, err = h.Room.Read(ctx, w.employeeID, days); err != nil || w.subtype.GetAllowDebt() {
 		return m, err
 	}
-	if wanted := m.listWanted(w.status, takings, old, pending); len(wanted) > 0 {
+	if wanted := m.listWanted(w.status, deductions, old, pending); len(wanted) > 0 {
 		err = h.Accruals.Cover(ctx, w.employeeID, wanted, until)
 		if m.mark, m.uncovered = mark, err; fault.HasCode(err, accrual.CodeNotCovered) {
 			err = nil
@@ -114,7 +114,7 @@ func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 
 // split returns the deductions of undecided requests other than the given one. It also returns the
 // last day of all these requests, limited to a given last day.
-func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking, until civil.Date, err error) {
+func split(others []*row, id int64, last civil.Date) (pending []leaveday.Deduction, until civil.Date, err error) {
 	for _, r := range others {
 		if r.id == id {
 			continue
@@ -138,10 +138,10 @@ func split(others []*row, id int64, last civil.Date) (pending []leaveday.Taking,
 
 // listWanted returns the deductions that balances must cover. It returns none if no pay code of the
 // deductions is checked.
-func (m *room) listWanted(as status, takings, old, pending []leaveday.Taking) []accrual.Wanted {
+func (m *room) listWanted(as status, deductions, old, pending []leaveday.Deduction) []accrual.Wanted {
 	var out []accrual.Wanted
 	checks := false
-	add := func(list []leaveday.Taking, sign int64, check bool) {
+	add := func(list []leaveday.Deduction, sign int64, check bool) {
 		for _, t := range list {
 			code, cost := m.days.Cost(t)
 			if code == nil {
@@ -153,7 +153,7 @@ func (m *room) listWanted(as status, takings, old, pending []leaveday.Taking) []
 			out, checks = append(out, w), checks || w.Checked
 		}
 	}
-	add(takings, 1, true)
+	add(deductions, 1, true)
 	add(old, -1, false)
 	add(pending, 1, false)
 	if !checks {
@@ -187,11 +187,11 @@ func (m *room) check(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) err
 			return cmp.Or[error](err, errMeanwhile)
 		}
 	}
-	takings, err := leaveday.OfTimeOff(r.id, r.request)
+	deductions, err := leaveday.OfTimeOff(r.id, r.request)
 	if err != nil {
 		return err
 	}
-	if err := m.days.Check(ctx, tx, tenantID, takings, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id}); err != nil {
+	if err := m.days.Check(ctx, tx, tenantID, deductions, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id}); err != nil {
 		return err
 	}
 	return m.uncovered
