@@ -88,3 +88,18 @@ func (r *Reader) workedTotals(ctx context.Context, tenantID, employeeID int64, d
 	}
 	return out, nil
 }
+
+// FirstEdited returns the first day of a range that has a pay code edit of the schedule, or the end of
+// the range. It calls other services, so do not call it inside a transaction.
+func (r *Reader) FirstEdited(ctx context.Context, employeeID int64, days civil.Range) (civil.Date, error) {
+	for from := days.From; from < days.To; from += maxBookedDays {
+		known, err := r.days.ReadEdited(ctx, employeeID, civil.Range{From: from, To: min(from+maxBookedDays, days.To)})
+		if err != nil {
+			return 0, err
+		}
+		if edits := known.Schedule.GetPayCodeEdits(); len(edits) > 0 {
+			return civil.Date(edits[0].GetDay()), nil
+		}
+	}
+	return days.To, nil
+}

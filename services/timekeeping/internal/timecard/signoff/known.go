@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 )
 
 // known is the data of other services about an employee on some days.
@@ -16,6 +17,9 @@ type known struct {
 	days civil.Range
 	of   map[int64]employeeday.Days
 }
+
+// schedule returns the entries of the present schedule by day.
+func (k *known) schedule() dayschedule.Days { return dayschedule.Split(k.of[k.id].Schedule, k.days) }
 
 // maxDaysPerCall is the maximum number of days of one call, if the days of its employees differ.
 const maxDaysPerCall = 62

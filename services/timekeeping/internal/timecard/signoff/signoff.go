@@ -15,11 +15,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -34,16 +36,20 @@ type Store struct {
 func NewStore(pool *pg.Pool, cards *card.Reader) *Store { return &Store{pool: pool, cards: cards} }
 
 const (
+	readEarliestLeave = `
+SELECT min(from_day) FROM leave_edit WHERE tenant_id = $1 AND employee_id = $2 AND from_day >= $3 AND from_day < $4`
+
 	readEarliest = `
 SELECT least((SELECT min(at) FROM punch WHERE tenant_id = $1 AND employee_id = $2 AND at >= $3),
              (SELECT min(apply_date)::timestamptz FROM timecard_edit WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $4))`
 
 	insertSigned = `
-INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body)
-SELECT $1, $2, q.day, q.worked, q.week, q.body FROM unnest($3::date[], $4::bigint[], $5::bigint[], $6::bytea[]) AS q (day, worked, week, body)`
+INSERT INTO signed_day (tenant_id, employee_id, day, worked, week, body, schedule)
+SELECT $1, $2, q.day, q.worked, q.week, q.body, q.schedule
+FROM unnest($3::date[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bytea[]) AS q (day, worked, week, body, schedule)`
 
 	insertSignoff = `
-INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by) VALUES ($1, $2, $3, $4, $5)`
+INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed_by, schedule_from) VALUES ($1, $2, $3, $4, $5, $6)`
 )
 
 // SignOff signs off the timecard of an employee through the last of the given days.
@@ -73,9 +79,19 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if err != nil {
 		return err
 	}
-	k, err := s.readKnown(ctx, who.ID, open)
-	if err != nil {
-		return err
+	parts := []civil.Range{open}
+	if !signed {
+		earlier, err := s.bookedBefore(ctx, tenantID, who.ID, open.From)
+		if err != nil {
+			return err
+		}
+		parts = append(earlier, open)
+	}
+	all := make([]*known, len(parts))
+	for i, days := range parts {
+		if all[i], err = s.readKnown(ctx, who.ID, days); err != nil {
+			return err
+		}
 	}
 	by := ""
 	if principal, ok := authn.From(ctx); ok {
@@ -96,14 +112,9 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if under, err := leaveday.ReadMark(ctx, tx, tenantID, who.ID); err != nil || under != mark {
 			return cmp.Or(err, error(errSignedMeanwhile))
 		}
-		cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{who.ID}, card.Window{Days: open, Bodies: true}, k.of)
+		cards, err := s.readOpen(ctx, tx, tenantID, all)
 		if err != nil {
 			return err
-		}
-		if day, running := cards[0].Running(); running {
-			// The punch out would belong to the days after these, and the shift would be worth
-			// nothing.
-			return fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
 		}
 		// A run may have staged the days while they were open. The first sign-off also closes
 		// earlier days from which everything was removed.
@@ -114,7 +125,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
-		return freeze(ctx, tx, tenantID, cards[0], by)
+		return freeze(ctx, tx, tenantID, all, cards, by)
 	})
 }
 
@@ -131,11 +142,67 @@ func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day ci
 	return day, nil
 }
 
-// freeze stores the current state of the days of a timecard.
-func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, by string) error {
-	var days []civil.Date
-	var worked, week []int64
-	var bodies [][]byte
+// bookedBefore returns the days before a day from the first paid entry without a punch: a pay code
+// edit of the schedule, or leave. The first sign-off closes these days too. They are divided into
+// ranges that can be read at once.
+func (s *Store) bookedBefore(ctx context.Context, tenantID, employeeID int64, day civil.Date) ([]civil.Range, error) {
+	days := civil.Range{From: card.First, To: day}
+	first, err := s.cards.FirstEdited(ctx, employeeID, days)
+	if err != nil {
+		return nil, err
+	}
+	var leave *civil.Date
+	if err := s.pool.QueryRow(ctx, readEarliestLeave, tenantID, employeeID, days.From, days.To).Scan(&leave); err != nil {
+		return nil, fmt.Errorf("read the first leave of an employee: %w", err)
+	}
+	if leave != nil {
+		first = min(first, *leave)
+	}
+	var out []civil.Range
+	for ; first < day; first += card.MaxDays {
+		out = append(out, civil.Range{From: first, To: min(first+card.MaxDays, day)})
+	}
+	return out, nil
+}
+
+// readOpen calculates the timecards of ranges of open days. It returns an error if a shift is still
+// running.
+func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, tenantID int64, all []*known) ([]*card.Card, error) {
+	out := make([]*card.Card, len(all))
+	for i, k := range all {
+		cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Bodies: true}, k.of)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = cards[0]
+		if day, running := cards[0].Running(); running {
+			// The punch out would belong to the days after these, and the shift would be worth
+			// nothing.
+			return nil, fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
+		}
+	}
+	return out, nil
+}
+
+// freeze stores the current state of the days of timecards, ascending, and the schedule that they
+// are paid by.
+func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, all []*known, cards []*card.Card, by string) error {
+	for i, c := range cards {
+		if err := freezeDays(ctx, tx, tenantID, c, all[i].schedule()); err != nil {
+			return err
+		}
+	}
+	last := cards[len(cards)-1]
+	if _, err := tx.Exec(ctx, insertSignoff, tenantID, last.ID, last.Days.To-1, time.Unix(last.OpenFrom(), 0), by, cards[0].Days.From); err != nil {
+		return fmt.Errorf("store a sign-off: %w", err)
+	}
+	return nil
+}
+
+// freezeDays stores the current state of the days of a timecard. A day has a row if it has content
+// or entries of the schedule.
+func freezeDays(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, schedule dayschedule.Days) error {
+	bodies := map[civil.Date]*timekeepingv1.TimecardDay{}
 	for _, d := range c.NonEmptyDays() {
 		day, err := civil.ParseDate(d.GetDate())
 		if err != nil {
@@ -144,18 +211,30 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, by str
 		for _, t := range d.GetTotals() {
 			t.SignedOff = true
 		}
-		body, err := proto.Marshal(d)
+		bodies[day] = d
+	}
+	var days []civil.Date
+	var worked, week []int64
+	var shown, entries [][]byte
+	for day := c.Days.From; day < c.Days.To; day++ {
+		entry, err := proto.Marshal(schedule[day])
 		if err != nil {
 			return err
 		}
-		days, bodies = append(days, day), append(bodies, body)
-		worked, week = append(worked, d.GetWorkedSeconds()), append(week, d.GetWeekSeconds())
+		body := []byte{}
+		if d := bodies[day]; d != nil {
+			if body, err = proto.Marshal(d); err != nil {
+				return err
+			}
+		}
+		if len(body) == 0 && len(entry) == 0 {
+			continue
+		}
+		days, shown, entries = append(days, day), append(shown, body), append(entries, entry)
+		worked, week = append(worked, bodies[day].GetWorkedSeconds()), append(week, bodies[day].GetWeekSeconds())
 	}
-	if _, err := tx.Exec(ctx, insertSigned, tenantID, c.ID, days, worked, week, bodies); err != nil {
+	if _, err := tx.Exec(ctx, insertSigned, tenantID, c.ID, days, worked, week, shown, entries); err != nil {
 		return fmt.Errorf("store signed days: %w", err)
-	}
-	if _, err := tx.Exec(ctx, insertSignoff, tenantID, c.ID, c.Days.To-1, time.Unix(c.OpenFrom(), 0), by); err != nil {
-		return fmt.Errorf("store a sign-off: %w", err)
 	}
 	return nil
 }
