@@ -1602,7 +1602,10 @@ type TimecardScheduleShift struct {
 	EndDateTime   string                     `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	Segments      []*TimecardScheduleSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
 	// Hours in elapsed time.
-	Hours         *float64 `protobuf:"fixed64,5,opt,name=hours,proto3,oneof" json:"hours,omitempty"`
+	Hours *float64 `protobuf:"fixed64,5,opt,name=hours,proto3,oneof" json:"hours,omitempty"`
+	// What happened to the shift after the timecard of its day was signed off: ADDED or REMOVED.
+	// A shift that was changed is removed and added. Absent if nothing happened.
+	SignOffChange string `protobuf:"bytes,6,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1670,6 +1673,13 @@ func (x *TimecardScheduleShift) GetHours() float64 {
 		return *x.Hours
 	}
 	return 0
+}
+
+func (x *TimecardScheduleShift) GetSignOffChange() string {
+	if x != nil {
+		return x.SignOffChange
+	}
+	return ""
 }
 
 type TimecardScheduleSegment struct {
@@ -1746,7 +1756,10 @@ type SchedulePayCodeEdit struct {
 	DurationInDays  *float64 `protobuf:"fixed64,7,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
 	MoneyAmount     *float64 `protobuf:"fixed64,8,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
 	// Whether the entry belongs to a leave edit.
-	Leave         *bool `protobuf:"varint,9,opt,name=leave,proto3,oneof" json:"leave,omitempty"`
+	Leave *bool `protobuf:"varint,9,opt,name=leave,proto3,oneof" json:"leave,omitempty"`
+	// What happened to the edit after the timecard of its day was signed off, as signOffChange of
+	// scheduled shifts.
+	SignOffChange string `protobuf:"bytes,10,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1842,6 +1855,13 @@ func (x *SchedulePayCodeEdit) GetLeave() bool {
 		return *x.Leave
 	}
 	return false
+}
+
+func (x *SchedulePayCodeEdit) GetSignOffChange() string {
+	if x != nil {
+		return x.SignOffChange
+	}
+	return ""
 }
 
 // HistoricalCorrection is the correction on a later day that follows from a change of a
@@ -2842,18 +2862,19 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\f_days_amountB\x0f\n" +
 	"\r_money_amountB\x10\n" +
 	"\x0e_is_correctionB\r\n" +
-	"\v_signed_off\"\x8b\x02\n" +
+	"\v_signed_off\"\xb3\x02\n" +
 	"\x15TimecardScheduleShift\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12&\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x03 \x01(\tR\vendDateTime\x12L\n" +
 	"\bsegments\x18\x04 \x03(\v20.rotaloom.timekeeping.v1.TimecardScheduleSegmentR\bsegments\x12\x19\n" +
-	"\x05hours\x18\x05 \x01(\x01H\x00R\x05hours\x88\x01\x01B\b\n" +
+	"\x05hours\x18\x05 \x01(\x01H\x00R\x05hours\x88\x01\x01\x12&\n" +
+	"\x0fsign_off_change\x18\x06 \x01(\tR\rsignOffChangeB\b\n" +
 	"\x06_hours\"\x97\x01\n" +
 	"\x17TimecardScheduleSegment\x12&\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x02 \x01(\tR\vendDateTime\x120\n" +
-	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\xd8\x03\n" +
+	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\x80\x04\n" +
 	"\x13SchedulePayCodeEdit\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2865,7 +2886,9 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x11duration_in_hours\x18\x06 \x01(\x01H\x00R\x0fdurationInHours\x88\x01\x01\x12-\n" +
 	"\x10duration_in_days\x18\a \x01(\x01H\x01R\x0edurationInDays\x88\x01\x01\x12&\n" +
 	"\fmoney_amount\x18\b \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\x19\n" +
-	"\x05leave\x18\t \x01(\bH\x03R\x05leave\x88\x01\x01B\x14\n" +
+	"\x05leave\x18\t \x01(\bH\x03R\x05leave\x88\x01\x01\x12&\n" +
+	"\x0fsign_off_change\x18\n" +
+	" \x01(\tR\rsignOffChangeB\x14\n" +
 	"\x12_duration_in_hoursB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
 	"\r_money_amountB\b\n" +

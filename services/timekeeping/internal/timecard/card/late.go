@@ -9,8 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 )
 
-// Differences between the present punches and pay code edits of a signed-off day and those that
-// were signed off. Their effect on pay is a historical correction.
+// Differences between the present entries of a signed-off day and those that were signed off. Their effect on pay is a historical correction.
 const (
 	changeAdded   = "ADDED"
 	changeUpdated = "UPDATED"
@@ -30,13 +29,14 @@ CROSS JOIN LATERAL (
     SELECT * FROM punch WHERE tenant_id = $1 AND employee_id = e.id AND at >= $3 AND at < $4 AND at < h.open_from OFFSET 0
 ) AS p ORDER BY e.id, p.at`
 
-// showLate marks the punches and pay code edits of signed-off days that were added, changed or
-// deleted after the sign-off.
+// showLate marks the entries of signed-off days that were added, changed or deleted after the
+// sign-off.
 func (c *Card) showLate() {
-	if len(c.signed) == 0 && len(c.late) == 0 {
+	if c.Through == nil || c.historical {
 		return
 	}
 	c.showLatePunches()
+	c.showRescheduled()
 	present := map[int64]*timekeepingv1.TimecardPayCodeEdit{}
 	for _, e := range c.edits {
 		if !c.shows(e.Day) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paycodeedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -52,6 +53,9 @@ type employee struct {
 	// the days before.
 	signed map[civil.Date]*timekeepingv1.TimecardDay
 	before map[civil.Date]worktime.Worked
+	// rescheduled is the schedule that signed-off days are paid by whose schedule changed after the
+	// sign-off.
+	rescheduled dayschedule.Days
 	// of is the data of other services.
 	of employeeday.Days
 }

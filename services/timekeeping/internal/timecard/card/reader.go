@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -65,7 +66,12 @@ func (r *Reader) ReadEmployeeDays(ctx context.Context, ids []int64, days civil.R
 	if wages {
 		days = civil.Range{From: days.From - aroundWeek, To: days.To + aroundWeek}
 	}
-	return r.days.Read(ctx, ids, civil.Range{From: days.From - daysBefore, To: days.To + daysAfter}, wages)
+	return r.days.Read(ctx, ids, Around(days), wages)
+}
+
+// Around returns the days whose schedule the calculation of some days needs.
+func Around(days civil.Range) civil.Range {
+	return civil.Range{From: days.From - daysBefore, To: days.To + daysAfter}
 }
 
 // ReadIn does the same as Read inside a transaction. The caller supplies the data of other
@@ -84,6 +90,7 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []in
 	for i, id := range ids {
 		e := found[id]
 		e.of = known[id]
+		e.of.Schedule = dayschedule.Replace(e.of.Schedule, e.rescheduled)
 		cards[i] = e.calculate(w, setup, now)
 	}
 	return cards, nil

@@ -5,8 +5,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -25,7 +27,7 @@ type correction struct {
 const (
 	// Days before the requested days count towards the week.
 	readSigned = `
-SELECT s.employee_id, s.day, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END
+SELECT s.employee_id, s.day, s.worked, s.week, CASE WHEN s.day >= $5 THEN s.body END, CASE WHEN s.day >= $5 AND s.schedule_changed THEN s.schedule END
 FROM unnest($2::bigint[]) AS e (id) CROSS JOIN LATERAL (
     SELECT * FROM signed_day WHERE tenant_id = $1 AND employee_id = e.id AND day >= $3 AND day < $4 OFFSET 0
 ) AS s`
@@ -42,8 +44,8 @@ func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
 		var id int64
 		var day civil.Date
 		var worked worktime.Worked
-		var body []byte
-		if err := rows.Scan(&id, &day, &worked.All, &worked.Week, &body); err != nil {
+		var body, schedule []byte
+		if err := rows.Scan(&id, &day, &worked.All, &worked.Week, &body, &schedule); err != nil {
 			return err
 		}
 		e := found[id]
@@ -51,6 +53,15 @@ func scanSigned(rows pgx.Rows, found map[int64]*employee) error {
 			e.before, e.signed = map[civil.Date]worktime.Worked{}, map[civil.Date]*timekeepingv1.TimecardDay{}
 		}
 		e.before[day] = worked
+		if schedule != nil {
+			if e.rescheduled == nil {
+				e.rescheduled = dayschedule.Days{}
+			}
+			e.rescheduled[day] = &schedulingv1.EmployeeDays{}
+			if err := proto.Unmarshal(schedule, e.rescheduled[day]); err != nil {
+				return err
+			}
+		}
 		if len(body) == 0 {
 			continue
 		}
