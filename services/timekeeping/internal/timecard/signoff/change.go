@@ -68,12 +68,16 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 		if err != nil {
 			return err
 		}
-		if !maps.EqualFunc(before, now, signoff.equal) {
+		if !maps.EqualFunc(before, now, signoff.closesSame) {
 			return errSignedMeanwhile
 		}
 		old := make([]*card.Card, len(all))
+		paid := make([]*known, len(all))
 		for i, k := range all {
-			if old[i], err = s.historical(ctx, tx, tenantID, k); err != nil {
+			if paid[i], err = keepPaid(ctx, tx, tenantID, k); err != nil {
+				return err
+			}
+			if old[i], err = s.historical(ctx, tx, tenantID, paid[i]); err != nil {
 				return err
 			}
 		}
@@ -83,7 +87,7 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 		if err := approval.Drop(ctx, tx, tenantID, days); err != nil {
 			return err
 		}
-		for i, k := range all {
+		for i, k := range paid {
 			if err := s.moveEnd(ctx, tx, tenantID, k, now[k.id]); err != nil {
 				return err
 			}
@@ -91,15 +95,20 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 			if err != nil {
 				return err
 			}
-			if err := correctChanged(ctx, tx, tenantID, k.id, now[k.id].through+1, old[i].Sums(), changed.Sums()); err != nil {
-				return err
-			}
-			if err := countSince(ctx, tx, tenantID, old[i], changed); err != nil {
+			if err := pay(ctx, tx, tenantID, now[k.id].through+1, old[i], changed); err != nil {
 				return err
 			}
 		}
 		return payledger.Note(ctx, tx, tenantID, changedDays(all))
 	})
+}
+
+// pay stores the effect of a change on signed-off days: the corrections, and the work of the days.
+func pay(ctx context.Context, tx pgx.Tx, tenantID int64, apply civil.Date, old, changed *card.Card) error {
+	if err := correctChanged(ctx, tx, tenantID, old.ID, apply, old.Sums(), changed.Sums()); err != nil {
+		return err
+	}
+	return countSince(ctx, tx, tenantID, old, changed)
 }
 
 // changedDays returns the changed days for payroll.

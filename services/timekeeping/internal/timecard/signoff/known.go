@@ -21,6 +21,13 @@ type known struct {
 // schedule returns the entries of the present schedule by day.
 func (k *known) schedule() dayschedule.Days { return dayschedule.Split(k.of[k.id].Schedule, k.days) }
 
+// replaceSchedule returns the same data with other entries on some days of the schedule.
+func (k *known) replaceSchedule(days dayschedule.Days) *known {
+	of := k.of[k.id]
+	of.Schedule = dayschedule.Replace(of.Schedule, days)
+	return &known{id: k.id, days: k.days, of: map[int64]employeeday.Days{k.id: of}}
+}
+
 // maxDaysPerCall is the maximum number of days of one call, if the days of its employees differ.
 const maxDaysPerCall = 62
 

@@ -102,7 +102,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if err != nil {
 			return err
 		}
-		if !now[who.ID].equal(last) {
+		if !now[who.ID].closesSame(last) {
 			return errSignedMeanwhile
 		}
 		// Leave of signed-off days is an error, so no leave may be stored at the same time.

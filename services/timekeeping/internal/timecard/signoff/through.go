@@ -13,14 +13,22 @@ import (
 
 // signoff is the state of an employee's sign-off: the last signed-off day.
 type signoff struct {
-	through  civil.Date
-	openFrom time.Time
+	through           civil.Date
+	openFrom, created time.Time
+	// version grows with each comparison of the schedule.
+	version int64
 }
 
-func (s signoff) equal(o signoff) bool { return s.through == o.through && s.openFrom.Equal(o.openFrom) }
+// closesSame reports whether two states close the same days and punches.
+func (s signoff) closesSame(o signoff) bool {
+	return s.through == o.through && s.openFrom.Equal(o.openFrom) && s.created.Equal(o.created)
+}
+
+// equal reports whether two states close the same days, and no comparison of the schedule came between them.
+func (s signoff) equal(o signoff) bool { return s.closesSame(o) && s.version == o.version }
 
 const readSignoffs = `
-SELECT DISTINCT ON (employee_id) employee_id, through, open_from FROM timecard_signoff
+SELECT DISTINCT ON (employee_id) employee_id, through, open_from, created_at, version FROM timecard_signoff
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, through DESC`
 
 func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]signoff, error) {
@@ -31,7 +39,7 @@ func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 	out := map[int64]signoff{}
 	var id int64
 	var s signoff
-	_, err = pgx.ForEachRow(rows, []any{&id, &s.through, &s.openFrom}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &s.through, &s.openFrom, &s.created, &s.version}, func() error {
 		out[id] = s
 		return nil
 	})
