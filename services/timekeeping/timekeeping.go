@@ -5,6 +5,7 @@ package timekeeping
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -77,6 +78,7 @@ type Service struct {
 	payrollWorker   *payrollstaging.Worker
 	log             *slog.Logger
 	timeOffHandover *handover.Handover
+	comparisons     []bus.Consumer
 }
 
 // Migrations returns the schema that the service needs.
@@ -130,6 +132,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		Core: core, Replicator: replicator, leaveReporter: reporter, payrollWorker: payrollWorker, log: deps.Log, timeOffHandover: timeOff.Handover,
+		comparisons: signoffs.Consumers(),
 		Registrations: serve.Registrations{
 			serve.Handle(timekeepingv1.RegisterLeaveCaseServiceServer)(leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report)),
 			serve.Handle(timekeepingv1.RegisterLeaveEditServiceServer)(leaveedit.New(deps.Pool, persons, employeeDays, room, leaveDays, reporter)),
@@ -170,7 +173,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 
 // Consumers returns the event consumers of the service.
 func (s *Service) Consumers() []bus.Consumer {
-	return append(s.Replicator.Consumers(), s.payrollWorker.Consumer())
+	return slices.Concat(s.Replicator.Consumers(), s.comparisons, []bus.Consumer{s.payrollWorker.Consumer()})
 }
 
 // Run consumes the events of other domains, and serves the backfills of their projections, until

@@ -268,13 +268,13 @@ const file_rotaloom_scheduling_v1_propagation_event_proto_rawDesc = "" +
 	"\x0epropagation_id\x18\x01 \x01(\x03R\rpropagationId\x12\x14\n" +
 	"\x05batch\x18\x02 \x01(\x05R\x05batch:L\xaa\xbb\x18H\n" +
 	":rotaloom.scheduling_work.propagation_small_batch.requested\x12\n" +
-	"propagator\"\xab\x01\n" +
+	"propagator\"\xb8\x01\n" +
 	"\x0fScheduleChanged\x12!\n" +
 	"\femployee_ids\x18\x01 \x03(\x03R\vemployeeIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\tR\x02to\x12%\n" +
-	"\x0epropagation_id\x18\x04 \x01(\x03R\rpropagationId:*\xaa\xbb\x18&\n" +
-	"$rotaloom.scheduling.schedule.changedB\xf9\x01\n" +
+	"\x0epropagation_id\x18\x04 \x01(\x03R\rpropagationId:7\xaa\xbb\x183\n" +
+	"$rotaloom.scheduling.schedule.changed\x12\vtimekeepingB\xf9\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x15PropagationEventProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
@@ -125,7 +126,11 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
-		return freeze(ctx, tx, tenantID, all, cards, by)
+		if err := freeze(ctx, tx, tenantID, all, cards, by); err != nil {
+			return err
+		}
+		// The schedule may have changed since it was read.
+		return outbox.Append(ctx, tx, tenantID, comparisons([]compared{{who.ID, civil.Range{From: parts[0].From, To: open.To}}})...)
 	})
 }
 
