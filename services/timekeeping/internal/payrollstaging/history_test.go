@@ -282,10 +282,16 @@ func (h *history) next(t *testing.T, ctx context.Context) change {
 // step has one thing happen, or two at the same time.
 func (h *history) step(t *testing.T, ctx context.Context, known map[int64]employeeday.Days) {
 	t.Helper()
-	switch h.random.IntN(10) {
+	switch h.random.IntN(12) {
+	case 10:
+		h.replan(t, ctx, known)
+	case 11:
+		h.takeLeave(t, ctx)
 	case 0:
 		employee, name := h.employee(), payRules[h.random.IntN(len(payRules))]
-		known[employee] = paidBy(employee, name)
+		of := paidBy(employee, name)
+		of.Schedule = known[employee].Schedule
+		known[employee] = of
 		h.note("%d has the pay rule %q", employee, name)
 	case 1, 2:
 		require.NoError(t, untilDone(ctx, h.changeSignoff()))
@@ -324,8 +330,8 @@ func paidBy(employee int64, name string) employeeday.Days {
 	}}}
 }
 
-// The sum of all staged runs equals the timecard, after any order of punches, edits, changes of pay
-// rules, sign-offs, removals, runs and cancellations.
+// The sum of all staged runs equals the timecard, after any order of punches, edits, leave, changes of
+// schedules and pay rules, sign-offs, removals, runs and cancellations.
 func TestTheLedgerIsTheTruth(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
