@@ -153,11 +153,11 @@ func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int
 	return n, err
 }
 
-// tenantContext returns a context for the dead letters of a tenant, or of all tenants if tenantID
-// is 0.
-func tenantContext(ctx context.Context, tenantID int64) context.Context {
-	if tenantID > 0 {
-		return tenant.With(ctx, tenantID)
+// tenantContext returns a context for the dead letters of a tenant, or of all tenants if id is
+// 0.
+func tenantContext(ctx context.Context, id int64) context.Context {
+	if id > 0 {
+		return tenant.With(ctx, id)
 	}
 	return tenant.All(ctx)
 }
