@@ -61,7 +61,7 @@ func (b *bundle) append(tenantID int64, names ...string) {
 	}
 	ctx := tenant.With(b.t.Context(), tenantID)
 	require.NoError(b.t, pg.InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return outbox.Append(ctx, tx, tenantID, events...)
+		return outbox.Append(ctx, tx, events...)
 	}))
 }
 

@@ -39,6 +39,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 //go:embed migrations/*.sql
@@ -72,11 +73,11 @@ const Appended pg.Signal = "outbox: events appended"
 //
 // The tenant must be the tenant of the connection. Messages that are not events, or larger than
 // MaxEvent, are errors.
-func Append(ctx context.Context, tx pgx.Tx, tenantID int64, events ...proto.Message) error {
+func Append(ctx context.Context, tx pgx.Tx, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
 	}
-	args, err := arguments(ctx, tenantID, events)
+	args, err := arguments(ctx, events)
 	if err != nil {
 		return err
 	}
@@ -88,11 +89,11 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, events ...proto.Mess
 
 // Queue is Append as part of a batch, which the caller sends to the transaction. The statement has
 // no result.
-func Queue(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, tenantID int64, events ...proto.Message) error {
+func Queue(ctx context.Context, tx pgx.Tx, batch *pgx.Batch, events ...proto.Message) error {
 	if len(events) == 0 {
 		return nil
 	}
-	args, err := arguments(ctx, tenantID, events)
+	args, err := arguments(ctx, events)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func raise(tx pgx.Tx) error {
 	return nil
 }
 
-func arguments(ctx context.Context, tenantID int64, events []proto.Message) ([]any, error) {
+func arguments(ctx context.Context, events []proto.Message) ([]any, error) {
 	streams, subjects := make([]string, len(events)), make([]string, len(events))
 	names, payloads := make([]string, len(events)), make([][]byte, len(events))
 	for i, event := range events {
@@ -131,5 +132,5 @@ func arguments(ctx context.Context, tenantID int64, events []proto.Message) ([]a
 		names[i], payloads[i] = string(descriptor.FullName()), payload
 	}
 	request := obs.RequestFrom(ctx)
-	return []any{tenantID, streams, subjects, names, payloads, request.ID, request.Traceparent}, nil
+	return []any{tenant.Of(ctx), streams, subjects, names, payloads, request.ID, request.Traceparent}, nil
 }

@@ -28,7 +28,7 @@ func TestEventsAreTheTransactions(t *testing.T) {
 	never := errors.New("never mind")
 
 	err := pg.InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		require.NoError(t, outbox.Append(ctx, tx, 1, b.event("a")))
+		require.NoError(t, outbox.Append(ctx, tx, b.event("a")))
 		return never
 	})
 	require.ErrorIs(t, err, never)
@@ -45,31 +45,31 @@ func TestACommitThatAppendedEventsSignalsItOnce(t *testing.T) {
 	never := errors.New("never mind")
 	queue := func(ctx context.Context, tx pgx.Tx, events ...proto.Message) error {
 		var batch pgx.Batch
-		return errors.Join(outbox.Queue(ctx, tx, &batch, 1, events...), tx.SendBatch(ctx, &batch).Close())
+		return errors.Join(outbox.Queue(ctx, tx, &batch, events...), tx.SendBatch(ctx, &batch).Close())
 	}
 	for name, c := range map[string]struct {
 		work             func(ctx context.Context, tx pgx.Tx, event proto.Message) error
 		signals, written int
 	}{
 		"append": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
-			return outbox.Append(ctx, tx, 1, event)
+			return outbox.Append(ctx, tx, event)
 		}, 1, 1},
 		"append twice": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
-			return errors.Join(outbox.Append(ctx, tx, 1, event), outbox.Append(ctx, tx, 1, event))
+			return errors.Join(outbox.Append(ctx, tx, event), outbox.Append(ctx, tx, event))
 		}, 1, 2},
 		"queue": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error { return queue(ctx, tx, event, event) }, 1, 2},
 		"no events": {func(ctx context.Context, tx pgx.Tx, _ proto.Message) error {
-			return errors.Join(outbox.Append(ctx, tx, 1), queue(ctx, tx))
+			return errors.Join(outbox.Append(ctx, tx), queue(ctx, tx))
 		}, 0, 0},
 		"rollback": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
-			return errors.Join(outbox.Append(ctx, tx, 1, event), never)
+			return errors.Join(outbox.Append(ctx, tx, event), never)
 		}, 0, 0},
 		"savepoint": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
-			return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return outbox.Append(ctx, tx, 1, event) })
+			return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return outbox.Append(ctx, tx, event) })
 		}, 1, 1},
 		"savepoint that is rolled back": {func(ctx context.Context, tx pgx.Tx, event proto.Message) error {
 			assert.ErrorIs(t, pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-				return errors.Join(outbox.Append(ctx, tx, 1, event), never)
+				return errors.Join(outbox.Append(ctx, tx, event), never)
 			}), never)
 			return nil
 		}, 0, 0},
@@ -109,7 +109,7 @@ func TestAppendRefusesWhatCouldNotLeave(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := pg.InTx(c.ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-				return outbox.Append(ctx, tx, c.tenantID, c.event)
+				return outbox.Append(tenant.With(ctx, c.tenantID), tx, c.event)
 			})
 			assert.ErrorContains(t, err, c.want)
 		})
@@ -142,7 +142,7 @@ func TestRelayPublishesWithHeaders(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	ctx := obs.WithRequest(tenant.With(t.Context(), 7), obs.Request{ID: "request-1", Traceparent: trace})
 	require.NoError(t, pg.InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return outbox.Append(ctx, tx, 7, b.event("a"), b.event(""))
+		return outbox.Append(ctx, tx, b.event("a"), b.event(""))
 	}))
 	b.relay(quick())
 	b.allSent()

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // headMarks selects the marks that the events carried.
@@ -66,24 +68,24 @@ INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint
 
 // acceptStates locks the heads of the keys, stores the states that are newer than the known ones, and
 // returns them by ascending key and version.
-func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
+func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, states []state) ([]state, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}
 	if r.contract.steps() {
-		return r.acceptSteps(ctx, tx, tenantID, states)
+		return r.acceptSteps(ctx, tx, states)
 	}
 	newest := slices.Clone(states)
 	slices.SortStableFunc(newest, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.version, a.version))
 	})
 	newest = slices.CompactFunc(newest, func(a, b state) bool { return a.key == b.key })
-	keys, err := r.storeHeads(ctx, tx, updateOlderHeads, tenantID, newest)
+	keys, err := r.storeHeads(ctx, tx, updateOlderHeads, newest)
 	if err != nil {
 		return nil, err
 	}
 	if rest := without(newest, keys); len(rest) > 0 {
-		added, err := r.storeHeads(ctx, tx, upsertHeads, tenantID, rest)
+		added, err := r.storeHeads(ctx, tx, upsertHeads, rest)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +93,7 @@ func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, tenantID int64, s
 		slices.Sort(keys)
 	}
 	newest = slices.DeleteFunc(newest, func(s state) bool { return !contains(keys, s.key) })
-	return newest, r.closeGaps(ctx, tx, tenantID, keys)
+	return newest, r.closeGaps(ctx, tx, keys)
 }
 
 // without returns the states whose key is not in keys, which ascend.
@@ -109,8 +111,8 @@ func contains(ascending []int64, key int64) bool {
 
 // storeHeads runs a statement that stores the heads of states, whose keys ascend. It returns the
 // storedValues keys, ascending.
-func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, tenantID int64, states []state) ([]int64, error) {
-	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenantID, states)...)...)
+func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, states []state) ([]int64, error) {
+	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenant.Of(ctx), states)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 	}
@@ -141,11 +143,11 @@ func (r *Replica) headArgs(tenantID int64, states []state) []any {
 	return []any{tenantID, r.contract.Topic, keys, versions, marks, deleted}
 }
 
-func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
+func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, keys []int64) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, closeGaps, tenantID, r.contract.Topic, keys); err != nil {
+	if _, err := tx.Exec(ctx, closeGaps, tenant.Of(ctx), r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: close gaps of %s: %w", r.contract.Topic, err)
 	}
 	return nil
@@ -159,13 +161,13 @@ type head struct {
 
 // acceptSteps is accept for contracts with steps. A step that does not follow the known version
 // opens a gap.
-func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) ([]state, error) {
+func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, states []state) ([]state, error) {
 	sorted := slices.Clone(states)
 	// Of two states with the same version, the whole state comes first.
 	slices.SortStableFunc(sorted, func(a, b state) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version), cmp.Compare(rank(a), rank(b)))
 	})
-	known, err := lockKeys(ctx, tx, tenantID, r.contract.Topic, stateKeys(states))
+	known, err := lockKeys(ctx, tx, r.contract.Topic, stateKeys(states))
 	if err != nil {
 		return nil, err
 	}
@@ -196,15 +198,15 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, tenantID int64, st
 		}
 	}
 	if len(newest) > 0 {
-		if _, err := tx.Exec(ctx, updateHeads, append(planFor(len(newest)), r.headArgs(tenantID, newest)...)...); err != nil {
+		if _, err := tx.Exec(ctx, updateHeads, append(planFor(len(newest)), r.headArgs(tenant.Of(ctx), newest)...)...); err != nil {
 			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 		}
 	}
 	// Close gaps first: a gap that opened after a whole state must stay open.
-	if err := r.closeGaps(ctx, tx, tenantID, slices.Compact(closed)); err != nil {
+	if err := r.closeGaps(ctx, tx, slices.Compact(closed)); err != nil {
 		return nil, err
 	}
-	return accepted, r.openGaps(ctx, tx, tenantID, gaps)
+	return accepted, r.openGaps(ctx, tx, gaps)
 }
 
 // last returns the last key, or 0 if there is none.
@@ -233,7 +235,8 @@ func rank(s state) int {
 }
 
 // lockKeys locks the heads of keys, which ascend, and returns them.
-func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) (map[int64]*head, error) {
+func lockKeys(ctx context.Context, tx pgx.Tx, topic string, keys []int64) (map[int64]*head, error) {
+	tenantID := tenant.Of(ctx)
 	known := make(map[int64]*head, len(keys))
 	batch := &pgx.Batch{}
 	batch.Queue(insertHeads, tenantID, topic, keys)
@@ -253,11 +256,11 @@ func lockKeys(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys
 }
 
 // openGaps records gaps for the keys.
-func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error {
+func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, keys []int64) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, openGaps, tenantID, r.contract.Topic, keys); err != nil {
+	if _, err := tx.Exec(ctx, openGaps, tenant.Of(ctx), r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: record gaps of %s: %w", r.contract.Topic, err)
 	}
 	select {
@@ -269,7 +272,7 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, tenantID int64, keys 
 
 // Lock locks the heads of keys of a topic until the transaction ends, including keys that are
 // unknown. Use it before passing on the content of a copy.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, topic string, keys []int64) error {
-	_, err := lockKeys(ctx, tx, tenantID, topic, slices.Compact(slices.Sorted(slices.Values(keys))))
+func Lock(ctx context.Context, tx pgx.Tx, topic string, keys []int64) error {
+	_, err := lockKeys(ctx, tx, topic, slices.Compact(slices.Sorted(slices.Values(keys))))
 	return err
 }

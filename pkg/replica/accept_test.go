@@ -109,7 +109,7 @@ func TestStatesFromBeforeTheRequestCloseNoGap(t *testing.T) {
 			copied := copyValues(pool, of)
 			known, newer := thing{id: 1, version: 1, value: 1, all: true}, thing{id: 1, version: 2, value: 2, all: true}
 			require.NoError(t, deliver(t, copied, tenantID, announce(of, known)))
-			require.NoError(t, replica.Backfill(t.Context(), pool, tenantID, copied.Contract().Topic))
+			require.NoError(t, replica.Backfill(tenant.With(t.Context(), tenantID), pool, copied.Contract().Topic))
 			for _, s := range []thing{known, newer} {
 				require.NoError(t, deliver(t, copied, tenantID, announce(of, s)))
 				assert.Contains(t, countGaps(t, pool, tenantID), s.id, "version %d", s.version)

@@ -80,11 +80,11 @@ type mismatch struct {
 // differences returns the keys of a tenant that differ now. Events for some of them may still be on
 // their way. The copy is read before the owner: the owner had every state of the copy earlier,
 // unless it lost the state.
-func (r *Replica) differences(ctx context.Context, ask asker, tenantID int64) (mismatch, error) {
-	ctx = tenant.With(ctx, tenantID)
+func (r *Replica) differences(ctx context.Context, ask asker) (mismatch, error) {
+	tenantID := tenant.Of(ctx)
 	found := mismatch{tenantID: tenantID, marks: map[int64]int64{}}
 	for after := int64(0); after < math.MaxInt64; {
-		d, err := readDigest(ctx, r.pool, r.marks, tenantID, after, math.MaxInt64, pageKeys)
+		d, err := readDigest(ctx, r.pool, r.marks, after, math.MaxInt64, pageKeys)
 		if err != nil {
 			return found, err
 		}
@@ -110,7 +110,7 @@ func (r *Replica) differences(ctx context.Context, ask asker, tenantID int64) (m
 
 // detail adds the differing keys of a page. It shortens the page when they do not fit one response.
 func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.CompareRequest, found *mismatch) error {
-	heads, err := listHeads(ctx, r.pool, r.marks, page.GetTenantId(), page.GetAfter(), page.GetThrough(), 2*pageKeys)
+	heads, err := listHeads(ctx, r.pool, r.marks, page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, w
 func (r *Replica) filterUnchanged(ctx context.Context, found mismatch) ([]int64, error) {
 	var still []int64
 	for part := range slices.Chunk(found.keys, pageKeys) {
-		now, err := readMarks(ctx, r.pool, r.marks, found.tenantID, part)
+		now, err := readMarks(ctx, r.pool, r.marks, part)
 		if err != nil {
 			return nil, err
 		}
@@ -177,8 +177,8 @@ const maxSettle = 30 * time.Second
 
 // CountDifferences waits for the events on their way, and returns how many keys of a tenant are
 // missing in the copy or differ from the owner. It changes nothing.
-func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
-	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
+func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, wait time.Duration) (int, error) {
+	found, err := r.differences(ctx, r.askOver(events.Conn()))
 	if err != nil {
 		return 0, err
 	}
@@ -187,8 +187,8 @@ func (r *Replica) CountDifferences(ctx context.Context, events *bus.Bus, tenantI
 }
 
 // compare finds the differing keys of a tenant, records gaps for them and returns their number.
-func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, wait time.Duration) (int, error) {
-	found, err := r.differences(ctx, r.askOver(events.Conn()), tenantID)
+func (r *Replica) compare(ctx context.Context, events *bus.Bus, wait time.Duration) (int, error) {
+	found, err := r.differences(ctx, r.askOver(events.Conn()))
 	if err != nil {
 		return 0, err
 	}
@@ -196,8 +196,8 @@ func (r *Replica) compare(ctx context.Context, events *bus.Bus, tenantID int64, 
 	if err != nil || len(keys) == 0 {
 		return 0, err
 	}
-	err = pg.InTx(tenant.With(ctx, tenantID), r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return r.openGaps(ctx, tx, tenantID, keys)
+	err = pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return r.openGaps(ctx, tx, keys)
 	})
 	return len(keys), err
 }

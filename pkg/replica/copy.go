@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Change is a state that is newer than the known one, or of the same version if the owner was asked
@@ -39,7 +38,7 @@ type Copy[S proto.Message] struct {
 	Event proto.Message
 	// Apply changes the tables of the copy. The changes come by ascending key; each key comes once,
 	// except in contracts with steps. Their heads are locked.
-	Apply func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []Change[S]) error
+	Apply func(ctx context.Context, tx pgx.Tx, changes []Change[S]) error
 
 	// The other fields are optional.
 
@@ -49,12 +48,12 @@ type Copy[S proto.Message] struct {
 	Marks string
 	// Lock locks other rows that change together with the keys. It runs before their heads are
 	// locked, so that two transactions that lock both cannot wait for each other in a circle.
-	Lock func(ctx context.Context, tx pgx.Tx, tenantID int64, keys []int64) error
+	Lock func(ctx context.Context, tx pgx.Tx, keys []int64) error
 	// Observe sees every state that arrives, also known ones, in the same transaction.
-	Observe func(ctx context.Context, tx pgx.Tx, tenantID int64, states []S) error
+	Observe func(ctx context.Context, tx pgx.Tx, states []S) error
 	// After sees every state that arrives, once it is stored. If it returns an error, the event is
 	// delivered again.
-	After func(ctx context.Context, tenantID int64, states []S) error
+	After func(ctx context.Context, states []S) error
 	// BatchSize is the largest number of events in one transaction; 0 means 100.
 	BatchSize int
 	// Delay is the age at which an event is applied, so that more urgent work comes first.
@@ -68,7 +67,7 @@ type Replica struct {
 	marks    string
 	consumer bus.Consumer
 	pool     *pg.Pool
-	put      func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error
+	put      func(ctx context.Context, tx pgx.Tx, states []state) error
 	// missing receives a value when handled events opened gaps.
 	missing chan struct{}
 }
@@ -84,13 +83,13 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	if r.marks == "" {
 		r.marks = fmt.Sprintf(headMarks, contract.Topic)
 	}
-	r.put = func(ctx context.Context, tx pgx.Tx, tenantID int64, states []state) error {
+	r.put = func(ctx context.Context, tx pgx.Tx, states []state) error {
 		if c.Lock != nil && len(states) > 0 {
-			if err := c.Lock(ctx, tx, tenantID, stateKeys(states)); err != nil {
+			if err := c.Lock(ctx, tx, stateKeys(states)); err != nil {
 				return err
 			}
 		}
-		accepted, err := r.acceptStates(ctx, tx, tenantID, states)
+		accepted, err := r.acceptStates(ctx, tx, states)
 		if err != nil || len(accepted) == 0 {
 			return err
 		}
@@ -101,7 +100,7 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 				Deleted: s.deleted, Whole: s.whole,
 			}
 		}
-		return c.Apply(ctx, tx, tenantID, changes)
+		return c.Apply(ctx, tx, changes)
 	}
 	r.consumer = bus.NewConsumer(c.Service, c.Event)
 	r.consumer.BatchSize = c.BatchSize
@@ -120,7 +119,6 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 
 // handle stores the states of events, in one transaction.
 func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states []state) error {
-	tenantID := tenant.Of(ctx)
 	var all []S
 	if c.Observe != nil || c.After != nil {
 		all = make([]S, len(states))
@@ -129,11 +127,11 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 		}
 	}
 	err := pg.InTx(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := r.put(ctx, tx, tenantID, states); err != nil {
+		if err := r.put(ctx, tx, states); err != nil {
 			return err
 		}
 		if c.Observe != nil {
-			return c.Observe(ctx, tx, tenantID, all)
+			return c.Observe(ctx, tx, all)
 		}
 		return nil
 	})
@@ -141,7 +139,7 @@ func handle[S proto.Message](ctx context.Context, r *Replica, c Copy[S], states 
 		return err
 	}
 	if c.After != nil {
-		return c.After(ctx, tenantID, all)
+		return c.After(ctx, all)
 	}
 	return nil
 }
@@ -173,12 +171,12 @@ func waitUntilAged(ctx context.Context, delay time.Duration, messages []bus.Mess
 
 // Put stores states that a call fetched from their owner, by the same rules as states of events.
 // Each key needs its own version.
-func Put[S proto.Message](ctx context.Context, tx pgx.Tx, r *Replica, tenantID int64, states []S) error {
+func Put[S proto.Message](ctx context.Context, tx pgx.Tx, r *Replica, states []S) error {
 	var all []state
 	for _, s := range states {
 		all = r.contract.appendState(all, s.ProtoReflect(), s.ProtoReflect())
 	}
-	return r.put(ctx, tx, tenantID, all)
+	return r.put(ctx, tx, all)
 }
 
 // Contract returns the contract of the copy's event.

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // maxDirectSettle is how long a comparison without a broker waits for events on their way.
@@ -19,13 +18,12 @@ const maxDirectSettle = 10 * time.Second
 // CountDifferencesFrom returns how many keys of a tenant are missing in the copy or differ from the
 // owner. It reads the owner's database itself: commands of operators reach both databases, but no
 // broker. It waits some seconds for events on their way. It changes nothing.
-func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *pg.Pool, tenantID int64, wait time.Duration) (int, error) {
+func (r *Replica) CountDifferencesFrom(ctx context.Context, topic Topic, owned *pg.Pool, wait time.Duration) (int, error) {
 	o := &owner{Topic: topic, contract: r.contract, pool: owned}
-	found, err := r.differences(ctx, o.ask, tenantID)
+	found, err := r.differences(ctx, o.ask)
 	if err != nil {
 		return 0, err
 	}
-	ctx = tenant.With(ctx, tenantID)
 	for waited := clock.Start(); len(found.keys) > 0; {
 		if err := backoff.Sleep(ctx, wait); err != nil {
 			return 0, err

@@ -183,7 +183,8 @@ func refusing(pool *pg.Pool, failed func(error) error) *replica.Replica {
 func makeCopy(pool *pg.Pool, of protoreflect.MessageDescriptor, failed func(error) error) *replica.Replica {
 	return replica.New(pool, replica.Copy[*dynamicpb.Message]{
 		Service: "reader", Event: dynamicpb.NewMessage(of),
-		Apply: func(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*dynamicpb.Message]) error {
+		Apply: func(ctx context.Context, tx pgx.Tx, changes []replica.Change[*dynamicpb.Message]) error {
+			tenantID := tenant.Of(ctx)
 			batch := &pgx.Batch{}
 			for _, c := range changes {
 				switch {
@@ -207,7 +208,8 @@ func thingTopic() replica.Topic {
 	return replica.Topic{
 		Event: dynamicpb.NewMessage(things), Tenants: `SELECT DISTINCT tenant_id FROM thing`,
 		Marks: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
+		States: func(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
+			tenantID := tenant.Of(ctx)
 			var published []thing
 			for _, w := range wanted {
 				s := thing{id: w.Key}
@@ -285,7 +287,7 @@ func (w *fixture) change(tenantID int64, lost bool, ids ...int64) {
 		if err != nil || lost {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, announce(things, published...))
+		return outbox.Append(ctx, tx, announce(things, published...))
 	}))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
@@ -43,12 +44,12 @@ FROM (SELECT key, mark FROM (%s) AS marks%s) AS page`
 
 // readDigest returns the digest of the keys above after, up to through: of the first limit keys, or
 // of all if limit is 0.
-func readDigest(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) (d digest, err error) {
+func readDigest(ctx context.Context, pool *pg.Pool, marks string, after, through int64, limit int) (d digest, err error) {
 	first := ""
 	if limit > 0 {
 		first = fmt.Sprintf(firstKeys, limit)
 	}
-	err = pool.QueryRow(ctx, fmt.Sprintf(digestKeys, marks, first), tenantID, after, through).Scan(&d.count, &d.digest, &d.last)
+	err = pool.QueryRow(ctx, fmt.Sprintf(digestKeys, marks, first), tenant.Of(ctx), after, through).Scan(&d.count, &d.digest, &d.last)
 	if err != nil {
 		return d, fmt.Errorf("replica: compare: %w", err)
 	}
@@ -56,13 +57,13 @@ func readDigest(ctx context.Context, pool *pg.Pool, marks string, tenantID, afte
 }
 
 // listHeads returns the first keys above after, up to through, with their marks.
-func listHeads(ctx context.Context, pool *pg.Pool, marks string, tenantID, after, through int64, limit int) ([]*replicationv1.Head, error) {
-	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenantID, after, through, limit))
+func listHeads(ctx context.Context, pool *pg.Pool, marks string, after, through int64, limit int) ([]*replicationv1.Head, error) {
+	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenant.Of(ctx), after, through, limit))
 }
 
 // readMarks returns the marks of the keys that exist.
-func readMarks(ctx context.Context, pool *pg.Pool, marks string, tenantID int64, keys []int64) (map[int64]int64, error) {
-	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenantID, keys[0]-1, keys[len(keys)-1], keys))
+func readMarks(ctx context.Context, pool *pg.Pool, marks string, keys []int64) (map[int64]int64, error) {
+	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenant.Of(ctx), keys[0]-1, keys[len(keys)-1], keys))
 	out := make(map[int64]int64, len(heads))
 	for _, h := range heads {
 		out[h.GetKey()] = h.GetMark()

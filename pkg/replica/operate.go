@@ -53,11 +53,11 @@ func (c *BackfillCommand) Do(ctx context.Context, database pg.Config, copies []*
 	defer pool.Close()
 	err = pg.InTx(tenant.With(ctx, c.Tenant), pool, func(ctx context.Context, tx pgx.Tx) error {
 		for _, topic := range topics {
-			if err := requestBackfill(ctx, tx, c.Tenant, topic); err != nil {
+			if err := requestBackfill(ctx, tx, topic); err != nil {
 				return err
 			}
 		}
-		return audit.Operated(ctx, tx, c.Tenant, clock.System{}.Now(), "backfill", topics...)
+		return audit.Operated(ctx, tx, clock.System{}.Now(), "backfill", topics...)
 	})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []st
 	look := time.NewTicker(followPause)
 	defer look.Stop()
 	for last := ""; ; {
-		left, err := countGaps(ctx, pool, c.Tenant, topics)
+		left, err := countGaps(tenant.With(ctx, c.Tenant), pool, topics)
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,9 @@ func (c *BackfillCommand) follow(ctx context.Context, pool *pg.Pool, topics []st
 }
 
 // countGaps returns the number of missing keys, as text, for each topic that has any.
-func countGaps(ctx context.Context, pool *pg.Pool, tenantID int64, topics []string) ([]string, error) {
-	rows, err := pool.Query(tenant.With(ctx, tenantID), `
+func countGaps(ctx context.Context, pool *pg.Pool, topics []string) ([]string, error) {
+	tenantID := tenant.Of(ctx)
+	rows, err := pool.Query(ctx, `
 SELECT topic, count(*) FILTER (WHERE key <> 0) FROM replica_gap WHERE tenant_id = $1 AND topic = ANY($2) GROUP BY topic ORDER BY topic`, tenantID, topics)
 	if err != nil {
 		return nil, fmt.Errorf("replica: count gaps: %w", err)

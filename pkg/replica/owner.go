@@ -34,7 +34,7 @@ type Topic struct {
 	// them. For a key that no longer exists it returns a deletion. The version of a state must be
 	// at least that of the copy. It can be smaller after the database was restored from a backup:
 	// then States raises it above the copy's and stores it; see [Gap.NextVersion].
-	States func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []Gap) ([]proto.Message, error)
+	States func(ctx context.Context, tx pgx.Tx, wanted []Gap) ([]proto.Message, error)
 }
 
 // NextVersion returns the version for publishing a state: the owner's, unless the copy's is larger.
@@ -145,7 +145,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 	}
 	ctx = tenant.With(ctx, request.GetTenantId())
 	if !request.GetDetailed() {
-		d, err := readDigest(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), 0)
+		d, err := readDigest(ctx, o.pool, o.Marks, request.GetAfter(), request.GetThrough(), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 		return &replicationv1.CompareResponse{Equal: equal, Count: d.count}, nil
 	}
 	limit := len(request.GetHeads()) + maxDiffering
-	mine, err := listHeads(ctx, o.pool, o.Marks, request.GetTenantId(), request.GetAfter(), request.GetThrough(), limit)
+	mine, err := listHeads(ctx, o.pool, o.Marks, request.GetAfter(), request.GetThrough(), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +201,11 @@ func (o *owner) backfill(ctx context.Context, payload []byte) (proto.Message, er
 		wanted[i] = Gap{w.GetKey(), w.GetVersion()}
 	}
 	err := pg.InTx(tenant.With(ctx, request.GetTenantId()), o.pool, func(ctx context.Context, tx pgx.Tx) error {
-		events, err := o.States(ctx, tx, request.GetTenantId(), wanted)
+		events, err := o.States(ctx, tx, wanted)
 		if err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, request.GetTenantId(), events...)
+		return outbox.Append(ctx, tx, events...)
 	})
 	if err != nil {
 		o.log.WarnContext(ctx, "states could not be published again", "topic", o.contract.Topic, "tenant", request.GetTenantId(), "error", err)

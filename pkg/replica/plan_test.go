@@ -33,7 +33,7 @@ func groupEvent(revision int64, count int) proto.Message {
 func TestManyKeysAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := newPool(t)
-	nothing := func(context.Context, pgx.Tx, int64, []replica.Change[*dynamicpb.Message]) error { return nil }
+	nothing := func(context.Context, pgx.Tx, []replica.Change[*dynamicpb.Message]) error { return nil }
 	copied := replica.New(pool, replica.Copy[*dynamicpb.Message]{Service: "reader", Event: dynamicpb.NewMessage(groups), Apply: nothing})
 	// Others use the machine: the quickest of some rounds counts, and the more rounds
 	// there are, the less is it theirs. PostgreSQL keeps a plan from the sixth on.

@@ -55,8 +55,8 @@ const gapsAtOnce = maxGaps
 
 // Check requests a comparison of a topic with its owner. A running replica of the service does it
 // soon. Call it when something is missing.
-func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) error {
-	if _, err := db.Exec(ctx, requestComparison, tenantID, topic); err != nil {
+func Check(ctx context.Context, db pg.Querier, topic string) error {
+	if _, err := db.Exec(ctx, requestComparison, tenant.Of(ctx), topic); err != nil {
 		return fmt.Errorf("replica: ask for a comparison of %s: %w", topic, err)
 	}
 	return nil
@@ -64,62 +64,63 @@ func Check(ctx context.Context, db pg.Querier, tenantID int64, topic string) err
 
 // Backfill requests that the owner publishes all states of a topic again: those that the copy has
 // and those that it lacks. A running replica of the service does it soon.
-func Backfill(ctx context.Context, pool *pg.Pool, tenantID int64, topic string) error {
-	return pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error { return requestBackfill(ctx, tx, tenantID, topic) })
+func Backfill(ctx context.Context, pool *pg.Pool, topic string) error {
+	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return requestBackfill(ctx, tx, topic) })
 }
 
-func requestBackfill(ctx context.Context, tx pgx.Tx, tenantID int64, topic string) error {
-	if _, err := tx.Exec(ctx, requestAllHeads, tenantID, topic); err != nil {
+func requestBackfill(ctx context.Context, tx pgx.Tx, topic string) error {
+	if _, err := tx.Exec(ctx, requestAllHeads, tenant.Of(ctx), topic); err != nil {
 		return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
 	}
-	return Check(ctx, tx, tenantID, topic)
+	return Check(ctx, tx, topic)
 }
 
 var errRefused = errors.New("replica: the owner refused a backfill")
 
 // repair asks the owner for some of the missing states of every tenant, and reports whether there
 // may be more. It calls check for tenants with a requested comparison.
-func (r *Replica) repair(ctx context.Context, conn *nats.Conn, check func(ctx context.Context, tenantID int64) error) (more bool, err error) {
+func (r *Replica) repair(ctx context.Context, conn *nats.Conn, check func(ctx context.Context) error) (more bool, err error) {
 	tenants, err := collectInt64(tenant.All(ctx), r.pool, gapTenants, r.contract.Topic)
 	if err != nil {
 		return false, err
 	}
 	var errs []error
 	for _, tenantID := range tenants {
-		again, err := r.repairTenant(tenant.With(ctx, tenantID), conn, tenantID, check)
+		again, err := r.repairTenant(tenant.With(ctx, tenantID), conn, check)
 		more = more || again
 		errs = append(errs, err)
 	}
 	return more, errors.Join(errs...)
 }
 
-func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, tenantID int64, check func(context.Context, int64) error) (bool, error) {
-	keys, request, err := r.takeGaps(ctx, tenantID)
+func (r *Replica) repairTenant(ctx context.Context, conn *nats.Conn, check func(context.Context) error) (bool, error) {
+	keys, request, err := r.takeGaps(ctx)
 	if err != nil || len(keys) == 0 {
 		return false, err
 	}
 	if keys[0] == wholeTopic {
-		if err := check(ctx, tenantID); err != nil {
-			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
+		if err := check(ctx); err != nil {
+			return false, errors.Join(err, r.returnGaps(ctx, keys))
 		}
-		if err := r.deleteGap(ctx, tenantID, wholeTopic); err != nil {
+		if err := r.deleteGap(ctx, wholeTopic); err != nil {
 			return false, err
 		}
 	}
 	if len(request.GetGaps()) > 0 {
 		reply := &replicationv1.BackfillResponse{}
 		if err := r.request(ctx, conn, opBackfill, request, reply); err != nil {
-			return false, errors.Join(err, r.returnGaps(ctx, tenantID, keys))
+			return false, errors.Join(err, r.returnGaps(ctx, keys))
 		}
 		if text := reply.GetError(); text != "" {
-			return false, errors.Join(fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text), r.keepGaps(ctx, tenantID, keys))
+			return false, errors.Join(fmt.Errorf("%w of %s: %s", errRefused, r.contract.Topic, text), r.keepGaps(ctx, keys))
 		}
 	}
 	return len(keys) == gapsAtOnce || keys[0] == wholeTopic, nil
 }
 
 // takeGaps returns the keys of the gaps that are due, in ascending order, and the request for them.
-func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *replicationv1.BackfillRequest, error) {
+func (r *Replica) takeGaps(ctx context.Context) ([]int64, *replicationv1.BackfillRequest, error) {
+	tenantID := tenant.Of(ctx)
 	rows, err := unauditedGaps.Query(ctx, r.pool, takeGaps, tenantID, r.contract.Topic, gapsAtOnce)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replica: read gaps: %w", err)
@@ -143,23 +144,23 @@ func (r *Replica) takeGaps(ctx context.Context, tenantID int64) ([]int64, *repli
 
 const unauditedGaps pg.Unaudited = "gaps are bookkeeping of the replication, not changes by a user"
 
-func (r *Replica) returnGaps(ctx context.Context, tenantID int64, keys []int64) error {
-	if _, err := unauditedGaps.Exec(ctx, r.pool, returnGaps, tenantID, r.contract.Topic, keys); err != nil {
+func (r *Replica) returnGaps(ctx context.Context, keys []int64) error {
+	if _, err := unauditedGaps.Exec(ctx, r.pool, returnGaps, tenant.Of(ctx), r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: return gaps: %w", err)
 	}
 	return nil
 }
 
-func (r *Replica) keepGaps(ctx context.Context, tenantID int64, keys []int64) error {
+func (r *Replica) keepGaps(ctx context.Context, keys []int64) error {
 	keys = slices.DeleteFunc(keys, func(key int64) bool { return key == wholeTopic })
-	if _, err := unauditedGaps.Exec(ctx, r.pool, openGaps, tenantID, r.contract.Topic, keys); err != nil {
+	if _, err := unauditedGaps.Exec(ctx, r.pool, openGaps, tenant.Of(ctx), r.contract.Topic, keys); err != nil {
 		return fmt.Errorf("replica: keep gaps: %w", err)
 	}
 	return nil
 }
 
-func (r *Replica) deleteGap(ctx context.Context, tenantID, key int64) error {
-	if _, err := unauditedGaps.Exec(ctx, r.pool, closeGaps, tenantID, r.contract.Topic, []int64{key}); err != nil {
+func (r *Replica) deleteGap(ctx context.Context, key int64) error {
+	if _, err := unauditedGaps.Exec(ctx, r.pool, closeGaps, tenant.Of(ctx), r.contract.Topic, []int64{key}); err != nil {
 		return fmt.Errorf("replica: close gap: %w", err)
 	}
 	return nil

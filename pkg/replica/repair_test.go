@@ -98,7 +98,7 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	// The versions say that all is well.
 	w.exec(`DELETE FROM copy WHERE id > 100`)
 	w.exec(`UPDATE copy SET value = 0 WHERE id = 1`)
-	require.NoError(t, replica.Backfill(t.Context(), w.pool, 1, "things"))
+	require.NoError(t, replica.Backfill(tenant.With(t.Context(), 1), w.pool, "things"))
 	w.equal()
 
 	require.Eventually(t, func() bool {
@@ -124,7 +124,7 @@ func TestGapsThatTheOwnerDoesNotFillStay(t *testing.T) {
 			subscription, err := w.conn.ChanSubscribe("rotaloom_replica.test.things.backfill", requests)
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = subscription.Unsubscribe() })
-			require.NoError(t, replica.Backfill(t.Context(), w.pool, 1, "things"))
+			require.NoError(t, replica.Backfill(tenant.With(t.Context(), 1), w.pool, "things"))
 			_, err = w.pool.Exec(tenant.With(t.Context(), 1), `DELETE FROM replica_gap WHERE key = 0`) // Not a comparison too.
 			require.NoError(t, err)
 			r, err := replica.NewReplicator(replica.Options{
@@ -161,7 +161,7 @@ func TestCountDifferencesFromReadsTheOwnersDatabase(t *testing.T) {
 	w := newFixture(t)
 	w.change(1, false, ids(1, 10)...)
 	count := func(tenantID int64) int {
-		n, err := w.copied.CountDifferencesFrom(t.Context(), thingTopic(), w.pool, tenantID, 20*time.Millisecond)
+		n, err := w.copied.CountDifferencesFrom(tenant.With(t.Context(), tenantID), thingTopic(), w.pool, 20*time.Millisecond)
 		require.NoError(t, err)
 		return n
 	}
@@ -180,7 +180,7 @@ func TestCountDifferencesComparesAndChangesNothing(t *testing.T) {
 	w.serve(time.Hour)
 	w.equal()
 	missing := func() int {
-		n, err := w.copied.CountDifferences(t.Context(), w.bus, 1, 20*time.Millisecond)
+		n, err := w.copied.CountDifferences(tenant.With(t.Context(), 1), w.bus, 20*time.Millisecond)
 		require.NoError(t, err)
 		return n
 	}
@@ -204,7 +204,7 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 	require.NoError(t, err)
 	w.exec(`UPDATE thing SET version = version + 1 WHERE id = 123456`)
 	began := time.Now()
-	n, err := w.copied.CountDifferences(t.Context(), w.bus, 1, time.Millisecond)
+	n, err := w.copied.CountDifferences(tenant.With(t.Context(), 1), w.bus, time.Millisecond)
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	t.Logf("%d keys were compared in %s", many, time.Since(began))

@@ -167,8 +167,8 @@ func (r *Replicator) reconcile(ctx context.Context, c *Replica) error {
 }
 
 func (r *Replicator) repair(ctx context.Context, c *Replica) (bool, error) {
-	more, err := c.repair(ctx, r.opts.Bus.Conn(), func(ctx context.Context, tenantID int64) error {
-		return r.compareTenant(ctx, c, tenantID)
+	more, err := c.repair(ctx, r.opts.Bus.Conn(), func(ctx context.Context) error {
+		return r.compareTenant(ctx, c)
 	})
 	if open, _, countErr := c.gaps(ctx); countErr == nil {
 		r.metrics.gaps.WithLabelValues(c.contract.Topic).Set(float64(open))
@@ -188,7 +188,7 @@ func (r *Replicator) compareAll(ctx context.Context, c *Replica) error {
 		return err
 	}
 	for _, tenantID := range tenants {
-		if err := r.compareTenant(ctx, c, tenantID); err != nil {
+		if err := r.compareTenant(tenant.With(ctx, tenantID), c); err != nil {
 			return err
 		}
 	}
@@ -196,15 +196,15 @@ func (r *Replicator) compareAll(ctx context.Context, c *Replica) error {
 	return nil
 }
 
-func (r *Replicator) compareTenant(ctx context.Context, c *Replica, tenantID int64) error {
-	missing, err := c.compare(ctx, r.opts.Bus, tenantID, r.opts.Config.Settle)
+func (r *Replicator) compareTenant(ctx context.Context, c *Replica) error {
+	missing, err := c.compare(ctx, r.opts.Bus, r.opts.Config.Settle)
 	if err != nil {
 		return err
 	}
 	if missing > 0 {
 		r.metrics.missing.WithLabelValues(c.contract.Topic).Add(float64(missing))
 		r.opts.Log.WarnContext(ctx, "a copy lacks states of its owner, and requests them",
-			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenantID, "keys", missing)
+			"topic", c.contract.Topic, "owner", c.contract.Owner, "tenant", tenant.Of(ctx), "keys", missing)
 	}
 	return nil
 }

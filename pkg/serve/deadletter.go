@@ -124,7 +124,7 @@ func (r *ReplayDeadLetters) DoIn(ctx context.Context, database pg.Config, log *s
 	}
 	n := 0
 	for _, tenantID := range tenants {
-		requested, err := requestReplay(ctx, pool, tenantID, ids)
+		requested, err := requestReplay(tenant.With(ctx, tenantID), pool, ids)
 		if err != nil {
 			return fmt.Errorf("replay dead letters: %w", err)
 		}
@@ -138,8 +138,8 @@ func (r *ReplayDeadLetters) DoIn(ctx context.Context, database pg.Config, log *s
 }
 
 // requestReplay requests the replay of letters of a tenant, and returns their number.
-func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64) (n int, err error) {
-	err = pg.InTx(tenant.With(ctx, tenantID), pool, func(ctx context.Context, tx pgx.Tx) error {
+func requestReplay(ctx context.Context, pool *pg.Pool, ids []int64) (n int, err error) {
+	err = pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := outbox.NewDeadLetters(tx).RequestReplay(ctx, ids)
 		if n = len(found); err != nil || n == 0 {
 			return err
@@ -148,7 +148,7 @@ func requestReplay(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int
 		for i, id := range found {
 			letters[i] = strconv.FormatInt(id, 10)
 		}
-		return audit.Operated(ctx, tx, tenantID, clock.System{}.Now(), "deadletter replay", letters...)
+		return audit.Operated(ctx, tx, clock.System{}.Now(), "deadletter replay", letters...)
 	})
 	return n, err
 }

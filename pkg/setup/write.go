@@ -60,7 +60,7 @@ func (k *Kind[T]) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	if err != nil || stored < MaxListed-scarce {
 		return err
 	}
-	if err := lockCreation.Wait(ctx, tx, tenant.Of(ctx)); err != nil {
+	if err := lockCreation.Wait(ctx, tx); err != nil {
 		return err
 	}
 	if stored, err = count(); err == nil && stored >= MaxListed {

@@ -73,7 +73,7 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 		if known {
 			return s.auditProfiles(ctx, tx, tenant.Default, changed)
 		}
-		return audit.Operated(ctx, tx, tenant.Default, s.clock.Now(), "bootstrap", b.Username)
+		return audit.Operated(ctx, tx, s.clock.Now(), "bootstrap", b.Username)
 	})
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
@@ -115,5 +115,5 @@ func (s *Service) auditProfiles(ctx context.Context, tx pgx.Tx, tenantID int64, 
 	if len(changed) == 0 {
 		return nil
 	}
-	return audit.Operated(ctx, tx, tenantID, s.clock.Now(), "access-profiles update", changed...)
+	return audit.Operated(ctx, tx, s.clock.Now(), "access-profiles update", changed...)
 }

@@ -173,7 +173,7 @@ func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out 
 			return err
 		}
 		// All tenants share the keys. The audit row belongs to the default tenant.
-		return audit.Operated(ctx, tx, tenant.Default, now, "signing-keys rotate")
+		return audit.Operated(ctx, tx, now, "signing-keys rotate")
 	})
 	if err != nil {
 		return fmt.Errorf("rotate signing keys: %w", err)

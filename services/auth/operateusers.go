@@ -182,7 +182,7 @@ func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string
 		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
 			return err
 		}
-		return audit.Operated(ctx, tx, tenantID, now, "user reset-password", name)
+		return audit.Operated(ctx, tx, now, "user reset-password", name)
 	})
 	if err != nil {
 		return "", fmt.Errorf("tenant %d: user %q: %w", tenantID, name, err)

@@ -116,7 +116,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant,
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
-		return audit.Operated(ctx, tx, created.ID, s.clock.Now(), "tenant create", n.Name)
+		return audit.Operated(ctx, tx, s.clock.Now(), "tenant create", n.Name)
 	})
 	if pgerr.IsUnique(err, "tenant_host") {
 		return created, fmt.Errorf("another tenant has the host name %s", n.Host)
@@ -143,7 +143,7 @@ func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 		if err := revoked.Tenant(ctx, tx, id, now); err != nil {
 			return err
 		}
-		return audit.Operated(ctx, tx, id, now, "tenant disable", strconv.FormatInt(id, 10))
+		return audit.Operated(ctx, tx, now, "tenant disable", strconv.FormatInt(id, 10))
 	})
 	if err == nil {
 		s.revoked.WakePublisher()
@@ -154,7 +154,7 @@ func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 // EnableTenant enables a tenant. Its users must log in again.
 func (s *Service) EnableTenant(ctx context.Context, id int64) error {
 	return s.switchTenant(ctx, id, nil, func(ctx context.Context, tx pgx.Tx) error {
-		return audit.Operated(ctx, tx, id, s.clock.Now(), "tenant enable", strconv.FormatInt(id, 10))
+		return audit.Operated(ctx, tx, s.clock.Now(), "tenant enable", strconv.FormatInt(id, 10))
 	})
 }
 
@@ -181,7 +181,7 @@ func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) e
 		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
 			return err
 		}
-		return audit.Operated(ctx, tx, tenantID, s.clock.Now(), "user unlock", name)
+		return audit.Operated(ctx, tx, s.clock.Now(), "user unlock", name)
 	})
 	if err != nil {
 		return fmt.Errorf("tenant %d: %w", tenantID, err)

@@ -58,7 +58,7 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 	}
 	var found []CopyDifference
 	for _, c := range Copies(pool) {
-		keys, err := c.CountDifferences(ctx, events, tenantID, settle)
+		keys, err := c.CountDifferences(ctx, events, settle)
 		if err != nil {
 			return nil, err
 		}

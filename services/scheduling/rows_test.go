@@ -32,7 +32,7 @@ func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
 	handler := membership.New(pool, projection.NewResolver(pool, schedtest.NoPersons{}, nil))
 	ctx := inTenant(t, tenant.Default)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, scheduling.Copies(pool)[0], tenant.Default, []*commonsv1.PersonState{
+		return replica.Put(ctx, tx, scheduling.Copies(pool)[0], []*commonsv1.PersonState{
 			{PersonId: 1, PersonNumber: "P1", Version: 1}, {PersonId: 2, PersonNumber: "P2", Version: 1},
 		})
 	}))

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Lock is the name of an advisory lock. Locks are declared as constants with unique names
@@ -37,8 +39,8 @@ const (
 const AllTenants int64 = 0
 
 // Wait waits until no other transaction holds the tenant's lock, and holds it until tx ends.
-func (l Lock) Wait(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	return l.exec(ctx, tx, lockOne, string(l), tenantID)
+func (l Lock) Wait(ctx context.Context, tx pgx.Tx) error {
+	return l.exec(ctx, tx, lockOne, string(l), tenant.Of(ctx))
 }
 
 // Queue adds Wait as the next statement of a batch.
@@ -47,8 +49,8 @@ func (l Lock) Queue(batch *pgx.Batch, tenantID int64) *pgx.QueuedQuery {
 }
 
 // WaitEach is Wait for several members of the lock, in one statement.
-func (l Lock) WaitEach(ctx context.Context, tx pgx.Tx, tenantID int64, members []int64) error {
-	return l.exec(ctx, tx, lockEach, string(l), tenantID, members)
+func (l Lock) WaitEach(ctx context.Context, tx pgx.Tx, members []int64) error {
+	return l.exec(ctx, tx, lockEach, string(l), tenant.Of(ctx), members)
 }
 
 // QueueEach adds WaitEach as the next statement of a batch.
@@ -62,8 +64,8 @@ func (l Lock) WaitText(ctx context.Context, tx pgx.Tx, member string) error {
 }
 
 // Try acquires the tenant's lock until tx ends, or returns false if another transaction holds it.
-func (l Lock) Try(ctx context.Context, tx pgx.Tx, tenantID int64) (bool, error) {
-	return l.try(ctx, tx, tryOne, string(l), tenantID)
+func (l Lock) Try(ctx context.Context, tx pgx.Tx) (bool, error) {
+	return l.try(ctx, tx, tryOne, string(l), tenant.Of(ctx))
 }
 
 // TrySession acquires a member of the lock ("" for the lock itself) for the session of conn, or

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
@@ -23,7 +24,7 @@ func TestLocksOfTransactions(t *testing.T) {
 	pool := pgtest.New(t)
 	holder, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, one.Wait(t.Context(), holder, 5))
+	require.NoError(t, one.Wait(tenant.With(t.Context(), 5), holder))
 
 	for name, c := range map[string]struct {
 		lock   advisory.Lock
@@ -39,7 +40,7 @@ func TestLocksOfTransactions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tx, err := pool.Begin(t.Context())
 			require.NoError(t, err)
-			got, err := c.lock.Try(t.Context(), tx, c.tenant)
+			got, err := c.lock.Try(tenant.With(t.Context(), c.tenant), tx)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
 			require.NoError(t, tx.Rollback(t.Context()))
@@ -48,7 +49,7 @@ func TestLocksOfTransactions(t *testing.T) {
 	require.NoError(t, holder.Rollback(t.Context()))
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	got, err := one.Try(t.Context(), tx, 5)
+	got, err := one.Try(tenant.With(t.Context(), 5), tx)
 	require.NoError(t, err)
 	assert.True(t, got, "it ends with its transaction")
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -67,11 +68,11 @@ func TestLocksOfMembers(t *testing.T) {
 	pool := pgtest.New(t)
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, one.WaitEach(t.Context(), tx, 5, []int64{1, 2, 1, 1 << 40, -1}))
+	require.NoError(t, one.WaitEach(tenant.With(t.Context(), 5), tx, []int64{1, 2, 1, 1 << 40, -1}))
 	assert.Equal(t, 4, countLocks(t, tx))
-	require.NoError(t, one.WaitEach(t.Context(), tx, 5, []int64{2, 1}))
+	require.NoError(t, one.WaitEach(tenant.With(t.Context(), 5), tx, []int64{2, 1}))
 	assert.Equal(t, 4, countLocks(t, tx), "they are held already")
-	require.NoError(t, one.WaitEach(t.Context(), tx, 5+1<<32, []int64{1, 2}))
+	require.NoError(t, one.WaitEach(tenant.With(t.Context(), 5+1<<32), tx, []int64{1, 2}))
 	assert.Equal(t, 6, countLocks(t, tx), "locks of another tenant")
 	require.NoError(t, other.WaitText(t.Context(), tx, "a"))
 	require.NoError(t, other.WaitText(t.Context(), tx, "a"))

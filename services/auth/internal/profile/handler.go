@@ -104,7 +104,7 @@ const creation advisory.Lock = "creation of access profiles"
 // refuseLookalike refuses a profile whose name differs from an existing one only in case, white space, or
 // letters that look alike.
 func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string) error {
-	if err := creation.Wait(ctx, tx, tenantID); err != nil {
+	if err := creation.Wait(ctx, tx); err != nil {
 		return err
 	}
 	all, err := query(ctx, tx, `WHERE tenant_id = $1`, tenantID)

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // checksPerRotation is the number of checks of the keys during the time in which the next key is published and
@@ -316,7 +317,7 @@ const makesKeys pg.Unaudited = "keys are created on demand, for any caller"
 // inLock runs fn in a transaction under a lock that all replicas share.
 func (k *Keys) inLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return makesKeys.InTx(ctx, k.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockKeys.Wait(ctx, tx, advisory.AllTenants); err != nil {
+		if err := lockKeys.Wait(tenant.All(ctx), tx); err != nil {
 			return err
 		}
 		return fn(ctx, tx)

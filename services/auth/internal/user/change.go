@@ -95,7 +95,7 @@ func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, tena
 	if err != nil || !any {
 		return nil, err
 	}
-	if err := lockAdministrators.Wait(ctx, tx, tenantID); err != nil {
+	if err := lockAdministrators.Wait(ctx, tx); err != nil {
 		return nil, err
 	}
 	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())

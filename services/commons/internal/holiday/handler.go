@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -88,7 +87,6 @@ func (h *Handler) GetHoliday(ctx context.Context, req *commonsv1.GetHolidayReque
 
 // DeleteHoliday deletes a holiday, or returns 404.
 func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolidayRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		holiday, err := kind().GetForUpdate(ctx, tx, req.GetId())
 		if err != nil {
@@ -98,7 +96,7 @@ func (h *Handler) DeleteHoliday(ctx context.Context, req *commonsv1.DeleteHolida
 		if err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, &commonsv1.HolidayChanged{Id: req.GetId(), Version: version, Deleted: true})
+		return outbox.Append(ctx, tx, &commonsv1.HolidayChanged{Id: req.GetId(), Version: version, Deleted: true})
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -37,7 +38,8 @@ func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsQuery("holiday"),
 		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: func(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
+		States: func(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
+			tenantID := tenant.Of(ctx)
 			// Lock the rows first, so that they cannot change before their version is raised.
 			if _, err := tx.Exec(ctx, `SELECT FROM holiday WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`,
 				tenantID, replica.Keys(wanted)); err != nil {

@@ -77,7 +77,7 @@ func (c *change) putHoliday(ctx context.Context, before, holiday *commonsv1.Holi
 		if err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, c.tenantID, changedEvent(stored))
+		return outbox.Append(ctx, tx, changedEvent(stored))
 	})
 	if err != nil {
 		return nil, err

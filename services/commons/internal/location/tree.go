@@ -15,7 +15,7 @@ import (
 
 // lock serializes changes to a tenant's tree until the transaction ends. Reads do not wait.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	return lockTree.Wait(ctx, tx, tenantID)
+	return lockTree.Wait(ctx, tx)
 }
 
 const lockTree advisory.Lock = "location tree"

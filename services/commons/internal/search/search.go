@@ -46,7 +46,7 @@ func NewGroups(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Groups {
 
 // Replicas returns the copies of other services' data. Each received list of memberships is
 // passed to observe, in the same transaction.
-func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
+func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return projection.Copies(pool, observe)
 }
 

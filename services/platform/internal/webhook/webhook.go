@@ -121,7 +121,7 @@ func (h *Handler) checkNumber(ctx context.Context, tx pgx.Tx, id int64, _ *platf
 	if id != 0 {
 		return nil
 	}
-	if err := webhooks.Wait(ctx, tx, tenant.Of(ctx)); err != nil {
+	if err := webhooks.Wait(ctx, tx); err != nil {
 		return err
 	}
 	all, err := kind().All(ctx, tx)

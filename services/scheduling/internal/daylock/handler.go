@@ -141,7 +141,7 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 	if err := freeze(ctx, tx, tenantID, changed, days, existing); err != nil {
 		return plans, err
 	}
-	return plans, outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+	return plans, outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{
 		EmployeeIds: changed, From: days.From.String(), To: days.To.AddDays(-1).String(),
 	})
 }

@@ -171,7 +171,7 @@ func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []
 	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, affected); err != nil {
 		return err
 	}
-	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+	return outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{
 		EmployeeIds: employees, From: all.From.String(), To: all.To.AddDays(-1).String(),
 	})
 }

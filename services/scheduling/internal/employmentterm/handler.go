@@ -112,7 +112,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 				return err
 			}
 		}
-		return outbox.Append(ctx, tx, tenantID, written.changedEvent(deletes))
+		return outbox.Append(ctx, tx, written.changedEvent(deletes))
 	})
 	if err != nil {
 		return nil, err

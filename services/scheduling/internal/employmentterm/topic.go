@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -23,7 +24,8 @@ func Topic() replica.Topic {
 // The lock prevents changes of the version before it is raised.
 const readForUpdate = `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func states(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	terms, err := collect(ctx, tx, readForUpdate, tenantID, replica.Keys(gaps))
 	if err != nil {
 		return nil, fmt.Errorf("read employment terms: %w", err)

@@ -104,7 +104,7 @@ func upsertVersions(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit
 		if err != nil {
 			return nil, err
 		}
-		if err := outbox.Append(ctx, tx, tenantID, r.changedEvent(false)); err != nil {
+		if err := outbox.Append(ctx, tx, r.changedEvent(false)); err != nil {
 			return nil, err
 		}
 		if !all {

@@ -249,7 +249,7 @@ func (w *careers) state(c *career, version int64) *commonsv1.PersonState {
 func (w *careers) putStates(states ...*commonsv1.PersonState) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, w.persons, tenant.Default, states)
+		return replica.Put(ctx, tx, w.persons, states)
 	}))
 }
 

@@ -182,7 +182,7 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 		return nil
 	}
 	slices.Sort(c.changed)
-	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+	return outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{
 		EmployeeIds: slices.Compact(c.changed), From: c.from.String(), To: c.to.String(),
 	})
 }

@@ -69,7 +69,7 @@ func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests [
 		if err := storeRequests(ctx, tx, tenantID, handled); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, changedEvent(handled))
+		return outbox.Append(ctx, tx, changedEvent(handled))
 	})
 	if err != nil {
 		return fmt.Errorf("carry out term requests: %w", err)

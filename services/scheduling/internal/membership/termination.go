@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -21,7 +22,8 @@ const CodeTerminated = "WRL-20001"
 // Terminate removes persons from their terms on the days that commons reports as terminated, which
 // can be in the future. Deleted persons are removed from all terms. Call it after the states are
 // stored: it uses the stored states, so that outdated states have no effect.
-func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error {
+func (h *Handler) Terminate(ctx context.Context, states []*commonsv1.PersonState) error {
+	tenantID := tenant.Of(ctx)
 	var persons []int64
 	for _, s := range states {
 		if s.GetDeleted() || len(s.GetTerminated()) > 0 {
@@ -49,7 +51,7 @@ func (h *Handler) Terminate(ctx context.Context, tenantID int64, states []*commo
 		if _, err := store(ctx, tx, tenantID, changed); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, changedEvent(changed))
+		return outbox.Append(ctx, tx, changedEvent(changed))
 	})
 	if err != nil {
 		return fmt.Errorf("end assignments of terminated persons: %w", err)

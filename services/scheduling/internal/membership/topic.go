@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -25,7 +26,8 @@ func Topic() replica.Topic {
 // personsPerEvent is the number of persons in an event, each with all assignments.
 const personsPerEvent = 100
 
-func states(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func states(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	now, err := lock(ctx, tx, tenantID, replica.Keys(gaps))
 	if err != nil {
 		return nil, err

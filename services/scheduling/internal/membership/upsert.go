@@ -121,7 +121,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (pro
 		if err != nil || len(changed) == 0 {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, changedEvent(changed))
+		return outbox.Append(ctx, tx, changedEvent(changed))
 	})
 	return propagationID, err
 }

@@ -186,7 +186,7 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 		definitions = append(definitions, c.definition)
 		window = civil.Range{From: min(window.From, c.assignment.days.From), To: max(window.To, c.assignment.days.To)}
 	}
-	if err := s.kind.lock.WaitEach(ctx, tx, tenantID, owners); err != nil {
+	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
 	now, err := s.kind.current(ctx, tx, tenantID, owners, window)

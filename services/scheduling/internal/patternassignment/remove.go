@@ -34,7 +34,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 	var propagationID int64
 	var byOwner map[int64]*schedulingv1.GroupSchedulePatternResults
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := s.kind.lock.WaitEach(ctx, tx, tenantID, ids); err != nil {
+		if err := s.kind.lock.WaitEach(ctx, tx, ids); err != nil {
 			return err
 		}
 		now, err := s.kind.current(ctx, tx, tenantID, ids, u.window)

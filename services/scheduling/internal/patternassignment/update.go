@@ -185,7 +185,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := s.kind.lock.WaitEach(ctx, tx, tenantID, owners); err != nil {
+	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
 		return nil, nil, nil, err
 	}
 	now, err := s.kind.current(ctx, tx, tenantID, owners, allDays)

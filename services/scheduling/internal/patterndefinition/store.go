@@ -97,7 +97,7 @@ func storeDefinitions(ctx context.Context, tx pgx.Tx, tenantID int64, definition
 	}, putPatterns, tenantID, digests, dayCounts, bodies); err != nil {
 		return err
 	}
-	return outbox.Append(ctx, tx, tenantID, events...)
+	return outbox.Append(ctx, tx, events...)
 }
 
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`

@@ -17,7 +17,7 @@ type Copies struct {
 }
 
 // AfterPersons is called with the states of persons after they are stored.
-type AfterPersons func(ctx context.Context, tenantID int64, states []*commonsv1.PersonState) error
+type AfterPersons func(ctx context.Context, states []*commonsv1.PersonState) error
 
 // NewCopies returns the copies in the database of the pool. Changes start propagations in the same
 // transaction. after can be nil.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -20,7 +21,8 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::
 )
 
 // applyHolidays stores the dates of holidays. They affect only reads, and start no propagation.
-func applyHolidays(ctx context.Context, tx pgx.Tx, tenantID int64, changes []holidayChange) error {
+func applyHolidays(ctx context.Context, tx pgx.Tx, changes []holidayChange) error {
+	tenantID := tenant.Of(ctx)
 	var keys, ids []int64
 	var years []int32
 	var from, to []civil.Date

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -47,7 +48,8 @@ WHERE e.tenant_id = $1 AND ` + condition.AnyOf("e.id", "$2::bigint[]") + ` ORDER
 // That affects their own patterns, and changes of entries that such patterns generated, even long
 // after the patterns were removed. No person can be skipped, because another transaction may be
 // assigning a pattern to them.
-func applyPersons(ctx context.Context, tx pgx.Tx, tenantID int64, changes []personChange) error {
+func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error {
+	tenantID := tenant.Of(ctx)
 	n := len(changes)
 	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 	hired, jobs := make([]*civil.Date, n), make([][]byte, n)

@@ -49,7 +49,7 @@ func (w *fixture) inTx(fn func(ctx context.Context, tx pgx.Tx) error) {
 func (w *fixture) persons(states ...*commonsv1.PersonState) {
 	w.t.Helper()
 	w.inTx(func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, w.copies.persons, tenant.Default, states)
+		return replica.Put(ctx, tx, w.copies.persons, states)
 	})
 }
 

@@ -306,7 +306,7 @@ func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing l
 		for _, s := range states {
 			spelled[names.Key(s.GetPersonNumber())] = s.GetPersonNumber()
 		}
-		return replica.Put(ctx, tx, r.copies.persons, tenantID, states)
+		return replica.Put(ctx, tx, r.copies.persons, states)
 	})
 	return spelled, err
 }

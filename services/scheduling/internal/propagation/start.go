@@ -69,8 +69,7 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tenantID := tenant.Of(ctx)
-	if err := outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
+	if err := outbox.Append(ctx, tx, &schedulingv1.PropagationRequested{PropagationId: id}); err != nil {
 		return 0, fmt.Errorf("propagation: request: %w", err)
 	}
 	return id, nil

@@ -41,7 +41,7 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	if err != nil {
 		return err
 	}
-	return outbox.Append(ctx, tx, tenantID, events...)
+	return outbox.Append(ctx, tx, events...)
 }
 
 // leaveEvents returns the events with all leave of employees.

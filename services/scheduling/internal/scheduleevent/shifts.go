@@ -83,7 +83,7 @@ func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
 	if err != nil {
 		return err
 	}
-	return outbox.Append(ctx, tx, tenantID, s.Events(revision)...)
+	return outbox.Append(ctx, tx, s.Events(revision)...)
 }
 
 func shiftSegments(day civil.Date, body []byte) ([]rawSegment, error) {

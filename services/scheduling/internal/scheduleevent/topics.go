@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -73,7 +74,7 @@ SELECT key, sum(version)::bigint AS mark FROM (
 // Digest returns the part of a pattern's digest that owner and copies compare.
 func Digest(digest []byte) int64 { return int64(binary.BigEndian.Uint64(digest)) }
 
-func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func patternStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
 	type stored struct{ digest, body []byte }
 	found := map[int64]stored{}
 	var id int64
@@ -82,7 +83,7 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replic
 		found[id] = s
 		s = stored{}
 		return nil
-	}, readPatterns, tenantID, replica.Keys(gaps)); err != nil {
+	}, readPatterns, tenant.Of(ctx), replica.Keys(gaps)); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read patterns: %w", err)
 	}
 	var events []proto.Message
@@ -105,7 +106,8 @@ func patternStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replic
 	return events, nil
 }
 
-func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func spanStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(gaps)
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err
@@ -132,7 +134,8 @@ func spanStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.G
 	return published.Events(revision), nil
 }
 
-func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func shiftStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(gaps)
 	employees, err := readIDs(ctx, tx, employeesOfShifts, tenantID, ids)
 	if err != nil {
@@ -171,7 +174,8 @@ func shiftStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.
 
 // leaveStates returns the leave of employees under the locks of their schedules. Employees without
 // leave are locked, too, because their first leave may be in progress with a smaller revision.
-func leaveStates(ctx context.Context, tx pgx.Tx, tenantID int64, gaps []replica.Gap) ([]proto.Message, error) {
+func leaveStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(gaps)
 	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
 		return nil, err

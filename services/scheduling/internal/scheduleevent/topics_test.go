@@ -26,7 +26,7 @@ import (
 func publish[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		made, err := findTopic[E](t).States(ctx, tx, 1, wanted)
+		made, err := findTopic[E](t).States(ctx, tx, wanted)
 		events = nil
 		for _, e := range made {
 			events = append(events, e.(E))
@@ -145,11 +145,11 @@ func TestLeaveBesideABackfill(t *testing.T) {
 		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))
 		go func() {
 			second <- pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-				events, err := findTopic[*schedulingv1.LeaveTaken](t).States(ctx, tx, 1, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})
+				events, err := findTopic[*schedulingv1.LeaveTaken](t).States(ctx, tx, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})
 				if err != nil {
 					return err
 				}
-				return outbox.Append(ctx, tx, 1, events...)
+				return outbox.Append(ctx, tx, events...)
 			})
 		}()
 		require.Eventually(t, func() bool {

@@ -88,7 +88,7 @@ func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID i
 		if !known {
 			return nil, fmt.Errorf("no service owns %s", topic)
 		}
-		keys, err := c.CountDifferencesFrom(ctx, owner.topic, owner.pool, tenantID, scheduling.Settle)
+		keys, err := c.CountDifferencesFrom(ctx, owner.topic, owner.pool, scheduling.Settle)
 		if err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ const lock advisory.Lock = "time off of employees"
 // Lock waits until no other transaction changes leave of an employee, and blocks such changes until
 // tx ends.
 func Lock(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) error {
-	return lock.WaitEach(ctx, tx, tenantID, []int64{employeeID})
+	return lock.WaitEach(ctx, tx, []int64{employeeID})
 }
 
 const readMark = `

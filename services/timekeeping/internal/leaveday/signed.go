@@ -31,7 +31,7 @@ func RefuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, changes ...Cha
 			first[c.EmployeeID] = c.First
 		}
 	}
-	if err := lock.WaitEach(ctx, tx, tenantID, ids); err != nil {
+	if err := lock.WaitEach(ctx, tx, ids); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, `SELECT employee_id, max(through) FROM timecard_signoff

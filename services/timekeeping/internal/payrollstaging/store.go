@@ -39,7 +39,7 @@ type run struct {
 
 // start stores a run with its batches, and requests the batches.
 func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64, seen rowvisibility.Set) error {
-	if err := lockRuns.Wait(ctx, tx, tenantID); err != nil {
+	if err := lockRuns.Wait(ctx, tx); err != nil {
 		return err
 	}
 	var open int
@@ -79,7 +79,7 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 			return fmt.Errorf("store batches: %w", err)
 		}
 	}
-	return outbox.Append(ctx, tx, tenantID, events...)
+	return outbox.Append(ctx, tx, events...)
 }
 
 // namePayCodes adds the ids of the pay codes that a request selects by name. Later runs must be

@@ -134,5 +134,5 @@ func requeueBatches(ctx context.Context, tx pgx.Tx, r sweepRun) error {
 	for _, b := range batches {
 		events = append(events, &timekeepingv1.PayrollStagingBatchRequested{RequestId: r.ID.String(), Batch: b})
 	}
-	return outbox.Append(ctx, tx, r.Tenant, events...)
+	return outbox.Append(ctx, tx, events...)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -193,7 +194,7 @@ func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key,
 		return fmt.Errorf("find persons in commons: %w", err)
 	}
 	if err := copies.InTx(ctx, d.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return replica.Put(ctx, tx, d.copy, tenantID, response.GetPersons())
+		return replica.Put(ctx, tx, d.copy, response.GetPersons())
 	}); err != nil {
 		return err
 	}
@@ -309,7 +310,7 @@ func NewCopy(pool *pg.Pool) *replica.Replica {
 	})
 }
 
-func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*commonsv1.PersonState]) error {
+func apply(ctx context.Context, tx pgx.Tx, changes []replica.Change[*commonsv1.PersonState]) error {
 	var ids []int64
 	var numbers, names, zones []string
 	var hired []*civil.Date
@@ -336,7 +337,7 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Cha
 		ON CONFLICT (tenant_id, id) DO UPDATE
 		SET person_number = excluded.person_number, full_name = excluded.full_name,
 		    time_zone = excluded.time_zone, time_zones = excluded.time_zones, hire_date = excluded.hire_date, terminated = excluded.terminated`,
-		tenantID, ids, numbers, names, zones, hired, owners, from, to, dated)
+		tenant.Of(ctx), ids, numbers, names, zones, hired, owners, from, to, dated)
 	if err != nil {
 		return fmt.Errorf("store persons: %w", err)
 	}

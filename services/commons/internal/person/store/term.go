@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -44,7 +45,7 @@ func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons 
 		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
 		return fmt.Errorf("store term requests: %w", err)
 	}
-	return outbox.Append(ctx, tx, tenantID, event)
+	return outbox.Append(ctx, tx, event)
 }
 
 func nonZero(id int64) *int64 {
@@ -55,7 +56,7 @@ func nonZero(id int64) *int64 {
 }
 
 // DeleteTermRequests deletes the requests that timekeeping reports as done.
-func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []*schedulingv1.PersonMemberships) error {
+func DeleteTermRequests(ctx context.Context, tx pgx.Tx, lists []*schedulingv1.PersonMemberships) error {
 	var persons, numbers []int64
 	for _, l := range lists {
 		if l.GetTermRequest() > 0 {
@@ -66,7 +67,7 @@ func DeleteTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, lists []
 		return nil
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM term_request r USING unnest($2::bigint[], $3::bigint[]) AS q (person, number)
-		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenantID, persons, numbers); err != nil {
+		WHERE r.tenant_id = $1 AND r.person_id = q.person AND r.number <= q.number`, tenant.Of(ctx), persons, numbers); err != nil {
 		return fmt.Errorf("forget term requests: %w", err)
 	}
 	return nil

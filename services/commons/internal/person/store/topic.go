@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -27,7 +28,8 @@ const eventBatch = 100
 // deletedZone is the time zone of deleted persons.
 const deletedZone = "UTC"
 
-func backfill(ctx context.Context, tx pgx.Tx, tenantID int64, wanted []replica.Gap) ([]proto.Message, error) {
+func backfill(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
+	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(wanted)
 	// Lock the rows first, so that they cannot change before their version is raised.
 	versions := make([]int64, len(wanted))

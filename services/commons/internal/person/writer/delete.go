@@ -115,5 +115,5 @@ func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) erro
 	if err := account.InsertIntents(ctx, tx, tenantID, gone); err != nil {
 		return err
 	}
-	return outbox.Append(ctx, tx, tenantID, event)
+	return outbox.Append(ctx, tx, event)
 }

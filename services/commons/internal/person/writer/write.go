@@ -233,7 +233,7 @@ func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item,
 		if err := w.lockouts.InsertIntents(ctx, tx, tenantID, persons); err != nil {
 			return err
 		}
-		return outbox.Append(ctx, tx, tenantID, event)
+		return outbox.Append(ctx, tx, event)
 	})
 }
 

@@ -101,7 +101,7 @@ func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (
 
 // lock serializes changes to a tenant's queries until the transaction ends.
 func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	return lockQueries.Wait(ctx, tx, tenantID)
+	return lockQueries.Wait(ctx, tx)
 }
 
 const lockQueries advisory.Lock = "hyperfind queries"

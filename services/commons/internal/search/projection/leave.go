@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -21,7 +22,8 @@ SELECT $1, unnest($2::bigint[]), unnest($3::date[]), unnest($4::date[]),
 )
 
 // applyLeave replaces the leave of persons.
-func applyLeave(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EmployeeLeave]) error {
+func applyLeave(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EmployeeLeave]) error {
+	tenantID := tenant.Of(ctx)
 	var ids, persons []int64
 	var from, to []civil.Date
 	var starts, ends []int32

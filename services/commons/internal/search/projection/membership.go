@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -32,21 +33,22 @@ type (
 	membershipChange = replica.Change[*schedulingv1.PersonMemberships]
 )
 
-func applyTerms(ctx context.Context, tx pgx.Tx, tenantID int64, changes []termChange) error {
+func applyTerms(ctx context.Context, tx pgx.Tx, changes []termChange) error {
 	var ids []int64
 	var names []string
 	var deleted []bool
 	for _, c := range changes {
 		ids, names, deleted = append(ids, c.Key), append(names, c.State.GetName()), append(deleted, c.Deleted)
 	}
-	if _, err := tx.Exec(ctx, upsertTerms, tenantID, ids, names, deleted); err != nil {
+	if _, err := tx.Exec(ctx, upsertTerms, tenant.Of(ctx), ids, names, deleted); err != nil {
 		return fmt.Errorf("projection: store employment terms: %w", err)
 	}
 	return nil
 }
 
 // applyMemberships replaces the memberships of persons.
-func applyMemberships(ctx context.Context, tx pgx.Tx, tenantID int64, changes []membershipChange) error {
+func applyMemberships(ctx context.Context, tx pgx.Tx, changes []membershipChange) error {
+	tenantID := tenant.Of(ctx)
 	var ids, persons, terms []int64
 	var from, to []civil.Date
 	for _, c := range changes {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -21,7 +22,8 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint
 
 // applyPatterns stores the parts of patterns. The first part of a pattern replaces the stored
 // pattern.
-func applyPatterns(ctx context.Context, tx pgx.Tx, tenantID int64, parts []replica.Change[*schedulingv1.PatternStored]) error {
+func applyPatterns(ctx context.Context, tx pgx.Tx, parts []replica.Change[*schedulingv1.PatternStored]) error {
+	tenantID := tenant.Of(ctx)
 	var begun, patterns []int64
 	var days []int32
 	var ordinals []int16

@@ -32,7 +32,7 @@ const service = "commons"
 
 // Copies returns the copies that queries need. Each received list of memberships is passed to
 // observe, in the same transaction.
-func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, int64, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
+func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, []*schedulingv1.PersonMemberships) error) []*replica.Replica {
 	return []*replica.Replica{
 		replica.New(pool, replica.Copy[*schedulingv1.EmploymentTermChanged]{
 			Service: service, Event: &schedulingv1.EmploymentTermChanged{}, Apply: applyTerms,

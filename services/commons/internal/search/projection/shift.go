@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -56,7 +57,8 @@ func (r *shifts) add(s *schedulingv1.EnteredShift) {
 }
 
 // applyShifts stores shifts, and removes the deleted ones.
-func applyShifts(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EnteredShift]) error {
+func applyShifts(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EnteredShift]) error {
+	tenantID := tenant.Of(ctx)
 	var all, gone, owners, workers []int64
 	var days []civil.Date
 	var rows shifts

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -46,7 +47,8 @@ ON CONFLICT (tenant_id, person_id, from_date, lane) DO NOTHING`
 )
 
 // applySpans replaces the spans of persons.
-func applySpans(ctx context.Context, tx pgx.Tx, tenantID int64, changes []replica.Change[*schedulingv1.EqualSpans]) error {
+func applySpans(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EqualSpans]) error {
+	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(changes))
 	var persons, patterns []int64
 	var lanes []int16

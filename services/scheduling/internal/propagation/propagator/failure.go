@@ -92,7 +92,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, retryBatch, tenantID, key.PropagationID, key.Batch)
@@ -132,7 +132,7 @@ func (p *Propagator) giveUp(ctx context.Context, key batchKey, cause error) erro
 func (p *Propagator) storeFailures(ctx context.Context, key batchKey, selectFailed func(employees []int64) failures) error {
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
 		var employees []int64
@@ -185,7 +185,7 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (divided bool, err error) {
 	err = pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		divided = false
-		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, noteSlow, tenantID, key.PropagationID, textSlow); err != nil {

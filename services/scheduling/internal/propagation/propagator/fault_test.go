@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -182,7 +181,7 @@ func TestSweepAsksForWhatTheBrokerLost(t *testing.T) {
 	// While another process sweeps, this one does not.
 	other, err := w.pool.Begin(w.ctx)
 	require.NoError(t, err)
-	require.NoError(t, lockSweep.Wait(w.ctx, other, advisory.AllTenants))
+	require.NoError(t, lockSweep.Wait(tenant.All(w.ctx), other))
 	reminded, err = proc.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, reminded)

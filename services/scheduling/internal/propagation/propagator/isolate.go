@@ -178,7 +178,7 @@ func (p *Propagator) failOne(ctx context.Context, key batchKey, s *isolation, em
 // requeue gives the batch another turn with the remaining employees.
 func (p *Propagator) requeue(ctx context.Context, tenantID int64, key batchKey) error {
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
 		var turn int64

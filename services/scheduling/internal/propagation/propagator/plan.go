@@ -78,7 +78,7 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, err error) {
 	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		id = 0
-		if mine, err = lockPlanning.Try(ctx, tx, tenantID); err != nil || !mine {
+		if mine, err = lockPlanning.Try(ctx, tx); err != nil || !mine {
 			return err
 		}
 		var terms, listed []int64

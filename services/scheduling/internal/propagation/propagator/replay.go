@@ -34,7 +34,7 @@ UPDATE propagation_batch SET state = 'WAITING' WHERE tenant_id = $1 AND propagat
 func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
 	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockWindow.Wait(ctx, tx, tenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)
 		}
 		rows, err := tx.Query(ctx, resetFailed, tenantID, id)
@@ -50,10 +50,10 @@ func Replay(ctx context.Context, pool *pg.Pool, id int64, now time.Time) error {
 		}
 		if err == nil {
 			// The planner also requests the waiting batches.
-			err = outbox.Append(ctx, tx, tenantID, &schedulingv1.PropagationRequested{PropagationId: appliedBy[0]})
+			err = outbox.Append(ctx, tx, &schedulingv1.PropagationRequested{PropagationId: appliedBy[0]})
 		}
 		if err == nil {
-			err = audit.Operated(ctx, tx, tenantID, now, "propagation replay", strconv.FormatInt(id, 10))
+			err = audit.Operated(ctx, tx, now, "propagation replay", strconv.FormatInt(id, 10))
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: replay: %w", err)

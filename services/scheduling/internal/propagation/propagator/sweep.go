@@ -74,7 +74,7 @@ func (p *Propagator) Sweep(ctx context.Context) (int, error) {
 	// The transaction holds the lock while other transactions work. It writes nothing.
 	err := pg.InTx(tenant.All(ctx), p.pool, func(all context.Context, tx pgx.Tx) error {
 		reminded = 0
-		if mine, err := lockSweep.Try(all, tx, advisory.AllTenants); err != nil || !mine {
+		if mine, err := lockSweep.Try(all, tx); err != nil || !mine {
 			return err
 		}
 		if err := p.countOpen(all, tx); err != nil {
@@ -127,7 +127,7 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 	did := false
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		did = false
-		if err := lockWindow.Wait(ctx, tx, key.TenantID); err != nil {
+		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
 		var planning bool
@@ -143,7 +143,7 @@ func (p *Propagator) remind(ctx context.Context, key propagationKey) (bool, erro
 			return err
 		}
 		if planning {
-			return outbox.Append(ctx, tx, key.TenantID, &schedulingv1.PropagationRequested{PropagationId: key.ID})
+			return outbox.Append(ctx, tx, &schedulingv1.PropagationRequested{PropagationId: key.ID})
 		}
 		return p.requestAgain(ctx, tx, key)
 	})

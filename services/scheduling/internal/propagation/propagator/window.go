@@ -90,7 +90,7 @@ func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []next
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(markRequested, tenantID, ids, numbers)
-	if err := outbox.Queue(ctx, tx, batch, tenantID, events...); err != nil {
+	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return fmt.Errorf("propagation: request batches: %w", err)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

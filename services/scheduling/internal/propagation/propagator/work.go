@@ -162,7 +162,7 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 	newest := d.claim.newest()
 	c.QueueSpans(batch, tenantID, newest)
 	events := append(c.Events(newest, d.state.Revision), shifts.Events(d.state.Revision)...)
-	if err := outbox.Queue(ctx, tx, batch, tenantID, events...); err != nil {
+	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	d.claim.finish(batch, tenantID, c)

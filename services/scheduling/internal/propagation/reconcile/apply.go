@@ -84,7 +84,7 @@ func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employ
 	batch := &pgx.Batch{}
 	changes.QueueSpans(batch, tenantID, propagationID)
 	events := append(changes.Events(propagationID, state.Revision), shifts.Events(state.Revision)...)
-	if err := outbox.Queue(ctx, tx, batch, tenantID, events...); err != nil {
+	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return nil, fmt.Errorf("propagation: publish changes: %w", err)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

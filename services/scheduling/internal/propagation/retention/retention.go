@@ -198,7 +198,7 @@ func (r *Retention) purge(ctx context.Context, before time.Time) error {
 // lock.
 func (r *Retention) withLock(ctx context.Context, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(tenant.All(ctx), r.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if mine, err := lockRetention.Try(ctx, tx, advisory.AllTenants); err != nil || !mine {
+		if mine, err := lockRetention.Try(ctx, tx); err != nil || !mine {
 			return err
 		}
 		if _, err := tx.Exec(ctx, lockTimeout); err != nil {

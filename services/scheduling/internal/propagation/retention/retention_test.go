@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -232,7 +231,7 @@ func TestOneProcessAppliesTheRetention(t *testing.T) {
 	w.assignment(testTenant, 1, 1, "2000-01-01T00:00:00Z")
 	w.assignment(testTenant, 1, 2, "infinity")
 	require.NoError(t, pg.InTx(tenant.All(w.ctx), w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		mine, err := lockRetention.Try(ctx, tx, advisory.AllTenants)
+		mine, err := lockRetention.Try(ctx, tx)
 		require.True(t, mine)
 		w.apply(48*time.Hour, time.Now())
 		return err

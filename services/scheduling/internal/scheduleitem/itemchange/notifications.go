@@ -75,7 +75,7 @@ func (c *Notifications) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) 
 		return nil
 	}
 	slices.Sort(c.employees)
-	return outbox.Append(ctx, tx, tenantID, &schedulingv1.ScheduleChanged{
+	return outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{
 		EmployeeIds: slices.Compact(c.employees), From: c.from.String(), To: c.to.String(),
 	})
 }

@@ -74,7 +74,7 @@ func (s *Store) RequestComparisons(ctx context.Context, tenantID int64, ids []in
 		return nil
 	}
 	return requests.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return outbox.Append(ctx, tx, tenantID, events...)
+		return outbox.Append(ctx, tx, events...)
 	})
 }
 

@@ -130,7 +130,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 			return err
 		}
 		// The schedule may have changed since it was read.
-		return outbox.Append(ctx, tx, tenantID, comparisons([]compared{{who.ID, civil.Range{From: parts[0].From, To: open.To}}})...)
+		return outbox.Append(ctx, tx, comparisons([]compared{{who.ID, civil.Range{From: parts[0].From, To: open.To}}})...)
 	})
 }
 
