@@ -55,7 +55,7 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 			ON CONFLICT DO NOTHING`, tenant.Default, b.TenantName, b.TenantHost); err != nil {
 			return err
 		}
-		changed, err := profile.ApplyDefaults(ctx, tx, tenant.Default)
+		changed, err := profile.ApplyDefaults(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *Service) EnsureBootstrap(ctx context.Context, b Bootstrap) error {
 			return err
 		}
 		if known {
-			return s.auditProfiles(ctx, tx, tenant.Default, changed)
+			return s.auditProfiles(ctx, tx, changed)
 		}
 		return audit.Operated(ctx, tx, s.clock.Now(), "bootstrap", b.Username)
 	})
@@ -97,11 +97,11 @@ func (s *Service) UpdateAccessProfiles(ctx context.Context) error {
 	}
 	for _, t := range tenants {
 		err := pg.InTx(tenant.With(ctx, t.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
-			changed, err := profile.ApplyDefaults(ctx, tx, t.ID)
+			changed, err := profile.ApplyDefaults(ctx, tx)
 			if err != nil {
 				return err
 			}
-			return s.auditProfiles(ctx, tx, t.ID, changed)
+			return s.auditProfiles(ctx, tx, changed)
 		})
 		if err != nil {
 			return fmt.Errorf("update access profiles of tenant %d: %w", t.ID, err)
@@ -111,7 +111,7 @@ func (s *Service) UpdateAccessProfiles(ctx context.Context) error {
 }
 
 // auditProfiles writes the changed access profiles of a tenant into the audit log.
-func (s *Service) auditProfiles(ctx context.Context, tx pgx.Tx, tenantID int64, changed []string) error {
+func (s *Service) auditProfiles(ctx context.Context, tx pgx.Tx, changed []string) error {
 	if len(changed) == 0 {
 		return nil
 	}

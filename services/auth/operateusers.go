@@ -27,7 +27,7 @@ type UnlockUserCommand struct {
 
 // Operate unlocks the name and reports success.
 func (c *UnlockUserCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	if err := s.UnlockUser(ctx, c.ID, c.Name); err != nil {
+	if err := s.UnlockUser(tenant.With(ctx, c.ID), c.Name); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "%q of tenant %d can log in again\n", c.Name, c.ID)
@@ -54,7 +54,7 @@ type ListedUser struct {
 
 // Operate prints one line for each user.
 func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	users, err := s.ListUsers(ctx, c.ID)
+	users, err := s.ListUsers(tenant.With(ctx, c.ID))
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,13 @@ func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Write
 const listedAtOnce = 1000
 
 // ListUsers returns the users of a tenant, sorted by the key of the name.
-func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, error) {
-	ctx = tenant.With(ctx, tenantID)
-	if err := s.requireTenant(ctx, tenantID); err != nil {
+func (s *Service) ListUsers(ctx context.Context) ([]ListedUser, error) {
+	if err := s.requireTenant(ctx); err != nil {
 		return nil, err
 	}
 	users := []ListedUser{}
 	for after := ""; ; {
-		page, last, err := s.usersAfter(ctx, tenantID, after)
+		page, last, err := s.usersAfter(ctx, after)
 		if err != nil {
 			return nil, fmt.Errorf("list users: %w", err)
 		}
@@ -99,18 +98,18 @@ func (s *Service) ListUsers(ctx context.Context, tenantID int64) ([]ListedUser, 
 }
 
 // usersAfter returns the users after a key, and the key of the last one.
-func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) (users []ListedUser, last string, err error) {
+func (s *Service) usersAfter(ctx context.Context, after string) (users []ListedUser, last string, err error) {
 	var names []string
 	users, err = pg.Collect(ctx, s.pool, func(row pgx.CollectableRow) (u ListedUser, err error) {
 		err = row.Scan(&u.Username, &last, &u.PersonID, &u.AccessProfile, &u.LockedOut)
 		names = append(names, u.Username)
 		return u, err
 	}, `SELECT username, username_key, person_id, access_profile, locked_out
-		FROM app_user WHERE tenant_id = $1 AND username_key > $2 ORDER BY username_key LIMIT $3`, tenantID, after, listedAtOnce)
+		FROM app_user WHERE tenant_id = $1 AND username_key > $2 ORDER BY username_key LIMIT $3`, tenant.Of(ctx), after, listedAtOnce)
 	if err != nil {
 		return nil, "", err
 	}
-	locked, err := s.loginLimit.LockedUntil(ctx, tenantID, names)
+	locked, err := s.loginLimit.LockedUntil(ctx, names)
 	for i := range users {
 		if until, ok := locked[users[i].Username]; ok {
 			users[i].LockedUntil = &until
@@ -120,7 +119,8 @@ func (s *Service) usersAfter(ctx context.Context, tenantID int64, after string) 
 }
 
 // requireTenant returns an error if the tenant does not exist.
-func (s *Service) requireTenant(ctx context.Context, tenantID int64) error {
+func (s *Service) requireTenant(ctx context.Context) error {
+	tenantID := tenant.Of(ctx)
 	var known bool
 	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tenant WHERE id = $1)`, tenantID).Scan(&known); err != nil {
 		return fmt.Errorf("tenant %d: %w", tenantID, err)
@@ -146,7 +146,7 @@ type ResetPasswordCommand struct {
 
 // Operate prints the password, once.
 func (c *ResetPasswordCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	password, err := s.ResetPassword(ctx, c.ID, c.Name)
+	password, err := s.ResetPassword(tenant.With(ctx, c.ID), c.Name)
 	if err != nil {
 		return err
 	}
@@ -159,13 +159,14 @@ func (c *ResetPasswordCommand) Operate(ctx context.Context, s *Service, out io.W
 
 // ResetPassword sets a random password for a user, revokes the user's tokens and resets the failed log-ins. It
 // is for operators and not reachable over the network.
-func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string) (obs.Secret, error) {
+func (s *Service) ResetPassword(ctx context.Context, name string) (obs.Secret, error) {
+	tenantID := tenant.Of(ctx)
 	password := obs.Secret(rand.Text())
 	hash, err := s.hasher.Hash(ctx, password.Reveal())
 	if err != nil {
 		return "", fmt.Errorf("reset a password: %w", err)
 	}
-	err = pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err = pg.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var id int64
 		err := tx.QueryRow(ctx, `UPDATE app_user SET password_hash = $3, long_password = true, updated_at = now()
 			WHERE tenant_id = $1 AND username_key = $2 RETURNING id`, tenantID, username.LookupKey(name), hash).Scan(&id)
@@ -176,10 +177,10 @@ func (s *Service) ResetPassword(ctx context.Context, tenantID int64, name string
 			return err
 		}
 		now := s.clock.Now()
-		if err := revoked.User(ctx, tx, tenantID, id, now); err != nil {
+		if err := revoked.User(ctx, tx, id, now); err != nil {
 			return err
 		}
-		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
+		if err := s.loginLimit.Unlock(ctx, tx, name); err != nil {
 			return err
 		}
 		return audit.Operated(ctx, tx, now, "user reset-password", name)

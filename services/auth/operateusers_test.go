@@ -27,7 +27,7 @@ func TestOperatorsSeeWhoIsKeptOut(t *testing.T) {
 	assert.Regexp(t, `(?m)^chief +14 +Super +wrong passwords, locked until \S+Z$`, list())
 	assert.Regexp(t, `(?m)^other +\d+ +\S.* +may log in$`, list())
 
-	reset, err := b.service.ResetPassword(t.Context(), tenant.Default, "CHIEF")
+	reset, err := b.service.ResetPassword(tenant.With(t.Context(), tenant.Default), "CHIEF")
 	require.NoError(t, err)
 	assert.Regexp(t, `(?m)^chief +14 +Super +may log in$`, list())
 	assert.NoError(t, b.try(t.Context(), "z", "chief", reset.Reveal()))

@@ -197,7 +197,7 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 		return waits
 	}, 20*time.Second, 5*time.Millisecond)
 	others := loginlimit.New(strict.LoginLimit, b.pool, b.clock, pgtest.Log(t))
-	attempt, err := others.Begin(ctx, tenant.Default, "ada", "z")
+	attempt, err := others.Begin(ctx, "ada", "z")
 	require.NoError(t, err)
 	for range strict.LoginLimit.LockAfter {
 		_ = attempt.RecordFailure(ctx) // From the fourth on it says that they are too many.

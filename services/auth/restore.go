@@ -32,7 +32,7 @@ func EndAllTokens(ctx context.Context, pool *pg.Pool, tenants []int64) error {
 			if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
 				return fmt.Errorf("read the clock: %w", err)
 			}
-			return revoked.Everything(ctx, tx, id, now)
+			return revoked.Everything(ctx, tx, now)
 		})
 		if err != nil {
 			return err

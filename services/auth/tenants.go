@@ -106,7 +106,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant,
 		if _, err := tx.Exec(ctx, `INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, created.ID, n.Name, n.Host); err != nil {
 			return err
 		}
-		if _, err := profile.ApplyDefaults(ctx, tx, created.ID); err != nil {
+		if _, err := profile.ApplyDefaults(ctx, tx); err != nil {
 			return err
 		}
 		batch := &pgx.Batch{}
@@ -140,7 +140,7 @@ func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
 func (s *Service) DisableTenant(ctx context.Context, id int64) error {
 	now := s.clock.Now()
 	err := s.switchTenant(ctx, id, &now, func(ctx context.Context, tx pgx.Tx) error {
-		if err := revoked.Tenant(ctx, tx, id, now); err != nil {
+		if err := revoked.Tenant(ctx, tx, now); err != nil {
 			return err
 		}
 		return audit.Operated(ctx, tx, now, "tenant disable", strconv.FormatInt(id, 10))
@@ -176,9 +176,10 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 }
 
 // UnlockUser resets the failed log-ins of a user name of a tenant.
-func (s *Service) UnlockUser(ctx context.Context, tenantID int64, name string) error {
-	err := pg.InTx(tenant.With(ctx, tenantID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := s.loginLimit.Unlock(ctx, tx, tenantID, name); err != nil {
+func (s *Service) UnlockUser(ctx context.Context, name string) error {
+	tenantID := tenant.Of(ctx)
+	err := pg.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := s.loginLimit.Unlock(ctx, tx, name); err != nil {
 			return err
 		}
 		return audit.Operated(ctx, tx, s.clock.Now(), "user unlock", name)

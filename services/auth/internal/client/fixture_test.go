@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	w.exec(t, `INSERT INTO tenant (id, name) VALUES (1, 'one')`)
 	require.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := profile.ApplyDefaults(ctx, tx, 1)
+		_, err := profile.ApplyDefaults(ctx, tx)
 		return err
 	}))
 	w.exec(t, `INSERT INTO app_user (tenant_id, username, username_key, password_hash, access_profile) VALUES (1, 'ada', 'ada', '', 'Employee')`)

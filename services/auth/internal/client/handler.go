@@ -58,8 +58,7 @@ func (h *Handler) ListClients(ctx context.Context, _ *authv1.ListClientsRequest)
 
 // GetClient returns one client, without its secret.
 func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (*authv1.Client, error) {
-	tenantID := tenant.Of(ctx)
-	s, err := findOne(ctx, h.Pool, tenantID, req.GetClientId(), "")
+	s, err := findOne(ctx, h.Pool, req.GetClientId(), "")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,6 @@ func (h *Handler) GetClient(ctx context.Context, req *authv1.GetClientRequest) (
 // CreateClient adds a client. Neither the client's own access nor its tokens may permit more than the caller's
 // token.
 func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1.Client, error) {
-	tenantID := tenant.Of(ctx)
 	id := req.GetClientId()
 	if id == "" {
 		id = rand.Text()
@@ -78,15 +76,15 @@ func (h *Handler) CreateClient(ctx context.Context, req *authv1.Client) (*authv1
 	if err != nil {
 		return nil, err
 	}
-	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, s.Profile); err != nil {
+	if err := profile.RefuseUnknown(ctx, h.Pool, s.Profile); err != nil {
 		return nil, err
 	}
-	if err := h.refuseExceeding(ctx, tenantID, s); err != nil {
+	if err := h.refuseExceeding(ctx, s); err != nil {
 		return nil, err
 	}
 	secret, hash := newSecret()
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		stored, err := insert(ctx, tx, tenantID, &s, hash)
+		stored, err := insert(ctx, tx, &s, hash)
 		if err == nil && !stored {
 			err = fault.Conflict(fault.CodeConflict, fmt.Sprintf("A client with this id exists, or the tenant has %d clients already. Choose another id or delete a client.", maxClients))
 		}
@@ -108,18 +106,18 @@ func (h *Handler) UpdateClient(ctx context.Context, req *authv1.UpdateClientRequ
 	if err != nil {
 		return nil, err
 	}
-	if err := h.change(ctx, s.ID, &s, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
+	if err := h.change(ctx, s.ID, &s, func(ctx context.Context, tx pgx.Tx, before settings) error {
 		if revokesAccess(before, s, h.Scopes) {
-			if err := revoked.Client(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
+			if err := revoked.Client(ctx, tx, s.ID, h.Clock.Now()); err != nil {
 				return err
 			}
 		} else if before.ClientGrant && (!s.ClientGrant || s.Profile != before.Profile) {
-			if err := revoked.ClientWork(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
+			if err := revoked.ClientWork(ctx, tx, s.ID, h.Clock.Now()); err != nil {
 				return err
 			}
 		}
 		s.Version = before.Version + 1
-		return update(ctx, tx, tenantID, s)
+		return update(ctx, tx, s)
 	}); err != nil {
 		return nil, err
 	}
@@ -132,11 +130,11 @@ func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequ
 	if caller, ok := authn.From(ctx); ok && caller.Client == req.GetClientId() {
 		return nil, fault.Conflict(fault.CodeConflict, "You are logged in with this client. Use another client to delete it.")
 	}
-	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
-		if err := revoked.Client(ctx, tx, tenantID, before.ID, h.Clock.Now()); err != nil {
+	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, before settings) error {
+		if err := revoked.Client(ctx, tx, before.ID, h.Clock.Now()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM client WHERE tenant_id = $1 AND client_id = $2`, tenantID, before.ID)
+		_, err := tx.Exec(ctx, `DELETE FROM client WHERE tenant_id = $1 AND client_id = $2`, tenant.Of(ctx), before.ID)
 		return err
 	})
 	if err != nil {
@@ -149,13 +147,13 @@ func (h *Handler) DeleteClient(ctx context.Context, req *authv1.DeleteClientRequ
 func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClientSecretRequest) (*authv1.Client, error) {
 	secret, hash := newSecret()
 	var s settings
-	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, tenantID int64, before settings) error {
+	err := h.change(ctx, req.GetClientId(), nil, func(ctx context.Context, tx pgx.Tx, before settings) error {
 		s = before
 		s.Version++
-		if err := revoked.ClientWork(ctx, tx, tenantID, s.ID, h.Clock.Now()); err != nil {
+		if err := revoked.ClientWork(ctx, tx, s.ID, h.Clock.Now()); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE client SET secret_hash = $3, version = version + 1 WHERE tenant_id = $1 AND client_id = $2`, tenantID, s.ID, hash)
+		_, err := tx.Exec(ctx, `UPDATE client SET secret_hash = $3, version = version + 1 WHERE tenant_id = $1 AND client_id = $2`, tenant.Of(ctx), s.ID, hash)
 		return err
 	})
 	if err != nil {
@@ -166,9 +164,8 @@ func (h *Handler) RotateClientSecret(ctx context.Context, req *authv1.RotateClie
 
 // change locks a client and runs do on its current settings. It requires that neither the current settings nor
 // the new ones (becomes) permit more than the caller's token.
-func (h *Handler) change(ctx context.Context, id string, becomes *settings, do func(context.Context, pgx.Tx, int64, settings) error) error {
-	tenantID := tenant.Of(ctx)
-	before, err := findOne(ctx, h.Pool, tenantID, id, "")
+func (h *Handler) change(ctx context.Context, id string, becomes *settings, do func(context.Context, pgx.Tx, settings) error) error {
+	before, err := findOne(ctx, h.Pool, id, "")
 	if err != nil {
 		return err
 	}
@@ -176,16 +173,16 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 	if becomes != nil {
 		checked = append(checked, *becomes)
 		if becomes.Profile != before.Profile {
-			if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, becomes.Profile); err != nil {
+			if err := profile.RefuseUnknown(ctx, h.Pool, becomes.Profile); err != nil {
 				return err
 			}
 		}
 	}
-	if err := h.refuseExceeding(ctx, tenantID, checked...); err != nil {
+	if err := h.refuseExceeding(ctx, checked...); err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := findOne(ctx, tx, tenantID, id, "FOR UPDATE")
+		now, err := findOne(ctx, tx, id, "FOR UPDATE")
 		if err != nil {
 			return err
 		}
@@ -195,7 +192,7 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 		if err := precondition.Check(ctx, "client "+id, now.Version); err != nil {
 			return err
 		}
-		return do(ctx, tx, tenantID, now)
+		return do(ctx, tx, now)
 	})
 	if err == nil {
 		h.Revoked.WakePublisher()
@@ -204,13 +201,13 @@ func (h *Handler) change(ctx context.Context, id string, becomes *settings, do f
 }
 
 // refuseExceeding refuses clients whose profile or scopes permit more than the caller may do.
-func (h *Handler) refuseExceeding(ctx context.Context, tenantID int64, clients ...settings) error {
+func (h *Handler) refuseExceeding(ctx context.Context, clients ...settings) error {
 	bounds, err := profile.CallerBounds(ctx, h.Pool, h.Permissions)
 	if err != nil {
 		return err
 	}
 	for _, s := range clients {
-		p, err := profile.Find(ctx, h.Pool, tenantID, s.Profile)
+		p, err := profile.Find(ctx, h.Pool, s.Profile)
 		if err != nil {
 			return err
 		}

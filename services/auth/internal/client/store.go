@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // find returns the clients that match a condition.
@@ -22,8 +23,8 @@ func find(ctx context.Context, db pg.Querier, where string, args ...any) ([]sett
 }
 
 // findOne returns the client with an id, or 404.
-func findOne(ctx context.Context, db pg.Querier, tenantID int64, id, lock string) (settings, error) {
-	found, err := find(ctx, db, `WHERE tenant_id = $1 AND client_id = $2 `+lock, tenantID, id)
+func findOne(ctx context.Context, db pg.Querier, id, lock string) (settings, error) {
+	found, err := find(ctx, db, `WHERE tenant_id = $1 AND client_id = $2 `+lock, tenant.Of(ctx), id)
 	if err != nil {
 		return settings{}, err
 	}
@@ -35,12 +36,12 @@ func findOne(ctx context.Context, db pg.Querier, tenantID int64, id, lock string
 
 // insert stores a new client and sets its version. It returns false if the id exists or the tenant has its
 // maximum of clients.
-func insert(ctx context.Context, db pg.Querier, tenantID int64, s *settings, secretHash []byte) (bool, error) {
+func insert(ctx context.Context, db pg.Querier, s *settings, secretHash []byte) (bool, error) {
 	err := db.QueryRow(ctx, `INSERT INTO client (tenant_id, client_id, secret_hash, enabled, password_grant, refresh_grant,
 			client_grant, access_profile, scopes)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE (SELECT count(*) FROM client WHERE tenant_id = $1) < $10
 		ON CONFLICT DO NOTHING RETURNING version`,
-		tenantID, s.ID, secretHash, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes, maxClients).Scan(&s.Version)
+		tenant.Of(ctx), s.ID, secretHash, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes, maxClients).Scan(&s.Version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -50,11 +51,11 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, s *settings, sec
 	return true, nil
 }
 
-func update(ctx context.Context, db pg.Querier, tenantID int64, s settings) error {
+func update(ctx context.Context, db pg.Querier, s settings) error {
 	_, err := db.Exec(ctx, `UPDATE client SET enabled = $3, password_grant = $4, refresh_grant = $5, client_grant = $6,
 			access_profile = $7, scopes = $8, version = version + 1
 		WHERE tenant_id = $1 AND client_id = $2`,
-		tenantID, s.ID, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes)
+		tenant.Of(ctx), s.ID, s.Enabled, s.PasswordGrant, s.RefreshGrant, s.ClientGrant, s.Profile, s.Scopes)
 	if err != nil {
 		return fmt.Errorf("store client: %w", err)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
@@ -55,8 +54,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 
 // ListIdentityProviders returns the providers of the caller's tenant.
 func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdentityProvidersRequest) (*authv1.IdentityProviderList, error) {
-	tenantID := tenant.Of(ctx)
-	found, err := tenantProviders(ctx, h.Pool, tenantID, 0)
+	found, err := tenantProviders(ctx, h.Pool, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +67,10 @@ func (h *Handler) ListIdentityProviders(ctx context.Context, _ *authv1.ListIdent
 
 // GetIdentityProvider returns one provider.
 func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdentityProviderRequest) (*authv1.IdentityProvider, error) {
-	tenantID := tenant.Of(ctx)
 	if req.GetId() < 1 {
 		return nil, notFound()
 	}
-	found, err := tenantProviders(ctx, h.Pool, tenantID, req.GetId())
+	found, err := tenantProviders(ctx, h.Pool, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +83,7 @@ func (h *Handler) GetIdentityProvider(ctx context.Context, req *authv1.GetIdenti
 // CreateIdentityProvider adds a provider to the caller's tenant.
 func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.IdentityProvider) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req, func(ctx context.Context, tx pgx.Tx, p *provider) error {
-		tenantID := tenant.Of(ctx)
-		stored, err := insert(ctx, tx, tenantID, p, h.Clock.Now())
+		stored, err := insert(ctx, tx, p, h.Clock.Now())
 		if err == nil && !stored {
 			err = fault.Conflict(fault.CodeConflict, "The tenant has the largest permitted number of identity providers. Delete one first.")
 		}
@@ -99,9 +95,8 @@ func (h *Handler) CreateIdentityProvider(ctx context.Context, req *authv1.Identi
 // UpdateIdentityProvider replaces a provider.
 func (h *Handler) UpdateIdentityProvider(ctx context.Context, req *authv1.UpdateIdentityProviderRequest) (*authv1.IdentityProvider, error) {
 	return h.write(ctx, req.GetProvider(), func(ctx context.Context, tx pgx.Tx, p *provider) error {
-		tenantID := tenant.Of(ctx)
 		p.id = req.GetId()
-		found, err := update(ctx, tx, tenantID, p, h.Clock.Now())
+		found, err := update(ctx, tx, p, h.Clock.Now())
 		if err == nil && !found {
 			err = notFound()
 		}
@@ -115,8 +110,7 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 		return nil, err
 	}
 	err := pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		found, err := remove(ctx, tx, tenantID, req.GetId())
+		found, err := remove(ctx, tx, req.GetId())
 		if err == nil && !found {
 			err = notFound()
 		}
@@ -130,7 +124,6 @@ func (h *Handler) DeleteIdentityProvider(ctx context.Context, req *authv1.Delete
 
 // write validates a provider from a request and stores it by calling store.
 func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store func(context.Context, pgx.Tx, *provider) error) (*authv1.IdentityProvider, error) {
-	tenantID := tenant.Of(ctx)
 	if err := h.requireAllPermissions(ctx); err != nil {
 		return nil, err
 	}
@@ -141,7 +134,7 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 	if p.issuer == h.Issuer {
 		return nil, invalid("issuer is the issuer of this server's own tokens. Use the provider's issuer.")
 	}
-	if err := profile.RefuseUnknown(ctx, h.Pool, tenantID, p.profileNames...); err != nil {
+	if err := profile.RefuseUnknown(ctx, h.Pool, p.profileNames...); err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.Pool, func(ctx context.Context, tx pgx.Tx) error {
@@ -163,7 +156,6 @@ func (h *Handler) write(ctx context.Context, req *authv1.IdentityProvider, store
 // with a second audience, and tokens with both audiences would become ambiguous. Operators configure the
 // issuers that several tenants share.
 func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer string) error {
-	tenantID := tenant.Of(ctx)
 	if slices.Contains(h.cfg.SharedIssuers, issuer) {
 		return nil
 	}
@@ -171,7 +163,7 @@ func (h *Handler) refuseForeignIssuer(ctx context.Context, tx pgx.Tx, issuer str
 	if err := lockIssuer.WaitText(ctx, tx, issuer); err != nil {
 		return fmt.Errorf("lock issuer: %w", err)
 	}
-	taken, err := foreignIssuer(ctx, tx, tenantID, issuer)
+	taken, err := foreignIssuer(ctx, tx, issuer)
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ func providers(ctx context.Context, db pg.Querier, where string, args ...any) ([
 }
 
 // tenantProviders returns the provider of a tenant with an id, or all of the tenant's providers if id is 0.
-func tenantProviders(ctx context.Context, db pg.Querier, tenantID, id int64) ([]*provider, error) {
-	return providers(ctx, db, ` WHERE tenant_id = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id LIMIT $3`, tenantID, id, maxProviders)
+func tenantProviders(ctx context.Context, db pg.Querier, id int64) ([]*provider, error) {
+	return providers(ctx, db, ` WHERE tenant_id = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id LIMIT $3`, tenant.Of(ctx), id, maxProviders)
 }
 
 // findByIssuer returns the enabled provider with the issuer and one of the audiences of a token. It returns nil
@@ -47,16 +47,17 @@ func findByIssuer(ctx context.Context, db pg.Querier, issuer string, audience []
 }
 
 // foreignIssuer reports whether another tenant has a provider with an issuer.
-func foreignIssuer(ctx context.Context, db pg.Querier, tenantID int64, issuer string) (bool, error) {
+func foreignIssuer(ctx context.Context, db pg.Querier, issuer string) (bool, error) {
 	var taken bool
-	if err := db.QueryRow(ctx, `SELECT issuer_of_another($1, $2)`, tenantID, issuer).Scan(&taken); err != nil {
+	if err := db.QueryRow(ctx, `SELECT issuer_of_another($1, $2)`, tenant.Of(ctx), issuer).Scan(&taken); err != nil {
 		return false, fmt.Errorf("look for an issuer: %w", err)
 	}
 	return taken, nil
 }
 
 // insert stores a provider. It returns false if the tenant has its maximum of providers.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
+func insert(ctx context.Context, tx pgx.Tx, p *provider, now time.Time) (bool, error) {
+	tenantID := tenant.Of(ctx)
 	// The lock makes concurrent inserts count one after the other.
 	if _, err := tx.Exec(ctx, `SELECT FROM tenant WHERE id = $1 FOR UPDATE`, tenantID); err != nil {
 		return false, fmt.Errorf("lock tenant: %w", err)
@@ -77,14 +78,14 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 }
 
 // update replaces the provider with the id. It returns false if it does not exist.
-func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now time.Time) (bool, error) {
-	if err := checkVersion(ctx, tx, tenantID, p.id); err != nil {
+func update(ctx context.Context, tx pgx.Tx, p *provider, now time.Time) (bool, error) {
+	if err := checkVersion(ctx, tx, p.id); err != nil {
 		return false, err
 	}
 	err := tx.QueryRow(ctx, `UPDATE identity_provider SET name = $3, issuer = $4, audience = $5, user_claim = $6,
 			user_match = $7, profile_claim = $8, profile_values = $9, profile_names = $10, algorithms = $11,
 			clock_skew = $12, enabled = $13, updated_at = $14, version = version + 1
-		WHERE tenant_id = $1 AND id = $2 RETURNING version`, tenantID, p.id, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
+		WHERE tenant_id = $1 AND id = $2 RETURNING version`, tenant.Of(ctx), p.id, p.name, p.issuer, p.audience, p.userClaim, p.userMatch,
 		p.profileClaim, p.profileValues, p.profileNames, p.algorithms, p.skew, p.enabled, now).Scan(&p.version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
@@ -96,16 +97,16 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, p *provider, now tim
 }
 
 // checkVersion locks a provider and compares its version with the request's If-Match.
-func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+func checkVersion(ctx context.Context, tx pgx.Tx, id int64) error {
 	return precondition.CheckRow(ctx, tx, fmt.Sprintf("identity provider %d", id), notFound(),
-		`SELECT version FROM identity_provider WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)
+		`SELECT version FROM identity_provider WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenant.Of(ctx), id)
 }
 
-func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
-	if err := checkVersion(ctx, tx, tenantID, id); err != nil {
+func remove(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+	if err := checkVersion(ctx, tx, id); err != nil {
 		return false, err
 	}
-	done, err := tx.Exec(ctx, `DELETE FROM identity_provider WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	done, err := tx.Exec(ctx, `DELETE FROM identity_provider WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), id)
 	if err != nil {
 		return false, fmt.Errorf("remove identity provider: %w", err)
 	}

@@ -62,8 +62,8 @@ type Attempt struct {
 
 // Begin starts the log-in of a user from an address, which may be "". It returns 429 if either has failed too
 // often.
-func (l *Limiter) Begin(ctx context.Context, tenantID int64, name, address string) (*Attempt, error) {
-	a := &Attempt{limiter: l, tenantID: tenantID, user: userKey(name), address: addressKey(address)}
+func (l *Limiter) Begin(ctx context.Context, name, address string) (*Attempt, error) {
+	a := &Attempt{limiter: l, tenantID: tenant.Of(ctx), user: userKey(name), address: addressKey(address)}
 	return a, a.checkLocked(ctx)
 }
 
@@ -104,7 +104,7 @@ func (a *Attempt) RecordFailure(ctx context.Context) error {
 	if a.Locked {
 		keys = keys[1:]
 	}
-	return a.limiter.count(ctx, a.tenantID, a.user, keys)
+	return a.limiter.count(ctx, a.user, keys)
 }
 
 const counts pg.Unaudited = "log-ins have audit rows of their own; failure counters are temporary"
@@ -126,12 +126,12 @@ func (a *Attempt) RecordSuccess(ctx context.Context) (bool, error) {
 }
 
 // RecordClientFailure counts a wrong client secret against an address.
-func (l *Limiter) RecordClientFailure(ctx context.Context, tenantID int64, address string) error {
-	return l.count(ctx, tenantID, nil, [][]byte{addressKey(address)})
+func (l *Limiter) RecordClientFailure(ctx context.Context, address string) error {
+	return l.count(ctx, nil, [][]byte{addressKey(address)})
 }
 
 // count adds a failure to each key, except nil keys. user is the key that can be locked.
-func (l *Limiter) count(ctx context.Context, tenantID int64, user []byte, keys [][]byte) error {
+func (l *Limiter) count(ctx context.Context, user []byte, keys [][]byte) error {
 	now := l.clock.Now()
 	rows, err := counts.Query(ctx, l.pool, `INSERT INTO login_failure AS f (tenant_id, key, failures, window_ends, streak, locked_until, forget_at)
 		SELECT $1, k, 1, $5, 1, CASE WHEN k = $3 AND $6 <= 1 THEN $7::timestamptz END, greatest($5, $7)
@@ -143,7 +143,7 @@ func (l *Limiter) count(ctx context.Context, tenantID int64, user []byte, keys [
 			locked_until = CASE WHEN f.key = $3 AND CASE WHEN f.forget_at > $4 THEN f.streak + 1 ELSE 1 END >= $6 THEN $7 ELSE f.locked_until END,
 			forget_at = excluded.forget_at
 		RETURNING f.key IS NOT DISTINCT FROM $3, f.failures, f.window_ends, coalesce(f.locked_until, '-infinity') > $4`,
-		tenantID, keys, user, now, now.Add(l.cfg.Window), l.cfg.LockAfter, now.Add(l.cfg.LockFor))
+		tenant.Of(ctx), keys, user, now, now.Add(l.cfg.Window), l.cfg.LockAfter, now.Add(l.cfg.LockFor))
 	if err != nil {
 		return fmt.Errorf("count failed log-in: %w", err)
 	}

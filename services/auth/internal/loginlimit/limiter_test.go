@@ -47,7 +47,7 @@ func newFixture(t *testing.T, pool *pg.Pool, tenantID int64) *fixture {
 
 func (s *fixture) begin(name, address string) *loginlimit.Attempt {
 	s.Helper()
-	a, err := s.limiter.Begin(s.ctx, s.tenant, name, address)
+	a, err := s.limiter.Begin(s.ctx, name, address)
 	require.NoError(s, err)
 	return a
 }
@@ -133,7 +133,7 @@ func TestWhoHasToWait(t *testing.T) {
 				s.fail(l.name, l.address)
 			}
 			s.clock.Advance(c.later)
-			_, err := s.limiter.Begin(s.ctx, s.tenant, c.tries.name, c.tries.address)
+			_, err := s.limiter.Begin(s.ctx, c.tries.name, c.tries.address)
 			requireWait(t, c.seconds, err)
 		})
 	}
@@ -175,18 +175,18 @@ func TestWhenANameIsLocked(t *testing.T) {
 		}, true},
 		{"after it is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
-			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, s.tenant, " ADA "))
+			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, " ADA "))
 		}, false},
 		{"after another is unlocked", func(s *fixture) {
 			s.failSlowly("ada", 5)
-			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, s.tenant, "ben"))
+			require.NoError(s, s.limiter.Unlock(s.ctx, s.pool, "ben"))
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newFixture(t, pool, int64(i+1))
 			c.play(s)
-			locked, err := s.limiter.Locked(s.ctx, s.tenant, "ADA ")
+			locked, err := s.limiter.Locked(s.ctx, "ADA ")
 			require.NoError(t, err)
 			assert.Equal(t, c.locked, locked)
 			attempt := s.begin(" Ada", "")

@@ -98,12 +98,12 @@ func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 	for range 3 {
 		s.fail("waiting", "")
 	}
-	locked, err := s.limiter.Locked(s.ctx, s.tenant, "waiting")
+	locked, err := s.limiter.Locked(s.ctx, "waiting")
 	require.NoError(t, err)
 	assert.False(t, locked, "who waits is not locked")
 	s.fail("free", "")
 	for range 5 {
-		require.NoError(t, s.limiter.RecordClientFailure(s.ctx, s.tenant, "waiting too"))
+		require.NoError(t, s.limiter.RecordClientFailure(s.ctx, "waiting too"))
 	}
 	for _, c := range []struct {
 		name  string
@@ -122,7 +122,7 @@ func TestUntilWhenNamesAreKeptOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			later := loginlimit.New(strict, s.pool, clock.NewFake(s.clock.Now().Add(c.later)), pgtest.Log(t))
-			got, err := later.LockedUntil(s.ctx, s.tenant, c.names)
+			got, err := later.LockedUntil(s.ctx, c.names)
 			require.NoError(t, err)
 			require.Len(t, got, len(c.want))
 			for name, until := range c.want {

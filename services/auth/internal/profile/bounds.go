@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Bounds limit what a caller may grant to others: no more than the caller has.
@@ -110,7 +111,7 @@ type Assignment struct {
 
 // CheckAssignments returns the errors for assigning profiles, by index. It checks the new profile, and the
 // current profile of the person's user, so that callers cannot take over an account that may do more than they.
-func CheckAssignments(ctx context.Context, db pg.Querier, tenantID int64, all []string, assignments []Assignment) ([]*fault.Error, error) {
+func CheckAssignments(ctx context.Context, db pg.Querier, all []string, assignments []Assignment) ([]*fault.Error, error) {
 	refused := make([]*fault.Error, len(assignments))
 	bounds, err := CallerBounds(ctx, db, all)
 	if err != nil || bounds.unlimited || len(assignments) == 0 {
@@ -120,14 +121,14 @@ func CheckAssignments(ctx context.Context, db pg.Querier, tenantID int64, all []
 	for i, g := range assignments {
 		persons[i], names[i] = g.PersonID, g.Profile
 	}
-	current, err := currentProfiles(ctx, db, tenantID, persons)
+	current, err := currentProfiles(ctx, db, persons)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range current {
 		names = append(names, name)
 	}
-	profiles, err := ByName(ctx, db, tenantID, names)
+	profiles, err := ByName(ctx, db, names)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +146,9 @@ func CheckAssignments(ctx context.Context, db pg.Querier, tenantID int64, all []
 }
 
 // currentProfiles returns the current profiles of the persons' users.
-func currentProfiles(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64]string, error) {
+func currentProfiles(ctx context.Context, db pg.Querier, persons []int64) (map[int64]string, error) {
 	result, err := db.Query(ctx, `SELECT person_id, access_profile FROM app_user
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), persons)
 	if err != nil {
 		return nil, fmt.Errorf("find users: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Administrator is the name of the access profile of the first administrator of a tenant.
@@ -69,11 +70,12 @@ WHERE NOT given.permissions @> EXCLUDED.permissions`
 
 // ApplyDefaults gives a tenant the default profiles that it never had, and adds the permissions that are new in
 // the other ones. It returns the names of the profiles that changed.
-func ApplyDefaults(ctx context.Context, tx pgx.Tx, tenantID int64) ([]string, error) {
-	return applyProfiles(ctx, tx, tenantID, defaultProfiles)
+func ApplyDefaults(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	return applyProfiles(ctx, tx, defaultProfiles)
 }
 
-func applyProfiles(ctx context.Context, tx pgx.Tx, tenantID int64, profiles []Profile) ([]string, error) {
+func applyProfiles(ctx context.Context, tx pgx.Tx, profiles []Profile) ([]string, error) {
+	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, lockTenant, tenantID); err != nil {
 		return nil, fmt.Errorf("lock tenant: %w", err)
 	}

@@ -24,14 +24,14 @@ func TestDefaultProfilesGetNewPermissions(t *testing.T) {
 	apply := func(grants ...string) (changed []string) {
 		t.Helper()
 		require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-			changed, err = applyProfiles(ctx, tx, 1, []Profile{{Name: "Clerk", Rows: rowvisibility.Group, Grants: grants}})
+			changed, err = applyProfiles(ctx, tx, []Profile{{Name: "Clerk", Rows: rowvisibility.Group, Grants: grants}})
 			return err
 		}))
 		return changed
 	}
 	clerk := func() Profile {
 		t.Helper()
-		p, err := Find(ctx, pool, 1, "Clerk")
+		p, err := Find(ctx, pool, "Clerk")
 		require.NoError(t, err)
 		return p
 	}

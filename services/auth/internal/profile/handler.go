@@ -52,8 +52,7 @@ func (h *Handler) ListAccessProfiles(ctx context.Context, _ *authv1.ListAccessPr
 
 // GetAccessProfile returns one profile.
 func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessProfileRequest) (*authv1.AccessProfile, error) {
-	tenantID := tenant.Of(ctx)
-	p, err := findOne(ctx, h.pool, tenantID, req.GetName(), "")
+	p, err := findOne(ctx, h.pool, req.GetName(), "")
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +60,8 @@ func (h *Handler) GetAccessProfile(ctx context.Context, req *authv1.GetAccessPro
 }
 
 // findOne returns the profile with a name, or 404.
-func findOne(ctx context.Context, db pg.Querier, tenantID int64, name, lock string) (Profile, error) {
-	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2 `+lock, tenantID, name)
+func findOne(ctx context.Context, db pg.Querier, name, lock string) (Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2 `+lock, tenant.Of(ctx), name)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -74,7 +73,6 @@ func findOne(ctx context.Context, db pg.Querier, tenantID int64, name, lock stri
 
 // CreateAccessProfile adds a profile. It cannot permit more than the caller may do.
 func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessProfile) (*authv1.AccessProfile, error) {
-	tenantID := tenant.Of(ctx)
 	p, err := read(req.GetName(), req, h.permissions, h.actions)
 	if err != nil {
 		return nil, err
@@ -87,10 +85,10 @@ func (h *Handler) CreateAccessProfile(ctx context.Context, req *authv1.AccessPro
 		return nil, refused
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := refuseLookalike(ctx, tx, tenantID, p.Name); err != nil {
+		if err := refuseLookalike(ctx, tx, p.Name); err != nil {
 			return err
 		}
-		return insert(ctx, tx, tenantID, &p)
+		return insert(ctx, tx, &p)
 	})
 	if err != nil {
 		return nil, err
@@ -103,11 +101,11 @@ const creation advisory.Lock = "creation of access profiles"
 
 // refuseLookalike refuses a profile whose name differs from an existing one only in case, white space, or
 // letters that look alike.
-func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string) error {
+func refuseLookalike(ctx context.Context, tx pgx.Tx, name string) error {
 	if err := creation.Wait(ctx, tx); err != nil {
 		return err
 	}
-	all, err := query(ctx, tx, `WHERE tenant_id = $1`, tenantID)
+	all, err := query(ctx, tx, `WHERE tenant_id = $1`, tenant.Of(ctx))
 	if err != nil {
 		return err
 	}
@@ -120,10 +118,10 @@ func refuseLookalike(ctx context.Context, tx pgx.Tx, tenantID int64, name string
 }
 
 // insert stores a new profile and sets its version.
-func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) error {
+func insert(ctx context.Context, db pg.Querier, p *Profile) error {
 	err := db.QueryRow(ctx, `INSERT INTO access_profile (tenant_id, name, permissions, row_scope, own_record_actions)
 		SELECT $1, $2, $3, $4, $6 WHERE (SELECT count(*) FROM access_profile WHERE tenant_id = $1) < $5
-		ON CONFLICT DO NOTHING RETURNING version`, tenantID, p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions).Scan(&p.Version)
+		ON CONFLICT DO NOTHING RETURNING version`, tenant.Of(ctx), p.Name, p.Grants, p.Rows, maxProfiles, p.OwnActions).Scan(&p.Version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fault.Conflict(fault.CodeConflict, fmt.Sprintf("An access profile with this name exists, or the tenant has %d access profiles already. Choose another name or delete a profile.", maxProfiles))
 	}
@@ -136,7 +134,6 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, p *Profile) erro
 // UpdateAccessProfile replaces the permissions of a profile. The caller must have the permissions of the old
 // and of the new profile.
 func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAccessProfileRequest) (*authv1.AccessProfile, error) {
-	tenantID := tenant.Of(ctx)
 	sent := req.GetAccessProfile()
 	if sent.GetName() != "" && sent.GetName() != req.GetName() {
 		return nil, fault.Invalid(fault.CodeBadRequest, "name differs from the name in the path. Access profiles cannot be renamed.")
@@ -145,7 +142,7 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 	if err != nil {
 		return nil, err
 	}
-	err = h.change(ctx, tenantID, p.Name, func(ctx context.Context, tx pgx.Tx, before Profile, bounds Bounds) error {
+	err = h.change(ctx, p.Name, func(ctx context.Context, tx pgx.Tx, before Profile, bounds Bounds) error {
 		if slices.Contains(immutableProfiles, p.Name) {
 			return fault.Conflict(fault.CodeConflict, "This access profile always permits everything. Create another one.")
 		}
@@ -156,13 +153,13 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 			return refused
 		}
 		if revokesAccess(before, p) {
-			if err := revoked.Profile(ctx, tx, tenantID, p.Name, h.clock.Now()); err != nil {
+			if err := revoked.Profile(ctx, tx, p.Name, h.clock.Now()); err != nil {
 				return err
 			}
 		}
 		p.Version = before.Version + 1
 		_, err := tx.Exec(ctx, `UPDATE access_profile SET permissions = $3, row_scope = $4, own_record_actions = $5, version = version + 1
-			WHERE tenant_id = $1 AND name = $2`, tenantID, p.Name, p.Grants, p.Rows, p.OwnActions)
+			WHERE tenant_id = $1 AND name = $2`, tenant.Of(ctx), p.Name, p.Grants, p.Rows, p.OwnActions)
 		return err
 	})
 	if err != nil {
@@ -174,7 +171,7 @@ func (h *Handler) UpdateAccessProfile(ctx context.Context, req *authv1.UpdateAcc
 // DeleteAccessProfile removes an unused profile.
 func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAccessProfileRequest) (*emptypb.Empty, error) {
 	tenantID := tenant.Of(ctx)
-	err := h.change(ctx, tenantID, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
+	err := h.change(ctx, req.GetName(), func(ctx context.Context, tx pgx.Tx, p Profile, _ Bounds) error {
 		if slices.Contains(builtInProfiles, p.Name) {
 			return fault.Conflict(fault.CodeConflict, "Every tenant has this access profile. It cannot be deleted.")
 		}
@@ -198,13 +195,13 @@ func (h *Handler) DeleteAccessProfile(ctx context.Context, req *authv1.DeleteAcc
 }
 
 // change locks a profile that the caller may change, and runs do on it.
-func (h *Handler) change(ctx context.Context, tenantID int64, name string, do func(context.Context, pgx.Tx, Profile, Bounds) error) error {
+func (h *Handler) change(ctx context.Context, name string, do func(context.Context, pgx.Tx, Profile, Bounds) error) error {
 	bounds, err := CallerBounds(ctx, h.pool, h.permissions)
 	if err != nil {
 		return err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		before, err := findOne(ctx, tx, tenantID, name, "FOR UPDATE")
+		before, err := findOne(ctx, tx, name, "FOR UPDATE")
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
@@ -30,8 +31,8 @@ type Profile struct {
 }
 
 // Find returns the profile with a name, or an empty one if it does not exist.
-func Find(ctx context.Context, db pg.Querier, tenantID int64, name string) (Profile, error) {
-	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2`, tenantID, name)
+func Find(ctx context.Context, db pg.Querier, name string) (Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = $2`, tenant.Of(ctx), name)
 	if err != nil || len(found) == 0 {
 		return Profile{}, err
 	}
@@ -47,8 +48,8 @@ func Unknown(name string) *fault.Error {
 }
 
 // RefuseUnknown refuses names of profiles that do not exist. It ignores "".
-func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...string) error {
-	found, err := ByName(ctx, db, tenantID, names)
+func RefuseUnknown(ctx context.Context, db pg.Querier, names ...string) error {
+	found, err := ByName(ctx, db, names)
 	if err != nil {
 		return err
 	}
@@ -61,8 +62,8 @@ func RefuseUnknown(ctx context.Context, db pg.Querier, tenantID int64, names ...
 }
 
 // ByName returns the existing profiles among names.
-func ByName(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]Profile, error) {
-	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenantID, names)
+func ByName(ctx context.Context, db pg.Querier, names []string) (map[string]Profile, error) {
+	found, err := query(ctx, db, `WHERE tenant_id = $1 AND name = ANY($2)`, tenant.Of(ctx), names)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // These functions revoke token families in the transaction that removes rights from their owners. The caller
@@ -15,25 +16,25 @@ import (
 
 // Profile revokes all tokens of users and clients with an access profile. The caller has locked the profile's
 // row.
-func Profile(ctx context.Context, tx pg.Querier, tenantID int64, name string, now time.Time) error {
+func Profile(ctx context.Context, tx pg.Querier, name string, now time.Time) error {
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id IN
-		(SELECT id FROM app_user WHERE tenant_id = $1 AND access_profile = $3)`+endedRows, tenantID, now, name)
+		(SELECT id FROM app_user WHERE tenant_id = $1 AND access_profile = $3)`+endedRows, tenant.Of(ctx), now, name)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of an access profile: %w", err)
 	}
-	return endOwn(ctx, tx, tenantID, now, `access_profile = $4`, name)
+	return endOwn(ctx, tx, now, `access_profile = $4`, name)
 }
 
 // OtherProfiles revokes the tokens of the persons' users whose access profile differs from the new one at the
 // same index.
-func OtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, profiles []string, now time.Time) error {
-	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
+func OtherProfiles(ctx context.Context, tx pg.Querier, persons []int64, profiles []string, now time.Time) error {
+	if err := lockUsers(ctx, tx, persons); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id IN
 		(SELECT u.id FROM unnest($3::bigint[], $4::text[]) AS q (person, profile)
 		 JOIN app_user u ON u.tenant_id = $1 AND u.person_id = q.person AND u.access_profile <> q.profile)`+endedRows,
-		tenantID, now, persons, profiles)
+		tenant.Of(ctx), now, persons, profiles)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of users with a new access profile: %w", err)
 	}
@@ -41,15 +42,15 @@ func OtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, persons [
 }
 
 // Passwords revokes the tokens of the persons' users, whose passwords change, except those in the family keep.
-func Passwords(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, keep string, now time.Time) error {
+func Passwords(ctx context.Context, tx pg.Querier, persons []int64, keep string, now time.Time) error {
 	if len(persons) == 0 {
 		return nil
 	}
-	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
+	if err := lockUsers(ctx, tx, persons); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND sid <> $4 AND user_id IN
-		(SELECT id FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3))`+endedRows, tenantID, now, persons, keep)
+		(SELECT id FROM app_user WHERE tenant_id = $1 AND person_id = ANY($3))`+endedRows, tenant.Of(ctx), now, persons, keep)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of users with a new password: %w", err)
 	}
@@ -57,8 +58,8 @@ func Passwords(ctx context.Context, tx pg.Querier, tenantID int64, persons []int
 }
 
 // lockUsers locks the persons' users: it waits for log-ins in progress, and blocks new ones.
-func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64) error {
-	_, err := tx.Exec(ctx, `SELECT FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY id FOR UPDATE`, tenantID, persons)
+func lockUsers(ctx context.Context, tx pg.Querier, persons []int64) error {
+	_, err := tx.Exec(ctx, `SELECT FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY id FOR UPDATE`, tenant.Of(ctx), persons)
 	if err != nil {
 		return fmt.Errorf("lock users: %w", err)
 	}
@@ -66,8 +67,8 @@ func lockUsers(ctx context.Context, tx pg.Querier, tenantID int64, persons []int
 }
 
 // User revokes all tokens of a user. The caller has locked the user's row.
-func User(ctx context.Context, tx pg.Querier, tenantID, userID int64, now time.Time) error {
-	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id = $3`+endedRows, tenantID, now, userID)
+func User(ctx context.Context, tx pg.Querier, userID int64, now time.Time) error {
+	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id = $3`+endedRows, tenant.Of(ctx), now, userID)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of a user: %w", err)
 	}
@@ -76,10 +77,10 @@ func User(ctx context.Context, tx pg.Querier, tenantID, userID int64, now time.T
 
 // Client revokes all tokens that users got through a client, and the client's own tokens. The caller has locked
 // the client's row.
-func Client(ctx context.Context, tx pg.Querier, tenantID int64, clientID string, now time.Time) error {
-	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND client_id = $3`+endedRows, tenantID, now, clientID)
+func Client(ctx context.Context, tx pg.Querier, clientID string, now time.Time) error {
+	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND client_id = $3`+endedRows, tenant.Of(ctx), now, clientID)
 	if err != nil {
 		return fmt.Errorf("revoke tokens of a client: %w", err)
 	}
-	return ClientWork(ctx, tx, tenantID, clientID, now)
+	return ClientWork(ctx, tx, clientID, now)
 }

@@ -69,8 +69,9 @@ const federatedUntil = 10 * time.Minute
 
 // Persons revokes all tokens of the persons' users, in the transaction that removes the users. The caller calls
 // WakePublisher after the commit.
-func Persons(ctx context.Context, tx pg.Querier, tenantID int64, persons []int64, now time.Time) error {
-	if err := lockUsers(ctx, tx, tenantID, persons); err != nil {
+func Persons(ctx context.Context, tx pg.Querier, persons []int64, now time.Time) error {
+	tenantID := tenant.Of(ctx)
+	if err := lockUsers(ctx, tx, persons); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, endFamilies+` WHERE tenant_id = $1 AND user_id IN
@@ -92,7 +93,8 @@ const boundLife = 45 * 24 * time.Hour
 
 // Everything revokes all tokens of a tenant that were issued up to the current second, in the caller's
 // transaction.
-func Everything(ctx context.Context, tx pg.Querier, tenantID int64, now time.Time) error {
+func Everything(ctx context.Context, tx pg.Querier, now time.Time) error {
+	tenantID := tenant.Of(ctx)
 	_, err := tx.Exec(ctx, `INSERT INTO revocation (tenant_id, key, created_at, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, tenantID, revocation.BoundKey(now), now, now.Add(boundLife))
 	if err != nil {

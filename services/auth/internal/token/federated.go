@@ -87,7 +87,7 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 	if err != nil || u == nil || u.lockedOut {
 		return nil, err
 	}
-	locked, err := h.LoginLimit.Locked(ctx, who.Tenant, u.name)
+	locked, err := h.LoginLimit.Locked(ctx, u.name)
 	if err != nil || locked {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 		return nil, err
 	}
 	if who.Profile != "" {
-		u.profile, err = profile.Find(ctx, h.Pool, who.Tenant, who.Profile)
+		u.profile, err = profile.Find(ctx, h.Pool, who.Profile)
 	}
 	return u, err
 }
@@ -104,7 +104,7 @@ func (h *Handler) federatedUser(ctx context.Context, who *federation.Identified)
 // share identifies no user.
 func findIdentifiedUser(ctx context.Context, db pg.Querier, who *federation.Identified) (*user, error) {
 	if !who.ByPersonNumber {
-		return findUser(ctx, db, who.Tenant, names.Clean(who.Name))
+		return findUser(ctx, db, names.Clean(who.Name))
 	}
 	rows, err := db.Query(ctx, selectUser+` WHERE u.tenant_id = $1 AND u.person_number = $2 AND u.person_number <> '' LIMIT 2`, who.Tenant, names.Clean(who.Name))
 	if err != nil {

@@ -182,7 +182,7 @@ func (h *Handler) issueToClient(ctx context.Context, c *client, req *authv1.Issu
 	if !ok {
 		return nil, invalidScope()
 	}
-	own, err := profile.Find(ctx, h.Pool, c.tenantID, c.profile)
+	own, err := profile.Find(ctx, h.Pool, c.profile)
 	if err != nil {
 		return nil, err
 	}

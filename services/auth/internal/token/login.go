@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	secret "github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
@@ -14,11 +15,11 @@ import (
 // authenticateUser returns the user with a name and a password. It checks the user stores in order: the
 // built-in one, then the directory.
 func (h *Handler) authenticateUser(ctx context.Context, c *client, name, password string) (*user, error) {
-	attempt, err := h.LoginLimit.Begin(ctx, c.tenantID, name, callerAddress(ctx))
+	attempt, err := h.LoginLimit.Begin(ctx, name, callerAddress(ctx))
 	if err != nil {
 		return nil, err
 	}
-	u, err := h.checkPassword(ctx, c.tenantID, name, password)
+	u, err := h.checkPassword(ctx, name, password)
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +37,8 @@ func (h *Handler) authenticateUser(ctx context.Context, c *client, name, passwor
 }
 
 // checkPassword returns the user with this password, or nil. An unknown user takes as long as a wrong password.
-func (h *Handler) checkPassword(ctx context.Context, tenantID int64, name, password string) (*user, error) {
-	u, err := findUser(ctx, h.Pool, tenantID, name)
+func (h *Handler) checkPassword(ctx context.Context, name, password string) (*user, error) {
+	u, err := findUser(ctx, h.Pool, name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,8 @@ func (h *Handler) checkPassword(ctx context.Context, tenantID int64, name, passw
 	case err != nil:
 		return nil, err
 	case right:
-		return u, h.renewHash(ctx, tenantID, u, password)
-	case !h.Directory.Serves(tenantID):
+		return u, h.renewHash(ctx, u, password)
+	case !h.Directory.Serves(tenant.Of(ctx)):
 		return nil, nil
 	}
 	builtIn := hash != ""
@@ -64,14 +65,14 @@ func (h *Handler) checkPassword(ctx context.Context, tenantID int64, name, passw
 	if err != nil || found == nil || builtIn {
 		return nil, err
 	}
-	return adoptUser(ctx, h.Pool, tenantID, found)
+	return adoptUser(ctx, h.Pool, found)
 }
 
 const rehashes pg.Unaudited = "the password does not change; the log-in has an audit row"
 
 // renewHash replaces the hash of a verified password if it was made with other parameters than the current
 // ones.
-func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, password string) error {
+func (h *Handler) renewHash(ctx context.Context, u *user, password string) error {
 	if !h.Hasher.Outdated(u.hash) {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 		return err
 	}
 	done, err := rehashes.Exec(ctx, h.Pool, `UPDATE app_user SET password_hash = $4, long_password = $5
-		WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`, tenantID, u.id, u.hash, hash, secret.Long(password))
+		WHERE tenant_id = $1 AND id = $2 AND password_hash = $3`, tenant.Of(ctx), u.id, u.hash, hash, secret.Long(password))
 	if err != nil {
 		return fmt.Errorf("renew the hash of a password: %w", err)
 	}
@@ -93,7 +94,7 @@ func (h *Handler) renewHash(ctx context.Context, tenantID int64, u *user, passwo
 
 // adoptUser returns the built-in user for a user of the directory, and creates it if necessary. It returns nil if a
 // built-in user with a password has the name, because the directory does not authenticate such users.
-func adoptUser(ctx context.Context, db pg.Querier, tenantID int64, found *directory.User) (*user, error) {
+func adoptUser(ctx context.Context, db pg.Querier, found *directory.User) (*user, error) {
 	key, err := username.Key(found.Name)
 	if err != nil {
 		return nil, nil // Invalid names cannot belong to a user.
@@ -102,11 +103,11 @@ func adoptUser(ctx context.Context, db pg.Querier, tenantID int64, found *direct
 		VALUES ($1, $2, $4, '', $3)
 		ON CONFLICT (tenant_id, username_key) DO UPDATE SET access_profile = excluded.access_profile, updated_at = now()
 		WHERE u.password_hash = '' AND excluded.access_profile NOT IN ('', u.access_profile)`,
-		tenantID, found.Name, found.Profile, key)
+		tenant.Of(ctx), found.Name, found.Profile, key)
 	if err != nil {
 		return nil, fmt.Errorf("store user of the directory: %w", err)
 	}
-	u, err := findUser(ctx, db, tenantID, found.Name)
+	u, err := findUser(ctx, db, found.Name)
 	if err != nil || u == nil || u.hash != "" {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func TestUsersAreFoundByTheirIndex(t *testing.T) {
 	text := strings.Join(plan, "\n")
 	assert.Contains(t, text, "app_user_username_key")
 	assert.Contains(t, text, "username_key = ")
-	found, err := findUser(ctx, pool, tenant.Default, " uSER7 ")
+	found, err := findUser(ctx, pool, " uSER7 ")
 	require.NoError(t, err)
 	assert.Equal(t, "User7", found.name)
 }

@@ -34,7 +34,7 @@ func (h *Handler) refresh(ctx context.Context, req *authv1.IssueTokenRequest) (*
 	key := refreshKey{
 		client: req.GetClientId(), secret: sha256.Sum256([]byte(req.GetClientSecret())), token: sha256.Sum256([]byte(req.GetRefreshToken())),
 	}
-	u, err := h.refreshes.use(ctx, h, tenantID, key)
+	u, err := h.refreshes.use(tenant.With(ctx, tenantID), h, key)
 	if err != nil || u == nil || u.lockedOut {
 		return nil, err
 	}
@@ -87,13 +87,13 @@ type refreshBatch struct {
 func newRefreshBatch() *refreshBatch { return &refreshBatch{done: make(chan struct{})} }
 
 // use returns the user of a refresh token that the client may use, or nil.
-func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key refreshKey) (*refreshedUser, error) {
-	mine, first := r.join(tenantID, key)
+func (r *refreshes) use(ctx context.Context, h *Handler, key refreshKey) (*refreshedUser, error) {
+	mine, first := r.join(tenant.Of(ctx), key)
 	if mine == nil {
-		return h.useAlone(ctx, tenantID, key)
+		return h.useAlone(ctx, key)
 	}
 	if first {
-		go r.runBatches(context.WithoutCancel(ctx), h, tenantID, mine)
+		go r.runBatches(context.WithoutCancel(ctx), h, mine)
 	}
 	select {
 	case <-ctx.Done():
@@ -101,7 +101,7 @@ func (r *refreshes) use(ctx context.Context, h *Handler, tenantID int64, key ref
 	case <-mine.done:
 	}
 	if pgerr.Conflicted(mine.err) {
-		return h.useAlone(ctx, tenantID, key)
+		return h.useAlone(ctx, key)
 	}
 	return mine.users[key], mine.err
 }
@@ -136,9 +136,10 @@ func (r *refreshes) join(tenantID int64, key refreshKey) (mine *refreshBatch, fi
 }
 
 // runBatches runs the batches of a tenant until none is waiting.
-func (r *refreshes) runBatches(ctx context.Context, h *Handler, tenantID int64, next *refreshBatch) {
+func (r *refreshes) runBatches(ctx context.Context, h *Handler, next *refreshBatch) {
+	tenantID := tenant.Of(ctx)
 	for next != nil {
-		h.useTogether(ctx, tenantID, next)
+		h.useTogether(ctx, next)
 		next = r.leave(tenantID)
 	}
 }
@@ -158,23 +159,23 @@ func (r *refreshes) leave(tenantID int64) *refreshBatch {
 	return nil
 }
 
-func (h *Handler) useTogether(ctx context.Context, tenantID int64, t *refreshBatch) {
+func (h *Handler) useTogether(ctx context.Context, t *refreshBatch) {
 	defer close(t.done)
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	now := h.Clock.Now()
-	t.users, t.err = useRefreshTokens(tenant.With(ctx, tenantID), h.Pool, tenantID, t.keys, now, now.Add(h.cfg.Life))
+	t.users, t.err = useRefreshTokens(ctx, h.Pool, t.keys, now, now.Add(h.cfg.Life))
 }
 
-func (h *Handler) useAlone(ctx context.Context, tenantID int64, key refreshKey) (*refreshedUser, error) {
+func (h *Handler) useAlone(ctx context.Context, key refreshKey) (*refreshedUser, error) {
 	t := &refreshBatch{keys: []refreshKey{key}, done: make(chan struct{})}
-	h.useTogether(ctx, tenantID, t)
+	h.useTogether(ctx, t)
 	return t.users[key], t.err
 }
 
 // useRefreshTokens returns the users of valid refresh tokens, and records the end of the new access tokens. A
 // revocation relies on that record: either it waits for this statement, or this statement finds no row.
-func useRefreshTokens(ctx context.Context, db pg.Querier, tenantID int64, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {
+func useRefreshTokens(ctx context.Context, db pg.Querier, keys []refreshKey, now, accessUntil time.Time) (map[refreshKey]*refreshedUser, error) {
 	tokens, clients, secrets := make([][]byte, len(keys)), make([]string, len(keys)), make([][]byte, len(keys))
 	for i := range keys {
 		tokens[i], clients[i], secrets[i] = keys[i].token[:], keys[i].client, keys[i].secret[:]
@@ -198,6 +199,6 @@ func useRefreshTokens(ctx context.Context, db pg.Querier, tenantID int64, keys [
 			RETURNING q.at, t.user_id, t.sid, t.expires_at, t.access_until, t.scope, c.scopes)
 		SELECT u.*, f.at, f.sid, f.expires_at, f.access_until, f.scope, f.scopes FROM f
 		JOIN LATERAL (`+selectUser+` WHERE u.tenant_id = $1 AND u.id = f.user_id) u ON true`,
-		tenantID, tokens, clients, secrets, now, accessUntil)
+		tenant.Of(ctx), tokens, clients, secrets, now, accessUntil)
 	return users, err
 }

@@ -84,11 +84,11 @@ func (h *Handler) client(ctx context.Context, id, secret string) (context.Contex
 		return ctx, nil, err
 	}
 	ctx = tenant.With(ctx, tenantID)
-	c, err := authenticateClient(ctx, h.Pool, tenantID, id, secret)
+	c, err := authenticateClient(ctx, h.Pool, id, secret)
 	if err != nil || c != nil {
 		return ctx, c, err
 	}
-	if err := h.LoginLimit.RecordClientFailure(ctx, tenantID, callerAddress(ctx)); err != nil {
+	if err := h.LoginLimit.RecordClientFailure(ctx, callerAddress(ctx)); err != nil {
 		return ctx, nil, err
 	}
 	return ctx, nil, invalidClient()

@@ -62,7 +62,8 @@ func (c *client) may(grant string) bool {
 
 // authenticateClient returns the client with an id and a secret, or nil. It finds no clients of a disabled
 // tenant.
-func authenticateClient(ctx context.Context, db pg.Querier, tenantID int64, id, secret string) (*client, error) {
+func authenticateClient(ctx context.Context, db pg.Querier, id, secret string) (*client, error) {
+	tenantID := tenant.Of(ctx)
 	c := &client{tenantID: tenantID, id: id}
 	var hash []byte
 	var enabled bool
@@ -99,8 +100,8 @@ const selectUser = `SELECT u.id, coalesce(u.person_id, 0), u.username, u.passwor
 const byName = ` WHERE u.tenant_id = $1 AND u.username_key = $2`
 
 // findUser returns the user with a name, or nil.
-func findUser(ctx context.Context, db pg.Querier, tenantID int64, name string) (*user, error) {
-	return scanUser(db.QueryRow(ctx, selectUser+byName, tenantID, username.LookupKey(name)))
+func findUser(ctx context.Context, db pg.Querier, name string) (*user, error) {
+	return scanUser(db.QueryRow(ctx, selectUser+byName, tenant.Of(ctx), username.LookupKey(name)))
 }
 
 func scanUser(row pgx.Row, more ...any) (*user, error) {

@@ -31,7 +31,6 @@ func lastAdministrator() *fault.Error {
 
 // CheckUserChanges refuses changes of persons that the caller must not make to their users. It writes nothing.
 func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserChangesRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetChanges()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
 	}
@@ -43,11 +42,11 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 			ended = append(ended, c.GetPersonId())
 		}
 	}
-	refused, err := profile.CheckAssignments(ctx, h.pool, tenantID, h.permissions, assignments)
+	refused, err := profile.CheckAssignments(ctx, h.pool, h.permissions, assignments)
 	if err != nil {
 		return nil, err
 	}
-	last, err := lastAdministrators(ctx, h.pool, tenantID, ended, h.clock.Now())
+	last, err := lastAdministrators(ctx, h.pool, ended, h.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +71,12 @@ const administrators = ` FROM app_user u
 		WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND upper(l.periods) > $2)`
 
 // lastAdministrators returns the administrators among the persons, if there are no others.
-func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, persons []int64, now time.Time) ([]int64, error) {
+func lastAdministrators(ctx context.Context, db pg.Querier, persons []int64, now time.Time) ([]int64, error) {
 	if len(persons) == 0 {
 		return nil, nil
 	}
 	last, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT u.person_id`+administrators+` AND u.person_id = ANY($3)
-		AND NOT EXISTS (SELECT`+administrators+` AND coalesce(u.person_id, 0) <> ALL($3))`, tenantID, now, persons)
+		AND NOT EXISTS (SELECT`+administrators+` AND coalesce(u.person_id, 0) <> ALL($3))`, tenant.Of(ctx), now, persons)
 	if err != nil {
 		return nil, fmt.Errorf("look for administrators: %w", err)
 	}
@@ -86,29 +85,29 @@ func lastAdministrators(ctx context.Context, db pg.Querier, tenantID int64, pers
 
 // checkAdministratorsRemain returns the last administrators among the persons whose rights a transaction
 // removes. Of two concurrent transactions, the second one sees the changes of the first.
-func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) ([]int64, error) {
+func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, persons []int64) ([]int64, error) {
 	if len(persons) == 0 {
 		return nil, nil
 	}
 	var any bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT`+administrators+` AND u.person_id = ANY($3))`, tenantID, h.clock.Now(), persons).Scan(&any)
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT`+administrators+` AND u.person_id = ANY($3))`, tenant.Of(ctx), h.clock.Now(), persons).Scan(&any)
 	if err != nil || !any {
 		return nil, err
 	}
 	if err := lockAdministrators.Wait(ctx, tx); err != nil {
 		return nil, err
 	}
-	return lastAdministrators(ctx, tx, tenantID, persons, h.clock.Now())
+	return lastAdministrators(ctx, tx, persons, h.clock.Now())
 }
 
 // checkAdministratorsRemainAmong refuses users whose new access profiles would leave no administrator.
-func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx, tenantID int64, users []*authv1.User) error {
+func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx, users []*authv1.User) error {
 	names := make([]string, len(users))
 	for i, u := range users {
 		names[i] = u.GetAccessProfile()
 	}
 	all, err := pg.Collect(ctx, tx, pgx.RowTo[string], `SELECT name FROM access_profile WHERE tenant_id = $1 AND name = ANY($2)
-		AND '*' = ANY(permissions) AND row_scope = 'all'`, tenantID, names)
+		AND '*' = ANY(permissions) AND row_scope = 'all'`, tenant.Of(ctx), names)
 	if err != nil {
 		return fmt.Errorf("look for access profiles: %w", err)
 	}
@@ -120,7 +119,7 @@ func (h *Handler) checkAdministratorsRemainAmong(ctx context.Context, tx pgx.Tx,
 			lesser = append(lesser, u.GetPersonId())
 		}
 	}
-	last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, lesser)
+	last, err := h.checkAdministratorsRemain(ctx, tx, lesser)
 	if err != nil {
 		return err
 	}

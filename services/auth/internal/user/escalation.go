@@ -15,12 +15,12 @@ import (
 // password) or removing the account of a user who may do more. A service without a user may do everything. The
 // error lists the affected users in details.error-offsets, and an entry with the reason for each user in
 // details.results.
-func (h *Handler) refuseEscalation(ctx context.Context, tenantID int64, users []*authv1.User) error {
+func (h *Handler) refuseEscalation(ctx context.Context, users []*authv1.User) error {
 	assignments := make([]profile.Assignment, len(users))
 	for i, u := range users {
 		assignments[i] = profile.Assignment{PersonID: u.GetPersonId(), Profile: u.GetAccessProfile()}
 	}
-	refused, err := profile.CheckAssignments(ctx, h.pool, tenantID, h.permissions, assignments)
+	refused, err := profile.CheckAssignments(ctx, h.pool, h.permissions, assignments)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func bulkError(refused []*fault.Error) error {
 
 // endOtherProfiles revokes the tokens of users who get a different access profile, because their tokens contain
 // the old permissions.
-func (h *Handler) endOtherProfiles(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User) error {
+func (h *Handler) endOtherProfiles(ctx context.Context, tx pg.Querier, users []*authv1.User) error {
 	_, persons := columns(users)
 	profiles := make([]string, len(users))
 	for i, u := range users {
 		profiles[i] = u.GetAccessProfile()
 	}
-	return revoked.OtherProfiles(ctx, tx, tenantID, persons, profiles, h.clock.Now())
+	return revoked.OtherProfiles(ctx, tx, persons, profiles, h.clock.Now())
 }

@@ -28,7 +28,6 @@ const (
 // the initiator's permission with CheckUserChanges beforehand; LockOutUsers additionally refuses, with
 // details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetUsers()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
 	}
@@ -47,7 +46,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 	}
 	recordInitiator(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, ending)
+		last, err := h.checkAdministratorsRemain(ctx, tx, ending)
 		if err == nil {
 			err = refuseLast(persons, last)
 		}
@@ -61,11 +60,11 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 				FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS u (person, first, last) GROUP BY person) p USING (person)
 			ORDER BY q.person
 			ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = excluded.version, periods = excluded.periods
-			WHERE excluded.version > l.version`, tenantID, persons, versions, owners, from, to)
+			WHERE excluded.version > l.version`, tenant.Of(ctx), persons, versions, owners, from, to)
 		if err != nil {
 			return err
 		}
-		return h.settleLockouts(ctx, tx, tenantID, persons)
+		return h.settleLockouts(ctx, tx, persons)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lock users out: %w", err)
@@ -76,7 +75,8 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 
 // settleLockouts applies the current lockouts to users, revokes the tokens of users that are locked out, and
 // stores the time of the next change.
-func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) error {
+func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, persons []int64) error {
+	tenantID := tenant.Of(ctx)
 	now := h.clock.Now()
 	if _, err := tx.Exec(ctx, `WITH due AS (
 			SELECT person_id, (SELECT min(b.at) FROM unnest(periods) p, LATERAL (VALUES (lower(p)), (upper(p))) b (at) WHERE b.at > $3) AS next_at
@@ -98,7 +98,7 @@ func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, tenantID int64,
 		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, now); err != nil {
 		return err
 	}
-	return revoked.Persons(ctx, tx, tenantID, ended, now)
+	return revoked.Persons(ctx, tx, ended, now)
 }
 
 // SweepLockouts applies due lockouts of all tenants, and returns the number of persons that it checked, at most
@@ -119,7 +119,7 @@ func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 	for _, d := range all {
 		n += len(d.Persons)
 		err := pg.InTx(tenant.With(ctx, d.Tenant), h.pool, func(ctx context.Context, tx pgx.Tx) error {
-			return h.settleLockouts(ctx, tx, d.Tenant, d.Persons)
+			return h.settleLockouts(ctx, tx, d.Persons)
 		})
 		failed = errors.Join(failed, err)
 	}

@@ -14,7 +14,6 @@ import (
 
 // ListUserRights returns the current rights of persons. See UserService.
 func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRightsRequest) (*authv1.ListUserRightsResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetQueries()); n > maxUsers {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d queries are more than the allowed %d.", n, maxUsers))
 	}
@@ -22,11 +21,11 @@ func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRights
 	for _, q := range req.GetQueries() {
 		persons, names = append(persons, q.GetPersonId()), append(names, q.GetAccessProfile())
 	}
-	own, err := h.activeProfiles(ctx, tenantID, persons)
+	own, err := h.activeProfiles(ctx, persons)
 	if err != nil {
 		return nil, err
 	}
-	others, err := profile.ByName(ctx, h.pool, tenantID, names)
+	others, err := profile.ByName(ctx, h.pool, names)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func commonRights(held, other profile.Profile, all []string) *authv1.UserRights 
 }
 
 // activeProfiles returns the profiles of the persons who can log in now.
-func (h *Handler) activeProfiles(ctx context.Context, tenantID int64, persons []int64) (map[int64]profile.Profile, error) {
+func (h *Handler) activeProfiles(ctx context.Context, persons []int64) (map[int64]profile.Profile, error) {
 	found := make(map[int64]profile.Profile, len(persons))
 	var person int64
 	var p profile.Profile
@@ -76,7 +75,7 @@ func (h *Handler) activeProfiles(ctx context.Context, tenantID int64, persons []
 		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND NOT u.locked_out
 		  AND NOT EXISTS (SELECT FROM account_lockout l
 			WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND l.periods @> $3::timestamptz)`,
-		tenantID, persons, h.clock.Now())
+		tenant.Of(ctx), persons, h.clock.Now())
 	if err != nil {
 		return nil, fmt.Errorf("read the profiles of users: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
@@ -26,20 +27,20 @@ type account struct {
 }
 
 // currentAccounts returns the current users of persons, and describes their new profiles.
-func (h *Handler) currentAccounts(ctx context.Context, tenantID int64, users []*authv1.User) (map[int64]account, error) {
+func (h *Handler) currentAccounts(ctx context.Context, users []*authv1.User) (map[int64]account, error) {
 	_, persons := columns(users)
 	out := make(map[int64]account, len(users))
 	var id int64
 	var a account
 	if err := pg.ForEach(ctx, h.pool, []any{&id, &a.hash, &a.long, &a.profile}, func() error { out[id] = a; return nil }, `SELECT person_id, password_hash, long_password, access_profile FROM app_user
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons); err != nil {
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), persons); err != nil {
 		return nil, fmt.Errorf("find users: %w", err)
 	}
 	names := make([]string, 0, 2*len(users))
 	for _, u := range users {
 		names = append(names, u.GetAccessProfile(), out[u.GetPersonId()].profile)
 	}
-	profiles, err := profile.ByName(ctx, h.pool, tenantID, names)
+	profiles, err := profile.ByName(ctx, h.pool, names)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func refuseUnfit(users []*authv1.User, present map[int64]account) error {
 }
 
 // endOtherPasswords revokes the tokens of users who get a new password, except the caller's own current log-in.
-func (h *Handler) endOtherPasswords(ctx context.Context, tx pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
+func (h *Handler) endOtherPasswords(ctx context.Context, tx pg.Querier, users []*authv1.User, hashes []string) error {
 	var changed []int64
 	for i, u := range users {
 		if hashes[i] != "" {
@@ -84,5 +85,5 @@ func (h *Handler) endOtherPasswords(ctx context.Context, tx pg.Querier, tenantID
 	if caller, ok := authn.From(ctx); ok && slices.Contains(changed, caller.PersonID) && !strings.HasPrefix(caller.SID, "u-") {
 		keep = caller.SID
 	}
-	return revoked.Passwords(ctx, tx, tenantID, changed, keep, h.clock.Now())
+	return revoked.Passwords(ctx, tx, changed, keep, h.clock.Now())
 }

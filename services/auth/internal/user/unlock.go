@@ -22,7 +22,6 @@ import (
 // users of the directory are unknown before their first log-in. Callers cannot unlock a user who may do more
 // than they, because they could then continue to guess the password.
 func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	name := req.GetUserName()
 	if strings.TrimSpace(name) == "" || len(name) > maxText || strings.ContainsRune(name, 0) {
 		return nil, fault.Invalid(fault.CodeInput, fmt.Sprintf("userName must have 1 to %d bytes, without the character U+0000.", maxText))
@@ -34,11 +33,11 @@ func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest)
 	var has string
 	var person int64
 	err = h.pool.QueryRow(ctx, `SELECT access_profile, coalesce(person_id, 0) FROM app_user WHERE tenant_id = $1 AND username_key = $2`,
-		tenantID, username.LookupKey(name)).Scan(&has, &person)
+		tenant.Of(ctx), username.LookupKey(name)).Scan(&has, &person)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("find user: %w", err)
 	}
-	held, err := profile.Find(ctx, h.pool, tenantID, has)
+	held, err := profile.Find(ctx, h.pool, has)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +47,7 @@ func (h *Handler) UnlockUser(ctx context.Context, req *authv1.UnlockUserRequest)
 	if person > 0 {
 		audit.Object(ctx, person)
 	}
-	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return h.loginLimit.Unlock(ctx, tx, tenantID, name) })
+	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error { return h.loginLimit.Unlock(ctx, tx, name) })
 	if err != nil {
 		return nil, err
 	}

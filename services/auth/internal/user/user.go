@@ -65,15 +65,14 @@ func New(d Deps) *Handler {
 // more than their own. A user with a new profile must log in again. If user names are taken or repeated, or
 // profiles are refused, details.error-offsets lists the affected users.
 func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	users := req.GetUsers()
 	if err := check(users); err != nil {
 		return nil, err
 	}
-	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
+	if err := h.refuseEscalation(ctx, users); err != nil {
 		return nil, err
 	}
-	current, err := h.currentAccounts(ctx, tenantID, users)
+	current, err := h.currentAccounts(ctx, users)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +80,7 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return nil, err
 	}
 	// Hashing is slow, so look for taken names first. The database checks them again.
-	if err := h.refuseTaken(ctx, tenantID, users); err != nil {
+	if err := h.refuseTaken(ctx, users); err != nil {
 		return nil, err
 	}
 	hashes, err := h.hash(ctx, users, current)
@@ -89,19 +88,19 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := h.checkAdministratorsRemainAmong(ctx, tx, tenantID, users); err != nil {
+		if err := h.checkAdministratorsRemainAmong(ctx, tx, users); err != nil {
 			return err
 		}
-		if err := h.endOtherProfiles(ctx, tx, tenantID, users); err != nil {
+		if err := h.endOtherProfiles(ctx, tx, users); err != nil {
 			return err
 		}
-		if err := h.endOtherPasswords(ctx, tx, tenantID, users, hashes); err != nil {
+		if err := h.endOtherPasswords(ctx, tx, users, hashes); err != nil {
 			return err
 		}
-		return putUsers(ctx, tx, tenantID, users, hashes)
+		return putUsers(ctx, tx, users, hashes)
 	})
 	if pgerr.IsUnique(err, "app_user_username_key") {
-		if taken := h.refuseTaken(ctx, tenantID, users); taken != nil {
+		if taken := h.refuseTaken(ctx, users); taken != nil {
 			return nil, taken
 		}
 	}
@@ -116,28 +115,27 @@ func (h *Handler) PutUsers(ctx context.Context, req *authv1.PutUsersRequest) (*e
 // without a user. It refuses to remove users who may do more than the caller, and the last administrator;
 // details.error-offsets lists them.
 func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	persons := req.GetPersonIds()
 	users := make([]*authv1.User, len(persons))
 	for i, id := range persons {
 		users[i] = &authv1.User{PersonId: id}
 	}
-	if err := h.refuseEscalation(ctx, tenantID, users); err != nil {
+	if err := h.refuseEscalation(ctx, users); err != nil {
 		return nil, err
 	}
 	recordInitiator(ctx, req.GetInitiator(), persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		last, err := h.checkAdministratorsRemain(ctx, tx, tenantID, persons)
+		last, err := h.checkAdministratorsRemain(ctx, tx, persons)
 		if err == nil {
 			err = refuseLast(persons, last)
 		}
 		if err != nil {
 			return err
 		}
-		if err := revoked.Persons(ctx, tx, tenantID, persons, h.clock.Now()); err != nil {
+		if err := revoked.Persons(ctx, tx, persons, h.clock.Now()); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, persons)
+		_, err = tx.Exec(ctx, `DELETE FROM app_user WHERE tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), persons)
 		return err
 	})
 	if err != nil {
@@ -170,7 +168,7 @@ func check(users []*authv1.User) error {
 
 // refuseTaken returns an error that lists all users whose names belong to other users, either in the store or
 // earlier in the list.
-func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*authv1.User) error {
+func (h *Handler) refuseTaken(ctx context.Context, users []*authv1.User) error {
 	_, persons := columns(users)
 	offsets, err := pg.Collect(ctx, h.pool, pgx.RowTo[int32], `WITH q AS (
 			SELECT u.name, u.person, u.at
@@ -179,7 +177,7 @@ func (h *Handler) refuseTaken(ctx context.Context, tenantID int64, users []*auth
 		WHERE EXISTS (SELECT FROM q before WHERE before.name = q.name AND before.at < q.at)
 		   OR EXISTS (SELECT FROM app_user o WHERE o.tenant_id = $1 AND o.username_key = q.name
 		              AND o.person_id IS DISTINCT FROM q.person)
-		ORDER BY q.at`, tenantID, keys(users), persons)
+		ORDER BY q.at`, tenant.Of(ctx), keys(users), persons)
 	if err != nil {
 		return fmt.Errorf("look for user names: %w", err)
 	}
@@ -214,7 +212,7 @@ func (h *Handler) hash(ctx context.Context, users []*authv1.User, present map[in
 	return hashes, group.Wait()
 }
 
-func putUsers(ctx context.Context, db pg.Querier, tenantID int64, users []*authv1.User, hashes []string) error {
+func putUsers(ctx context.Context, db pg.Querier, users []*authv1.User, hashes []string) error {
 	names, persons := columns(users)
 	profiles, numbers, long := make([]string, len(users)), make([]string, len(users)), make([]bool, len(users))
 	for i, u := range users {
@@ -229,7 +227,7 @@ func putUsers(ctx context.Context, db pg.Querier, tenantID int64, users []*authv
 		    access_profile = excluded.access_profile,
 		    person_number = coalesce(nullif(excluded.person_number, ''), u.person_number),
 		    password_hash = coalesce(nullif(excluded.password_hash, ''), u.password_hash), updated_at = now()`,
-		tenantID, persons, names, hashes, profiles, numbers, keys(users), long)
+		tenant.Of(ctx), persons, names, hashes, profiles, numbers, keys(users), long)
 	if err != nil {
 		return fmt.Errorf("store users: %w", err)
 	}
