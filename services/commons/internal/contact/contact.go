@@ -46,7 +46,6 @@ ORDER BY p.id`
 // ResolveContacts returns the addresses of persons whom the caller may see, and of their
 // managers, even if the caller may not see the managers.
 func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveContactsRequest) (*commonsv1.ResolveContactsResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
 	}
@@ -54,7 +53,7 @@ func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveCon
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.find(ctx, tenantID, req.GetIds(), req.GetPersonNumbers())
+	found, err := h.find(ctx, req.GetIds(), req.GetPersonNumbers())
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +69,16 @@ func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveCon
 		}
 	}
 	if req.GetManagers() && len(managers) > 0 {
-		out.Managers, err = h.find(ctx, tenantID, managers, nil)
+		out.Managers, err = h.find(ctx, managers, nil)
 	}
 	return out, err
 }
 
-func (h *Handler) find(ctx context.Context, tenantID int64, ids []int64, numbers []string) ([]*commonsv1.Contact, error) {
+func (h *Handler) find(ctx context.Context, ids []int64, numbers []string) ([]*commonsv1.Contact, error) {
 	found, err := pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.Contact, error) {
 		c := &commonsv1.Contact{}
 		return c, row.Scan(&c.PersonId, &c.PersonNumber, &c.FullName, &c.Locale, &c.ManagerId, &c.Addresses)
-	}, read, tenantID, ids, numbers)
+	}, read, tenant.Of(ctx), ids, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)
 	}

@@ -53,12 +53,11 @@ ORDER BY asked.first, found.id LIMIT $5`
 // RollUpDataRows finds the locations of the given types that represent the given locations.
 // An unknown type is a fault with the status 400.
 func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
-	tenantID := tenant.Of(ctx)
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
 	}
-	types, err := f.types(ctx, tenantID, req.GetTypes())
+	types, err := f.types(ctx, req.GetTypes())
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +71,13 @@ func (f *Finder) RollUpDataRows(ctx context.Context, req *datav1.RollUpDataRowsR
 			out.Rows = append(out.Rows, &datav1.DataRow{Id: id, Qualifier: path})
 		}
 		return nil
-	}, rollUp, tenantID, req.GetLocationIds(), types, day, maxRolledUp); err != nil {
+	}, rollUp, tenant.Of(ctx), req.GetLocationIds(), types, day, maxRolledUp); err != nil {
 		return nil, fmt.Errorf("roll locations up: %w", err)
 	}
 	return out, nil
 }
 
-func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]int64, error) {
+func (f *Finder) types(ctx context.Context, names []string) ([]int64, error) {
 	var ids []int64
 	known := map[string]bool{}
 	var id int64
@@ -86,7 +85,7 @@ func (f *Finder) types(ctx context.Context, tenantID int64, names []string) ([]i
 	if err := pg.ForEach(ctx, f.pool, []any{&id, &name}, func() error {
 		ids, known[name] = append(ids, id), true
 		return nil
-	}, readTypes, tenantID, names); err != nil {
+	}, readTypes, tenant.Of(ctx), names); err != nil {
 		return nil, fmt.Errorf("look for location types: %w", err)
 	}
 	for _, name := range names {

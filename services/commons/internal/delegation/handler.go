@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -36,9 +35,8 @@ func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 // ListCurrentUserDelegations returns the delegations from and to the caller that have not
 // ended. The list is empty for a user without a person.
 func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
-	tenantID := tenant.Of(ctx)
 	today := h.running.today()
-	found, err := involving(ctx, h.pool, tenantID, callerPrincipal(ctx).PersonID, today)
+	found, err := involving(ctx, h.pool, callerPrincipal(ctx).PersonID, today)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +49,7 @@ func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.L
 
 // ListRunningDelegations returns the delegations to a person that are active now.
 func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.ListRunningDelegationsRequest) (*commonsv1.ListRunningDelegationsResponse, error) {
-	tenantID := tenant.Of(ctx)
-	found, err := h.running.to(ctx, tenantID, req.GetPersonId())
+	found, err := h.running.to(ctx, req.GetPersonId())
 	if err != nil {
 		return nil, err
 	}
@@ -68,26 +65,25 @@ func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.Lis
 // CreateDelegation delegates the caller's access. A caller who sees all persons can also name
 // another delegator.
 func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegation) (*commonsv1.Delegation, error) {
-	tenantID := tenant.Of(ctx)
 	today := h.running.today()
 	d, err := parse(req, today)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.resolve(ctx, tenantID, &d, req); err != nil {
+	if err := h.resolve(ctx, &d, req); err != nil {
 		return nil, err
 	}
 	if err := h.checkRights(ctx, d); err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockPersons(ctx, tx, tenantID, d.Delegator, d.Delegate); err != nil {
+		if err := lockPersons(ctx, tx, d.Delegator, d.Delegate); err != nil {
 			return err
 		}
-		if err := checkOthers(ctx, tx, tenantID, d, today); err != nil {
+		if err := checkOthers(ctx, tx, d, today); err != nil {
 			return err
 		}
-		if d.ID, err = insert(ctx, tx, tenantID, d, today.AddDays(-retentionDays)); err != nil {
+		if d.ID, err = insert(ctx, tx, d, today.AddDays(-retentionDays)); err != nil {
 			return err
 		}
 		audit.Object(ctx, d.ID)
@@ -121,11 +117,10 @@ func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 // DeleteDelegation ends a delegation. It returns 404 if the caller may not end it or it does
 // not exist.
 func (h *Handler) DeleteDelegation(ctx context.Context, req *commonsv1.DeleteDelegationRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	caller := callerPrincipal(ctx)
 	anybodys := administers(caller) && caller.Has(writePermission)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		gone, err := remove(ctx, tx, tenantID, req.GetId(), caller.PersonID, anybodys)
+		gone, err := remove(ctx, tx, req.GetId(), caller.PersonID, anybodys)
 		if err == nil && !gone {
 			err = fault.NotFound(CodeUnknown, fmt.Sprintf("There is no delegation with the id %d that you may end.", req.GetId()))
 		}

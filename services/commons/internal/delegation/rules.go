@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -97,14 +98,14 @@ func administers(p *authn.Principal) bool {
 }
 
 // checkOthers refuses a delegation that overlaps an existing one or exceeds the limits.
-func checkOthers(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, today civil.Date) error {
+func checkOthers(ctx context.Context, tx pgx.Tx, d delegation, today civil.Date) error {
 	var overlap bool
 	var given, taken int
 	err := tx.QueryRow(ctx, `SELECT
 			coalesce(bool_or(delegator_id = $2 AND delegate_id = $3 AND start_date <= $5 AND end_date >= $4), false),
 			count(*) FILTER (WHERE delegator_id = $2), count(*) FILTER (WHERE delegate_id = $3)
 		FROM delegation WHERE tenant_id = $1 AND (delegator_id = $2 OR delegate_id = $3) AND end_date >= $6`,
-		tenantID, d.Delegator, d.Delegate, d.Start, d.End, today).Scan(&overlap, &given, &taken)
+		tenant.Of(ctx), d.Delegator, d.Delegate, d.Start, d.End, today).Scan(&overlap, &given, &taken)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read other delegations: %w", err)

@@ -37,11 +37,11 @@ func (r *Running) today() civil.Date { return civil.FromTime(r.clock.Now().In(r.
 
 // Running returns the active delegations to a principal.
 func (r *Running) Running(ctx context.Context, p *authn.Principal) ([]rowvisibility.Delegation, error) {
-	return r.to(ctx, p.Tenant, p.PersonID)
+	return r.to(ctx, p.PersonID)
 }
 
-func (r *Running) to(ctx context.Context, tenantID, personID int64) ([]rowvisibility.Delegation, error) {
-	found, err := running(ctx, r.pool, tenantID, personID, r.today())
+func (r *Running) to(ctx context.Context, personID int64) ([]rowvisibility.Delegation, error) {
+	found, err := running(ctx, r.pool, personID, r.today())
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -31,14 +32,14 @@ const columns = `SELECT d.id, d.delegator_id, d.delegate_id, d.role, d.start_dat
 	WHERE d.tenant_id = $1 `
 
 // running returns the delegations to a person that are active on a day.
-func running(ctx context.Context, db pg.Querier, tenantID, delegate int64, today civil.Date) ([]delegation, error) {
-	return query(ctx, db, `AND d.delegate_id = $2 AND d.start_date <= $3 AND d.end_date >= $3 ORDER BY d.id`, tenantID, delegate, today)
+func running(ctx context.Context, db pg.Querier, delegate int64, today civil.Date) ([]delegation, error) {
+	return query(ctx, db, `AND d.delegate_id = $2 AND d.start_date <= $3 AND d.end_date >= $3 ORDER BY d.id`, tenant.Of(ctx), delegate, today)
 }
 
 // involving returns the delegations from and to a person that end on a day or later, ordered
 // by their start.
-func involving(ctx context.Context, db pg.Querier, tenantID, person int64, today civil.Date) ([]delegation, error) {
-	return query(ctx, db, `AND (d.delegate_id = $2 OR d.delegator_id = $2) AND d.end_date >= $3 ORDER BY d.start_date, d.id`, tenantID, person, today)
+func involving(ctx context.Context, db pg.Querier, person int64, today civil.Date) ([]delegation, error) {
+	return query(ctx, db, `AND (d.delegate_id = $2 OR d.delegator_id = $2) AND d.end_date >= $3 ORDER BY d.start_date, d.id`, tenant.Of(ctx), person, today)
 }
 
 func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]delegation, error) {
@@ -50,8 +51,8 @@ func query(ctx context.Context, db pg.Querier, where string, args ...any) ([]del
 }
 
 // lockPersons serializes changes to the delegations of the same persons.
-func lockPersons(ctx context.Context, tx pgx.Tx, tenantID int64, persons ...int64) error {
-	if _, err := tx.Exec(ctx, `SELECT FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, persons); err != nil {
+func lockPersons(ctx context.Context, tx pgx.Tx, persons ...int64) error {
+	if _, err := tx.Exec(ctx, `SELECT FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenant.Of(ctx), persons); err != nil {
 		return fmt.Errorf("lock persons: %w", err)
 	}
 	return nil
@@ -59,7 +60,8 @@ func lockPersons(ctx context.Context, tx pgx.Tx, tenantID int64, persons ...int6
 
 // insert stores a delegation and returns its id. It removes the delegator's delegations that
 // ended before a day.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, before civil.Date) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, d delegation, before civil.Date) (id int64, err error) {
+	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND delegator_id = $2 AND end_date < $3`,
 		tenantID, d.Delegator, before); err != nil {
 		return 0, fmt.Errorf("remove delegations that ended: %w", err)
@@ -74,10 +76,10 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, d delegation, before
 
 // remove deletes a delegation if the person is its delegator or delegate, or in any case if
 // anybodys is set. It reports whether it deleted a row.
-func remove(ctx context.Context, tx pgx.Tx, tenantID, id, person int64, anybodys bool) (bool, error) {
+func remove(ctx context.Context, tx pgx.Tx, id, person int64, anybodys bool) (bool, error) {
 	var gone int64
 	err := tx.QueryRow(ctx, `DELETE FROM delegation WHERE tenant_id = $1 AND id = $2 AND ($4 OR $3 IN (delegator_id, delegate_id)) RETURNING id`,
-		tenantID, id, person, anybodys).Scan(&gone)
+		tenant.Of(ctx), id, person, anybodys).Scan(&gone)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -20,7 +19,7 @@ import (
 
 // Locations returns the id of the job of a location on a day, or 0 if the location has no
 // job.
-type Locations func(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error)
+type Locations func(ctx context.Context, db pg.Querier, ref *commonv1.Ref, day civil.Date) (int64, error)
 
 // Handler serves JobService.
 type Handler struct {
@@ -41,12 +40,11 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindJob returns the job that has a name on a date, or 404.
 func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
-	tenantID := tenant.Of(ctx)
 	id, day, err := find(ctx, h.pool, req)
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, tenantID, id, day)
+	return on(ctx, h.pool, id, day)
 }
 
 // CreateJob stores a new job.
@@ -66,16 +64,15 @@ func (h *Handler) CreateJob(ctx context.Context, given *commonsv1.Job) (*commons
 	}
 	var created *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		id, err := insert(ctx, tx, tenantID, given.GetPersistentId())
+		id, err := insert(ctx, tx, given.GetPersistentId())
 		if err != nil {
 			return err
 		}
 		versions := []timeline.Interval[version]{{Days: days, Value: version{}.withSent(given)}}
-		if err := replace(ctx, tx, tenantID, id, versions); err != nil {
+		if err := replace(ctx, tx, id, versions); err != nil {
 			return err
 		}
-		created, err = on(ctx, tx, tenantID, id, days.From)
+		created, err = on(ctx, tx, id, days.From)
 		return err
 	})
 	return created, err
@@ -100,8 +97,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 	}
 	var changed *commonsv1.Job
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		versions, err := history(ctx, tx, tenantID, req.GetJobId())
+		versions, err := history(ctx, tx, req.GetJobId())
 		if err != nil {
 			return err
 		}
@@ -113,10 +109,10 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 			return errNotOnDate(req.GetJobId(), days.From)
 		}
 		versions = timeline.Change(versions, days, func(v version) version { return v.withSent(given) })
-		if err := replace(ctx, tx, tenantID, req.GetJobId(), versions); err != nil {
+		if err := replace(ctx, tx, req.GetJobId(), versions); err != nil {
 			return err
 		}
-		changed, err = on(ctx, tx, tenantID, req.GetJobId(), first)
+		changed, err = on(ctx, tx, req.GetJobId(), first)
 		return err
 	})
 	return changed, err
@@ -124,18 +120,16 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 
 // GetJob returns a job on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
-	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, tenantID, req.GetJobId(), day)
+	return on(ctx, h.pool, req.GetJobId(), day)
 }
 
 // DeleteJob deletes a job with all its days. A job that a location uses cannot be deleted.
 func (h *Handler) DeleteJob(ctx context.Context, req *commonsv1.DeleteJobRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
-	if err := remove(ctx, h.pool, tenantID, req.GetJobId()); err != nil {
+	if err := remove(ctx, h.pool, req.GetJobId()); err != nil {
 		return nil, err
 	}
 	return &emptypb.Empty{}, nil
@@ -153,7 +147,6 @@ func (h *Handler) DeleteJobByName(ctx context.Context, req *commonsv1.FindJobReq
 // ReadLocationJob returns the job of a location on a date, or an empty response if the
 // location has no job.
 func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocationJobRequest) (*commonsv1.LocationJob, error) {
-	tenantID := tenant.Of(ctx)
 	asked := req.GetForLocation()
 	if asked == nil {
 		return nil, structure.Missing("forLocation")
@@ -165,10 +158,10 @@ func (h *Handler) ReadLocationJob(ctx context.Context, req *commonsv1.ReadLocati
 	if err := structure.CheckRef("forLocation.locationRef", asked.GetLocationRef()); err != nil {
 		return nil, err
 	}
-	id, err := h.locations(ctx, h.pool, tenantID, asked.GetLocationRef(), day)
+	id, err := h.locations(ctx, h.pool, asked.GetLocationRef(), day)
 	if err != nil || id == 0 {
 		return &commonsv1.LocationJob{}, err
 	}
-	found, err := on(ctx, h.pool, tenantID, id, day)
+	found, err := on(ctx, h.pool, id, day)
 	return &commonsv1.LocationJob{Job: found}, err
 }

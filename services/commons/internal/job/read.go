@@ -25,7 +25,6 @@ const maxJobs = 5000
 // MultiReadJobs returns the jobs that exist on a day, or every revision that applies on a day
 // of a span, by name and then by date.
 func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJobsRequest) (*commonsv1.JobList, error) {
-	tenantID := tenant.Of(ctx)
 	asked, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -36,11 +35,11 @@ func (h *Handler) MultiReadJobs(ctx context.Context, req *commonsv1.MultiReadJob
 	}
 	var ids []int64
 	if asked.refs != nil {
-		if ids, err = Resolve(ctx, h.pool, tenantID, asked.refs, asked.revision); err != nil {
+		if ids, err = Resolve(ctx, h.pool, asked.refs, asked.revision); err != nil {
 			return nil, err
 		}
 	}
-	list, err := during(ctx, h.pool, tenantID, ids, asked.days, since)
+	list, err := during(ctx, h.pool, ids, asked.days, since)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +105,8 @@ func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 // during returns the revisions of jobs on the days: of all jobs if ids is nil, and only those
 // that changed since a time if one is given. More revisions than a response may hold are a
 // fault.
-func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
+func during(ctx context.Context, db pg.Querier, ids []int64, days civil.Range, since *time.Time) ([]*commonsv1.Job, error) {
+	tenantID := tenant.Of(ctx)
 	const condition = ` WHERE v.tenant_id = $1 AND ($2::bigint[] IS NULL OR v.job_id = ANY($2))
 		AND v.from_date < $4 AND v.to_date > $3 AND ($5::timestamptz IS NULL OR v.updated_at >= $5)`
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+condition+`
@@ -128,12 +128,11 @@ func during(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day
 
 // GetJobByExternalId returns the job that has an external id on a date, or 404.
 func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
-	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("date", req.GetDate(), h.today())
 	if err != nil {
 		return nil, err
 	}
-	found, err := byExternalID(ctx, h.pool, tenantID, []string{req.GetExternalId()}, day)
+	found, err := byExternalID(ctx, h.pool, []string{req.GetExternalId()}, day)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +145,6 @@ func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobB
 // MultiReadJobExternalIds returns the jobs that have external ids on a date, in the order of
 // the request.
 func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.MultiReadJobExternalIdsRequest) (*commonsv1.JobExternalIdMappings, error) {
-	tenantID := tenant.Of(ctx)
 	day, err := structure.Day("where.date", req.GetWhere().GetDate())
 	if err != nil {
 		return nil, err
@@ -155,7 +153,7 @@ func (h *Handler) MultiReadJobExternalIds(ctx context.Context, req *commonsv1.Mu
 	if len(asked) == 0 {
 		return nil, structure.Missing("where.externalIds")
 	}
-	found, err := byExternalID(ctx, h.pool, tenantID, asked, day)
+	found, err := byExternalID(ctx, h.pool, asked, day)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +176,7 @@ func noExternal(externalID string, day civil.Date) string {
 
 // byExternalID returns jobs by their external ids. If several jobs share one, it returns the
 // oldest.
-func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
+func byExternalID(ctx context.Context, db pg.Querier, externalIDs []string, day civil.Date) (map[string]*commonv1.Ref, error) {
 	out := map[string]*commonv1.Ref{}
 	var id int64
 	var externalID, name string
@@ -187,7 +185,7 @@ func byExternalID(ctx context.Context, db pg.Querier, tenantID int64, externalID
 		return nil
 	}, `SELECT external_id, job_id, name FROM job_version
 		WHERE tenant_id = $1 AND external_id = ANY($2) AND external_id IS NOT NULL AND from_date <= $3 AND to_date > $3
-		ORDER BY job_id DESC`, tenantID, externalIDs, day)
+		ORDER BY job_id DESC`, tenant.Of(ctx), externalIDs, day)
 	return out, err
 }
 

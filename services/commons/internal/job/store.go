@@ -46,7 +46,8 @@ func scan(row pgx.CollectableRow) (*commonsv1.Job, error) {
 
 // on returns a job on a day. It returns 404 if the job does not exist, and 400 if the job
 // does not exist on the day.
-func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Job, error) {
+func on(ctx context.Context, db pg.Querier, id int64, day civil.Date) (*commonsv1.Job, error) {
+	tenantID := tenant.Of(ctx)
 	rows, err := db.Query(ctx, `SELECT `+columns+joined+`
 		WHERE v.tenant_id = $1 AND v.job_id = $2 AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day)
 	if err != nil {
@@ -68,7 +69,6 @@ func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) 
 
 // find returns the id of the job that a request names.
 func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (int64, civil.Date, error) {
-	tenantID := tenant.Of(ctx)
 	if req.GetName() == "" {
 		return 0, 0, structure.Missing("name")
 	}
@@ -76,7 +76,7 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 	if err != nil {
 		return 0, 0, err
 	}
-	ids, err := Resolve(ctx, db, tenantID, []*commonv1.Ref{{Qualifier: &req.Name}}, day)
+	ids, err := Resolve(ctx, db, []*commonv1.Ref{{Qualifier: &req.Name}}, day)
 	if fault.HasCode(err, structure.CodeUnknownJob) {
 		err = fault.NotFound(structure.CodeUnknownJob, fmt.Sprintf("There is no job with the name %q on %s.", req.GetName(), day))
 	}
@@ -89,19 +89,19 @@ func find(ctx context.Context, db pg.Querier, req *commonsv1.FindJobRequest) (in
 // Resolve returns the ids of the jobs that references name, in the order of the references. A
 // qualifier is the name on the day. An id takes precedence over it, and may be the id of a
 // job that exists on other days only. An unknown job is a fault with the status 400.
-func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
+func Resolve(ctx context.Context, db pg.Querier, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
 	return structure.Resolve(refs, func(ids []int64, names []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL::text FROM job WHERE tenant_id = $1 AND id = ANY($2)
 			UNION ALL SELECT job_id, name FROM job_version
-			WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenantID, ids, names, day)
+			WHERE tenant_id = $1 AND name = ANY($3) AND from_date <= $4 AND to_date > $4`, tenant.Of(ctx), ids, names, day)
 	}, func(ref *commonv1.Ref) error {
 		return fault.Invalid(structure.CodeUnknownJob, fmt.Sprintf("There is no job with %s on %s.", structure.Text(ref), day))
 	})
 }
 
-func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID string) (id int64, err error) {
+func insert(ctx context.Context, db pg.Querier, persistentID string) (id int64, err error) {
 	err = db.QueryRow(ctx, `INSERT INTO job (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
-		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
+		tenant.Of(ctx), cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
 	if pgerr.IsUnique(err, "job_persistent_id") {
 		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another job has the persistentId %q.", persistentID))
 	}
@@ -110,7 +110,8 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, persistentID str
 
 // history returns all versions of a job in order, or 404. It locks the job, to serialize
 // changes.
-func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
+func history(ctx context.Context, db pg.Querier, id int64) ([]timeline.Interval[version], error) {
+	tenantID := tenant.Of(ctx)
 	var locked int64
 	err := db.QueryRow(ctx, `SELECT id FROM job WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenantID, id).Scan(&locked)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -130,7 +131,8 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 
 // replace replaces the stored versions of a job. Unchanged versions keep the time of their
 // last change.
-func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []timeline.Interval[version]) error {
+func replace(ctx context.Context, db pg.Querier, id int64, versions []timeline.Interval[version]) error {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM job_version WHERE tenant_id = $1 AND job_id = $2`, tenantID, id)
 	for i, v := range versions {
@@ -149,8 +151,8 @@ func replace(ctx context.Context, db pg.Querier, tenantID, id int64, versions []
 
 // remove deletes a job. It returns 404 if the job does not exist, and 400 if a location uses
 // it.
-func remove(ctx context.Context, pool *pg.Pool, tenantID, id int64) error {
-	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+func remove(ctx context.Context, pool *pg.Pool, id int64) error {
+	err := pg.ExecOne(ctx, pool, `DELETE FROM job WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), id)
 	switch {
 	case pgerr.IsForeignKey(err, ""):
 		return fault.Invalid(structure.CodeInUse,

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
@@ -43,15 +44,15 @@ func (h *Handler) CopyLocations(ctx context.Context, req *commonsv1.CopyLocation
 		}
 	}
 	out := &commonsv1.LocationList{}
-	err = h.inTree(ctx, "copy.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error {
+	err = h.inTree(ctx, "copy.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, ids []int64, parent *int64) error {
 		out.Locations = nil
 		// Read all subtrees before the first write, because a copy may go below its original.
-		trees, err := subtrees(ctx, tx, tenantID, ids, days.From)
+		trees, err := subtrees(ctx, tx, ids, days.From)
 		if err != nil {
 			return err
 		}
 		for _, tree := range trees {
-			copied, err := insertSubtree(ctx, tx, tenantID, tree, parent, do.Name, days)
+			copied, err := insertSubtree(ctx, tx, tree, parent, do.Name, days)
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,8 @@ type original struct {
 }
 
 // subtrees returns each location with its descendants on a day, parents first.
-func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day civil.Date) ([][]original, error) {
+func subtrees(ctx context.Context, tx pgx.Tx, ids []int64, day civil.Date) ([][]original, error) {
+	tenantID := tenant.Of(ctx)
 	var out [][]original
 	total := 0
 	for _, id := range ids {
@@ -106,10 +108,10 @@ func subtrees(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, day c
 
 // insertSubtree stores copies of a subtree below a parent for some days. It returns the copy
 // of the root, which can get another name.
-func insertSubtree(ctx context.Context, tx pgx.Tx, tenantID int64, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
+func insertSubtree(ctx context.Context, tx pgx.Tx, tree []original, parent *int64, name *string, days civil.Range) (*commonsv1.Location, error) {
 	copies := make(map[int64]*int64, len(tree))
 	for i, o := range tree {
-		id, err := insert(ctx, tx, tenantID, "")
+		id, err := insert(ctx, tx, "")
 		if err != nil {
 			return nil, err
 		}
@@ -120,12 +122,12 @@ func insertSubtree(ctx context.Context, tx pgx.Tx, tenantID int64, tree []origin
 			o.name = *name
 		}
 		o.parentID = parent
-		if err := replace(ctx, tx, tenantID, id, []timeline.Interval[version]{{Days: days, Value: o.version}}); err != nil {
+		if err := replace(ctx, tx, id, []timeline.Interval[version]{{Days: days, Value: o.version}}); err != nil {
 			return nil, err
 		}
-		if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
+		if err := updatePaths(ctx, tx, id, days); err != nil {
 			return nil, err
 		}
 	}
-	return on(ctx, tx, tenantID, *copies[tree[0].id], days.From)
+	return on(ctx, tx, *copies[tree[0].id], days.From)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -153,7 +152,6 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 }
 
 func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {
-	tenantID := tenant.Of(ctx)
 	const path = "where.locationSet"
 	q := question{kind: ofSet}
 	err := checkContext(path+".context", of.GetContext())
@@ -173,7 +171,7 @@ func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (qu
 	if err := structure.CheckRef(path+".locationSetRef", of.GetLocationSetRef()); err != nil {
 		return q, err
 	}
-	id, err := setID(ctx, h.pool, tenantID, of.GetLocationSetRef())
+	id, err := setID(ctx, h.pool, of.GetLocationSetRef())
 	if err != nil {
 		return q, err
 	}
@@ -207,17 +205,15 @@ func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (
 
 // start returns the locations from which a criterion starts.
 func (h *Handler) start(ctx context.Context, path string, one *commonv1.Ref, several *commonv1.RefList, day civil.Date) ([]int64, error) {
-	tenantID := tenant.Of(ctx)
 	refs, err := structure.OneOrMore(path+".location", one, several)
 	if err != nil {
 		return nil, err
 	}
-	return locationpath.Resolve(ctx, h.pool, tenantID, refs, day)
+	return locationpath.Resolve(ctx, h.pool, refs, day)
 }
 
 // types returns the ids of location types, or nil if the list is empty.
 func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList) ([]int64, error) {
-	tenantID := tenant.Of(ctx)
 	if cmp.Or(len(list.GetIds()), len(list.GetQualifiers()), len(list.GetRefs())) == 0 {
 		return nil, nil
 	}
@@ -225,5 +221,5 @@ func (h *Handler) types(ctx context.Context, path string, list *commonv1.RefList
 	if err != nil {
 		return nil, err
 	}
-	return locationtype.Resolve(ctx, h.pool, tenantID, refs)
+	return locationtype.Resolve(ctx, h.pool, refs)
 }

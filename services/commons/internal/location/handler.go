@@ -39,7 +39,6 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindLocation returns the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
-	tenantID := tenant.Of(ctx)
 	if err := checkContext("context", req.GetContext()); err != nil {
 		return nil, err
 	}
@@ -50,19 +49,18 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 	if err != nil {
 		return nil, err
 	}
-	ids, err := locationpath.Resolve(ctx, h.pool, tenantID, []*commonv1.Ref{{Qualifier: &req.Path}}, day)
+	ids, err := locationpath.Resolve(ctx, h.pool, []*commonv1.Ref{{Qualifier: &req.Path}}, day)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.NotFound(structure.CodeUnknown, fault.FromError(err).Message)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, tenantID, ids[0], day)
+	return on(ctx, h.pool, ids[0], day)
 }
 
 // GetLocation returns a location on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
-	tenantID := tenant.Of(ctx)
 	if req.GetContext() != "" {
 		if err := checkContext("context", req.GetContext()); err != nil {
 			return nil, err
@@ -72,7 +70,7 @@ func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationReq
 	if err != nil {
 		return nil, err
 	}
-	return on(ctx, h.pool, tenantID, req.GetId(), day)
+	return on(ctx, h.pool, req.GetId(), day)
 }
 
 // CreateLocation stores a new location.
@@ -96,7 +94,7 @@ func (h *Handler) MultiUpdateLocations(ctx context.Context, req *commonsv1.Write
 
 // writer writes the sent properties of a location and returns the location on the first day
 // that changed.
-type writer func(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error)
+type writer func(ctx context.Context, tx pgx.Tx, given *commonsv1.Location) (*commonsv1.Location, error)
 
 func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partial bool, one writer) (*commonsv1.LocationList, error) {
 	if len(given) == 0 {
@@ -104,18 +102,17 @@ func (h *Handler) write(ctx context.Context, given []*commonsv1.Location, partia
 	}
 	var outcome *bulk.Outcome[*commonsv1.Location, *commonsv1.Location]
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		err := lock(ctx, tx, tenantID)
+		err := lock(ctx, tx)
 		if err != nil {
 			return err
 		}
 		outcome, err = bulk.Run(given, partial, func(_ int, item *commonsv1.Location) (*commonsv1.Location, error) {
 			if !partial {
-				return one(ctx, tx, tenantID, item)
+				return one(ctx, tx, item)
 			}
 			var written *commonsv1.Location
 			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
-				written, err = one(ctx, tx, tenantID, item)
+				written, err = one(ctx, tx, item)
 				return err
 			})
 			return written, err
@@ -142,10 +139,10 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 		return nil, err
 	}
 	out := &commonsv1.LocationList{}
-	err = h.inTree(ctx, "move.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error {
+	err = h.inTree(ctx, "move.do.destinationRef", do.GetDestinationRef(), refs, days.From, func(ctx context.Context, tx pgx.Tx, ids []int64, parent *int64) error {
 		out.Locations = nil
 		for _, id := range ids {
-			moved, err := change(ctx, tx, tenantID, id, days, true, func(v version) version {
+			moved, err := change(ctx, tx, id, days, true, func(v version) version {
 				v.parentID, v.updatedAt = parent, nil
 				return v
 			})
@@ -163,22 +160,21 @@ func (h *Handler) MoveLocations(ctx context.Context, req *commonsv1.MoveLocation
 // locations and of their new parent, which is nil without a destination. Both are resolved on
 // a day.
 func (h *Handler) inTree(ctx context.Context, path string, destination *commonv1.Ref, refs []*commonv1.Ref, day civil.Date,
-	fn func(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, parent *int64) error,
+	fn func(ctx context.Context, tx pgx.Tx, ids []int64, parent *int64) error,
 ) error {
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		if err := lock(ctx, tx, tenantID); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		parent, err := optional(ctx, tx, tenantID, path, destination, day)
+		parent, err := optional(ctx, tx, path, destination, day)
 		if err != nil {
 			return err
 		}
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, day)
+		ids, err := locationpath.Resolve(ctx, tx, refs, day)
 		if err != nil {
 			return err
 		}
-		return fn(ctx, tx, tenantID, ids, parent)
+		return fn(ctx, tx, ids, parent)
 	})
 }
 
@@ -199,20 +195,19 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 		names = h.today()
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		if err := lock(ctx, tx, tenantID); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, names)
+		ids, err := locationpath.Resolve(ctx, tx, refs, names)
 		if err != nil {
 			return err
 		}
 		if ids, err = pg.Collect(ctx, tx, pgx.RowTo[int64], `SELECT location_id FROM location_path WHERE tenant_id = $1 AND location_id = ANY($2)
-			GROUP BY location_id ORDER BY max(depth) DESC, location_id`, tenantID, ids); err != nil {
+			GROUP BY location_id ORDER BY max(depth) DESC, location_id`, tenant.Of(ctx), ids); err != nil {
 			return err
 		}
 		for _, id := range ids {
-			if err := end(ctx, tx, tenantID, id, day); err != nil {
+			if err := end(ctx, tx, id, day); err != nil {
 				return err
 			}
 		}

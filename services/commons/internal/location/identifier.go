@@ -19,7 +19,6 @@ import (
 // MultiReadLocationExternalIds returns the locations that have external ids on a date, in the
 // order of the request.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
-	tenantID := tenant.Of(ctx)
 	if req.GetWhere().GetContext() != "" {
 		if err := checkContext("where.context", req.GetWhere().GetContext()); err != nil {
 			return nil, err
@@ -38,7 +37,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 			return nil, structure.Missing(fmt.Sprintf("where.externalPaths[%d].externalId", i))
 		}
 	}
-	refs, err := byExternalPath(ctx, h.pool, tenantID, asked, day)
+	refs, err := byExternalPath(ctx, h.pool, asked, day)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commons
 
 // byExternalPath returns the locations of external paths, with nil for a path without a
 // location.
-func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []*commonsv1.LocationExternalPath, day civil.Date) ([]*commonv1.Ref, error) {
+func byExternalPath(ctx context.Context, db pg.Querier, asked []*commonsv1.LocationExternalPath, day civil.Date) ([]*commonv1.Ref, error) {
 	externalIDs, below := make([]string, len(asked)), make([]string, len(asked))
 	for i, path := range asked {
 		externalIDs[i] = path.GetExternalId()
@@ -83,7 +82,7 @@ func byExternalPath(ctx context.Context, db pg.Querier, tenantID int64, asked []
 		 AND v.from_date <= $4 AND v.to_date > $4
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = v.location_id AND p.from_date <= $4 AND p.to_date > $4
 		JOIN location_path d ON d.tenant_id = $1 AND d.path = p.path || q.below AND d.from_date <= $4 AND d.to_date > $4
-		ORDER BY v.location_id DESC`, tenantID, externalIDs, below, day)
+		ORDER BY v.location_id DESC`, tenant.Of(ctx), externalIDs, below, day)
 	return out, err
 }
 

@@ -174,7 +174,7 @@ func TestALargeTree(t *testing.T) {
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			return find(ctx, pool, 1, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
+			return find(ctx, pool, question{kind: listed, ids: ids, days: civil.Through(today, today)}, nil, page{})
 		}
 		for n, fits := range map[int]bool{maxLocations - 1: true, maxLocations: true, maxLocations + 1: false} {
 			t.Run(strconv.Itoa(n), func(t *testing.T) {

@@ -56,9 +56,8 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	}
 	var list []found
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
 		q := q // selectAncestors changes q.
-		list, err = find(ctx, tx, tenantID, q, since, part)
+		list, err = find(ctx, tx, q, since, part)
 		return err
 	})
 	if err != nil {
@@ -81,13 +80,13 @@ const onlyLast = ` AND NOT EXISTS (SELECT FROM location_path later WHERE later.t
 
 // find returns the locations that match q, or a page of them. It returns 413 if they exceed
 // the limit of a response.
-func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since *time.Time, part page) ([]found, error) {
+func find(ctx context.Context, db pg.Querier, q question, since *time.Time, part page) ([]found, error) {
 	if q.kind == ancestors || q.kind == parent {
-		if err := q.selectAncestors(ctx, db, tenantID); err != nil {
+		if err := q.selectAncestors(ctx, db); err != nil {
 			return nil, err
 		}
 	}
-	where, args := q.sql(tenantID, since)
+	where, args := q.sql(tenant.Of(ctx), since)
 	distinct, limit, skipped := "", int64(maxLocations+1), int64(0)
 	if part.count > 0 {
 		// DISTINCT returns each location once, even if subtrees overlap.
@@ -109,10 +108,10 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, q question, since 
 
 // selectAncestors turns a question for the ancestors of locations into a question for those
 // ancestors by id.
-func (q *question) selectAncestors(ctx context.Context, db pg.Querier, tenantID int64) error {
+func (q *question) selectAncestors(ctx context.Context, db pg.Querier) error {
 	lineages, err := pg.Collect(ctx, db, pgx.RowTo[string], `SELECT lineage FROM location_path
 		WHERE tenant_id = $1 AND location_id = ANY($2) AND from_date < $4 AND to_date > $3`,
-		tenantID, q.ids, q.days.From, q.days.To)
+		tenant.Of(ctx), q.ids, q.days.From, q.days.To)
 	if err != nil {
 		return err
 	}
@@ -243,7 +242,8 @@ func hierarchy(f found) []*commonv1.Ref {
 
 // setID returns the id of the set that a reference names. If several sets have the same name,
 // it returns the oldest.
-func setID(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref) (id int64, err error) {
+func setID(ctx context.Context, db pg.Querier, ref *commonv1.Ref) (id int64, err error) {
+	tenantID := tenant.Of(ctx)
 	if ref.Id != nil {
 		err = db.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, ref.GetId()).Scan(&id)
 	} else {

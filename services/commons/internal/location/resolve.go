@@ -25,18 +25,17 @@ func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLo
 	if len(req.GetPaths())+len(req.GetIds()) > maxResolved {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", maxResolved))
 	}
-	tenantID := tenant.Of(ctx)
 	day, err := structure.Day("day", req.GetDay())
 	if err != nil {
 		return nil, err
 	}
 	var out *commonsv1.ResolveLocationsResponse
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		byPath, err := idsByPath(ctx, tx, tenantID, req.GetPaths(), day)
+		byPath, err := idsByPath(ctx, tx, req.GetPaths(), day)
 		if err != nil {
 			return err
 		}
-		places, err := resolveLocations(ctx, tx, tenantID, slices.Concat(req.GetIds(), byPath.ids), day)
+		places, err := resolveLocations(ctx, tx, slices.Concat(req.GetIds(), byPath.ids), day)
 		if err != nil {
 			return err
 		}
@@ -64,9 +63,9 @@ type pathIDs struct {
 	ids   []int64
 }
 
-func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []string, day civil.Date) (p pathIDs, err error) {
+func idsByPath(ctx context.Context, db pg.Querier, paths []string, day civil.Date) (p pathIDs, err error) {
 	rows, err := db.Query(ctx, `SELECT asked.path, coalesce(`+locationpath.AtSQL("$1", "asked.path", "$3")+`, 0)
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS asked`, tenantID, paths, day)
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS asked`, tenant.Of(ctx), paths, day)
 	if err != nil {
 		return p, fmt.Errorf("resolve paths: %w", err)
 	}
@@ -84,8 +83,8 @@ func idsByPath(ctx context.Context, db pg.Querier, tenantID int64, paths []strin
 }
 
 // resolveLocations returns the locations by id, with their properties on a day.
-func resolveLocations(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
-	list, err := find(ctx, db, tenantID, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
+func resolveLocations(ctx context.Context, db pg.Querier, ids []int64, day civil.Date) (map[int64]*commonsv1.ResolvedLocation, error) {
+	list, err := find(ctx, db, question{kind: listed, ids: ids, days: civil.Through(day, day)}, nil, page{})
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +92,11 @@ func resolveLocations(ctx context.Context, db pg.Querier, tenantID int64, ids []
 	for _, f := range list {
 		typeIDs, jobIDs = append(typeIDs, f.GetOrgNodeTypeRef().GetId()), append(jobIDs, f.GetGenericJobRef().GetId())
 	}
-	types, err := typesByID(ctx, db, tenantID, typeIDs)
+	types, err := typesByID(ctx, db, typeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read types of locations: %w", err)
 	}
-	jobs, err := jobsByID(ctx, db, tenantID, jobIDs, day)
+	jobs, err := jobsByID(ctx, db, jobIDs, day)
 	if err != nil {
 		return nil, fmt.Errorf("read jobs of locations: %w", err)
 	}
@@ -110,7 +109,7 @@ func resolveLocations(ctx context.Context, db pg.Querier, tenantID int64, ids []
 	return out, nil
 }
 
-func typesByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*commonsv1.LocationType, error) {
+func typesByID(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*commonsv1.LocationType, error) {
 	out := map[int64]*commonsv1.LocationType{}
 	var id int64
 	var name string
@@ -118,11 +117,11 @@ func typesByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) 
 	err := pg.ForEach(ctx, db, []any{&id, &name, &order}, func() error {
 		out[id] = &commonsv1.LocationType{Id: new(id), Name: new(name), DisplayOrder: new(order)}
 		return nil
-	}, `SELECT id, name, display_order FROM location_type WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
+	}, `SELECT id, name, display_order FROM location_type WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids)
 	return out, err
 }
 
-func jobsByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, day civil.Date) (map[int64]*commonsv1.Job, error) {
+func jobsByID(ctx context.Context, db pg.Querier, ids []int64, day civil.Date) (map[int64]*commonsv1.Job, error) {
 	out := map[int64]*commonsv1.Job{}
 	var id int64
 	var name, color, order string
@@ -130,6 +129,6 @@ func jobsByID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, d
 		out[id] = &commonsv1.Job{Id: new(id), Name: new(name), Color: new(color), DisplayOrder: new(order)}
 		return nil
 	}, `SELECT job_id, name, color, display_order FROM job_version
-		WHERE tenant_id = $1 AND job_id = ANY($2) AND from_date <= $3 AND to_date > $3`, tenantID, ids, day)
+		WHERE tenant_id = $1 AND job_id = ANY($2) AND from_date <= $3 AND to_date > $3`, tenant.Of(ctx), ids, day)
 	return out, err
 }

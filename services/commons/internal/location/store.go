@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -31,9 +32,9 @@ type version struct {
 	updatedAt *time.Time
 }
 
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, persistentID string) (id int64, err error) {
 	err = tx.QueryRow(ctx, `INSERT INTO location (tenant_id, persistent_id) VALUES ($1, $2) RETURNING id`,
-		tenantID, cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
+		tenant.Of(ctx), cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
 	if pgerr.IsUnique(err, "location_persistent_id") {
 		err = fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the persistentId %q.", persistentID))
 	}
@@ -42,7 +43,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, persistentID string)
 
 // history returns all versions of a location in order. The list is empty if the location does
 // not exist.
-func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline.Interval[version], error) {
+func history(ctx context.Context, db pg.Querier, id int64) ([]timeline.Interval[version], error) {
 	return pg.Collect(ctx, db, func(row pgx.CollectableRow) (timeline.Interval[version], error) {
 		var from, to civil.Date
 		v := version{body: &commonsv1.Location{}}
@@ -53,12 +54,13 @@ func history(ctx context.Context, db pg.Querier, tenantID, id int64) ([]timeline
 		}
 		return timeline.Interval[version]{Days: civil.Range{From: from, To: to}, Value: v}, err
 	}, `SELECT from_date, to_date, parent_id, type_id, job_id, name, external_id, body, updated_at
-		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenantID, id)
+		FROM location_version WHERE tenant_id = $1 AND location_id = $2 ORDER BY from_date`, tenant.Of(ctx), id)
 }
 
 // replace replaces the stored versions of a location. Unchanged versions keep the time of
 // their last change.
-func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, versions []timeline.Interval[version]) error {
+func replace(ctx context.Context, tx pgx.Tx, id int64, versions []timeline.Interval[version]) error {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM location_version WHERE tenant_id = $1 AND location_id = $2`, tenantID, id)
 	for i, v := range versions {
@@ -151,7 +153,8 @@ func parentPath(path, name string) *string {
 
 // on returns a location on a day. It returns 404 if the location does not exist, and 400 if
 // it does not exist on the day.
-func on(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.Location, error) {
+func on(ctx context.Context, db pg.Querier, id int64, day civil.Date) (*commonsv1.Location, error) {
+	tenantID := tenant.Of(ctx)
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_path p`+joins+`
 		WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.from_date <= $3 AND p.to_date > $3
 		  AND v.from_date <= $3 AND v.to_date > $3`, tenantID, id, day)

@@ -10,11 +10,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
 // lock serializes changes to a tenant's tree until the transaction ends. Reads do not wait.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func lock(ctx context.Context, tx pgx.Tx) error {
 	return lockTree.Wait(ctx, tx)
 }
 
@@ -86,8 +87,8 @@ SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 
 // updatePaths checks the place of a location on some days, and recomputes the places of the
 // location and its descendants. The caller must hold the lock of the tree.
-func updatePaths(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range) error {
-	args := []any{tenantID, id, days.From, days.To}
+func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) error {
+	args := []any{tenant.Of(ctx), id, days.From, days.To}
 	var there, cycle bool
 	var taken *string
 	if err := tx.QueryRow(ctx, checkSQL, args...).Scan(&there, &cycle, &taken); err != nil {
@@ -120,7 +121,8 @@ func pathError(err error) error {
 
 // end removes a location from the tree from a day on. It fails if locations exist below it, a
 // set contains it, or a person has their primary job there.
-func end(ctx context.Context, tx pgx.Tx, tenantID, id int64, day civil.Date) error {
+func end(ctx context.Context, tx pgx.Tx, id int64, day civil.Date) error {
+	tenantID := tenant.Of(ctx)
 	var use *string
 	err := tx.QueryRow(ctx, `SELECT CASE
 		WHEN EXISTS (SELECT FROM location_version WHERE tenant_id = $1 AND parent_id = $2 AND to_date > $3)

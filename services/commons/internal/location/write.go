@@ -29,7 +29,7 @@ const (
 )
 
 // create stores a new location.
-func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
+func create(ctx context.Context, tx pgx.Tx, given *commonsv1.Location) (*commonsv1.Location, error) {
 	if given.NodeId != nil {
 		return nil, fault.Invalid(structure.CodeIDGiven, "nodeId must not be sent with a new location.")
 	}
@@ -40,26 +40,26 @@ func create(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err != nil {
 		return nil, err
 	}
-	say, err := sentChange(ctx, tx, tenantID, given, days.From)
+	say, err := sentChange(ctx, tx, given, days.From)
 	if err != nil {
 		return nil, err
 	}
-	id, err := insert(ctx, tx, tenantID, given.GetPersistentId())
+	id, err := insert(ctx, tx, given.GetPersistentId())
 	if err != nil {
 		return nil, err
 	}
 	versions := []timeline.Interval[version]{{Days: days, Value: say(version{body: &commonsv1.Location{}})}}
-	if err := replace(ctx, tx, tenantID, id, versions); err != nil {
+	if err := replace(ctx, tx, id, versions); err != nil {
 		return nil, err
 	}
-	if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
+	if err := updatePaths(ctx, tx, id, days); err != nil {
 		return nil, err
 	}
-	return on(ctx, tx, tenantID, id, days.From)
+	return on(ctx, tx, id, days.From)
 }
 
 // update changes the sent properties of a location.
-func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location) (*commonsv1.Location, error) {
+func update(ctx context.Context, tx pgx.Tx, given *commonsv1.Location) (*commonsv1.Location, error) {
 	if given.NodeId == nil {
 		return nil, structure.Missing("nodeId")
 	}
@@ -67,19 +67,19 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Loc
 	if err != nil {
 		return nil, err
 	}
-	say, err := sentChange(ctx, tx, tenantID, given, days.From)
+	say, err := sentChange(ctx, tx, given, days.From)
 	if err != nil {
 		return nil, err
 	}
 	moves := given.Name != nil || given.ParentNodeRef != nil
-	return change(ctx, tx, tenantID, given.GetNodeId(), days, moves, say)
+	return change(ctx, tx, given.GetNodeId(), days, moves, say)
 }
 
 // change changes a location on the given days on which it exists, and returns it on the first
 // of them. A range that starts before the location does must start at the beginning of time.
 // With moves, the places of the location and its descendants are recomputed.
-func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range, moves bool, say func(version) version) (*commonsv1.Location, error) {
-	versions, err := history(ctx, tx, tenantID, id)
+func change(ctx context.Context, tx pgx.Tx, id int64, days civil.Range, moves bool, say func(version) version) (*commonsv1.Location, error) {
+	versions, err := history(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -93,31 +93,31 @@ func change(ctx context.Context, tx pgx.Tx, tenantID, id int64, days civil.Range
 	if days = days.Intersect(life); days.Empty() {
 		return nil, errNotOnDate(id, days.From)
 	}
-	if err := replace(ctx, tx, tenantID, id, timeline.Change(versions, days, say)); err != nil {
+	if err := replace(ctx, tx, id, timeline.Change(versions, days, say)); err != nil {
 		return nil, err
 	}
 	if moves {
-		if err := updatePaths(ctx, tx, tenantID, id, days); err != nil {
+		if err := updatePaths(ctx, tx, id, days); err != nil {
 			return nil, err
 		}
 	}
-	return on(ctx, tx, tenantID, id, days.From)
+	return on(ctx, tx, id, days.From)
 }
 
 // sentChange returns a function that applies the sent properties of a location to a version. Paths
 // and names in references are resolved on a day.
-func sentChange(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
+func sentChange(ctx context.Context, tx pgx.Tx, given *commonsv1.Location, day civil.Date) (func(version) version, error) {
 	if err := check(given); err != nil {
 		return nil, err
 	}
-	parent, err := optional(ctx, tx, tenantID, "parentNodeRef", given.GetParentNodeRef(), day)
+	parent, err := optional(ctx, tx, "parentNodeRef", given.GetParentNodeRef(), day)
 	if err != nil {
 		return nil, err
 	}
 	var typeID, jobID *int64
 	if r := given.GetOrgNodeTypeRef(); r != nil {
 		if typeID, err = resolveOne(r, "orgNodeTypeRef", func(refs []*commonv1.Ref) ([]int64, error) {
-			id, err := locationtype.ResolveOn(ctx, tx, tenantID, refs[0], day)
+			id, err := locationtype.ResolveOn(ctx, tx, refs[0], day)
 			return []int64{id}, err
 		}); err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func sentChange(ctx context.Context, tx pgx.Tx, tenantID int64, given *commonsv1
 	}
 	if r := given.GetGenericJobRef(); r != nil {
 		if jobID, err = resolveOne(r, "genericJobRef", func(refs []*commonv1.Ref) ([]int64, error) {
-			return job.Resolve(ctx, tx, tenantID, refs, day)
+			return job.Resolve(ctx, tx, refs, day)
 		}); err != nil {
 			return nil, err
 		}
@@ -170,12 +170,12 @@ func storedBody(given *commonsv1.Location) *commonsv1.Location {
 
 // optional returns the location that a reference names on a day, or nil if the reference is
 // missing or names the top of the tree.
-func optional(ctx context.Context, tx pgx.Tx, tenantID int64, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
+func optional(ctx context.Context, tx pgx.Tx, path string, ref *commonv1.Ref, day civil.Date) (*int64, error) {
 	if ref == nil || isTop(ref) {
 		return nil, nil
 	}
 	return resolveOne(ref, path, func(refs []*commonv1.Ref) ([]int64, error) {
-		return locationpath.Resolve(ctx, tx, tenantID, refs, day)
+		return locationpath.Resolve(ctx, tx, refs, day)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
@@ -66,11 +67,11 @@ func PathsBelowSQL(tenant, ids, day string) string {
 // references. A qualifier is a path. An id takes precedence over it, and may be the id of a
 // location that exists on other days only. An unknown location is a fault with the status
 // 400.
-func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
+func Resolve(ctx context.Context, db pg.Querier, refs []*commonv1.Ref, day civil.Date) ([]int64, error) {
 	return structure.Resolve(refs, func(ids []int64, paths []string) (pgx.Rows, error) {
 		return db.Query(ctx, `SELECT id, NULL FROM location WHERE tenant_id = $1 AND id = ANY($2)
 			UNION ALL SELECT `+AtSQL("$1", "asked.path", "$4")+`, asked.path
-			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenantID, ids, paths, day)
+			FROM (SELECT DISTINCT unnest($3::text[]) AS path) AS asked`, tenant.Of(ctx), ids, paths, day)
 	}, func(ref *commonv1.Ref) error {
 		return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
 	})

@@ -64,8 +64,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 	}
 	var created *commonsv1.LocationSet
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		id, err := insert(ctx, tx, tenantID, &commonsv1.LocationSetChange{
+		id, err := insert(ctx, tx, &commonsv1.LocationSetChange{
 			Name: given.GetName(), TypeId: given.TypeId, Description: &given.Description, IncludeAllEnabled: given.IncludeAllEnabled,
 		}, given.GetPersistentId())
 		if err != nil {
@@ -74,7 +73,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 		if err := h.change(ctx, tx, id, given.GetNodeRefs(), nil, day); err != nil {
 			return err
 		}
-		created, err = get(ctx, tx, tenantID, id, day)
+		created, err = get(ctx, tx, id, day)
 		return err
 	})
 	if err != nil {
@@ -92,7 +91,7 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, id int64, add, remove [
 				return err
 			}
 		}
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, refs, day)
+		ids, err := locationpath.Resolve(ctx, tx, refs, day)
 		if err != nil {
 			return err
 		}
@@ -182,7 +181,6 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 }
 
 func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
-	tenantID := tenant.Of(ctx)
 	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today())
 	if err != nil {
 		return nil, err
@@ -195,19 +193,19 @@ func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSe
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	id, err := same(ctx, tx, tenantID, c)
+	id, err := same(ctx, tx, c)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case id != 0:
-		err = replace(ctx, tx, tenantID, id, c)
+		err = replace(ctx, tx, id, c)
 	case c.Id != nil:
 		err = fault.New(structure.CodeUnknown, http.StatusBadRequest, fmt.Sprintf("There is no location set with the id %d.", c.GetId()))
 	case len(c.GetAddNodeRefs()) == 0:
 		err = structure.Missing("addNodeRefs")
 	default:
-		id, err = insert(ctx, tx, tenantID, c, "")
+		id, err = insert(ctx, tx, c, "")
 	}
 	if err != nil {
 		return nil, err
@@ -215,5 +213,5 @@ func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSe
 	if err := h.change(ctx, tx, id, c.GetAddNodeRefs(), c.GetRemoveNodeRefs(), day); err != nil {
 		return nil, err
 	}
-	return get(ctx, tx, tenantID, id, day)
+	return get(ctx, tx, id, day)
 }

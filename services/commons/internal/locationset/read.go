@@ -51,8 +51,7 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	}
 	var set *commonsv1.LocationSet
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID := tenant.Of(ctx)
-		set, err = get(ctx, tx, tenantID, req.GetId(), day)
+		set, err = get(ctx, tx, req.GetId(), day)
 		return err
 	})
 	if err != nil {
@@ -181,11 +180,10 @@ func (h *Handler) response(ctx context.Context, q question, skip, count int) (li
 }
 
 func response(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
-	tenantID := tenant.Of(ctx)
 	const where = ` FROM location_set WHERE tenant_id = $1
 		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
 		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`
-	args := []any{tenantID, q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
+	args := []any{tenant.Of(ctx), q.some, q.ids, q.names, q.persistentID, q.types, q.begins}
 	var total int
 	if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
@@ -200,12 +198,12 @@ func response(ctx context.Context, db pg.Querier, q question, skip, count int) (
 		}
 		return list, total, nil
 	}
-	if err := fill(ctx, db, tenantID, list, q.day); err != nil {
+	if err := fill(ctx, db, list, q.day); err != nil {
 		return nil, 0, err
 	}
 	for _, s := range list {
 		if q.jobs {
-			if err := expandJobs(ctx, db, tenantID, s, q.day); err != nil {
+			if err := expandJobs(ctx, db, s, q.day); err != nil {
 				return nil, 0, err
 			}
 		}

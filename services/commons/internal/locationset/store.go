@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -52,7 +53,7 @@ func check(c *commonsv1.LocationSetChange) error {
 	return checkType(c.GetTypeId())
 }
 
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange, persistentID string) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange, persistentID string) (id int64, err error) {
 	if err := check(c); err != nil {
 		return 0, err
 	}
@@ -60,7 +61,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.Locatio
 		return 0, structure.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO location_set (tenant_id, name, description, type_id, include_all_enabled, persistent_id)
-		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenantID, c.GetName(), c.GetDescription(), c.GetTypeId(),
+		VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`, tenant.Of(ctx), c.GetName(), c.GetDescription(), c.GetTypeId(),
 		c.GetIncludeAllEnabled(), cmp.Or(persistentID, structure.NewPersistentID())).Scan(&id)
 	return id, nameTakenError(err, c.GetName())
 }
@@ -77,9 +78,9 @@ func nameTakenError(err error, name string) error {
 
 // same returns the id of the set to change, or 0 if it does not exist. It locks the set until
 // the transaction ends.
-func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationSetChange) (id int64, err error) {
+func same(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (id int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT id FROM location_set WHERE tenant_id = $1
-		AND (id = $2 OR $2 IS NULL AND name = $3 AND type_id = $4) FOR UPDATE`, tenantID, c.Id, c.GetName(), c.GetTypeId()).Scan(&id)
+		AND (id = $2 OR $2 IS NULL AND name = $3 AND type_id = $4) FOR UPDATE`, tenant.Of(ctx), c.Id, c.GetName(), c.GetTypeId()).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil
 	}
@@ -88,14 +89,14 @@ func same(ctx context.Context, tx pgx.Tx, tenantID int64, c *commonsv1.LocationS
 
 // replace changes the sent properties of an existing set. If the request has a version, it
 // must equal the stored one.
-func replace(ctx context.Context, tx pgx.Tx, tenantID, id int64, c *commonsv1.LocationSetChange) error {
+func replace(ctx context.Context, tx pgx.Tx, id int64, c *commonsv1.LocationSetChange) error {
 	if err := check(c); err != nil {
 		return err
 	}
 	tag, err := tx.Exec(ctx, `UPDATE location_set SET name = $3, type_id = $4, description = coalesce($5, description),
 			include_all_enabled = coalesce($6, include_all_enabled), version = version + 1, updated_at = now()
 		WHERE tenant_id = $1 AND id = $2 AND version = coalesce($7, version)`,
-		tenantID, id, c.GetName(), c.GetTypeId(), c.Description, c.IncludeAllEnabled, c.VersionCount)
+		tenant.Of(ctx), id, c.GetName(), c.GetTypeId(), c.Description, c.IncludeAllEnabled, c.VersionCount)
 	if err == nil && tag.RowsAffected() == 0 {
 		return fault.Conflict(fault.CodeStale, "The location set was changed since it was read. Read it again.")
 	}
@@ -107,8 +108,8 @@ func notFound(id int64) *fault.Error {
 }
 
 // get returns one set with its locations on a day, or 404.
-func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date) (*commonsv1.LocationSet, error) {
-	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_set WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+func get(ctx context.Context, db pg.Querier, id int64, day civil.Date) (*commonsv1.LocationSet, error) {
+	rows, err := db.Query(ctx, `SELECT `+columns+` FROM location_set WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +120,12 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64, day civil.Date)
 	if err != nil {
 		return nil, err
 	}
-	return set, fill(ctx, db, tenantID, []*commonsv1.LocationSet{set}, day)
+	return set, fill(ctx, db, []*commonsv1.LocationSet{set}, day)
 }
 
 // fill adds the locations to sets, with their paths on a day. It leaves out locations that do
 // not exist on the day.
-func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.LocationSet, day civil.Date) error {
+func fill(ctx context.Context, db pg.Querier, sets []*commonsv1.LocationSet, day civil.Date) error {
 	byID := make(map[int64]*commonsv1.LocationSet, len(sets))
 	ids := make([]int64, len(sets))
 	for i, s := range sets {
@@ -133,7 +134,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 	}
 	rows, err := db.Query(ctx, `SELECT s.set_id, s.location_id, p.path FROM location_set_location s
 		JOIN location_path p ON p.tenant_id = $1 AND p.location_id = s.location_id AND p.from_date <= $3 AND p.to_date > $3
-		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenantID, ids, day, maxLocations+1)
+		WHERE s.tenant_id = $1 AND s.set_id = ANY($2) ORDER BY p.path LIMIT $4`, tenant.Of(ctx), ids, day, maxLocations+1)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func fill(ctx context.Context, db pg.Querier, tenantID int64, sets []*commonsv1.
 }
 
 // expandJobs adds the jobs at the locations of a set: the jobs of their direct children.
-func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commonsv1.LocationSet, day civil.Date) error {
+func expandJobs(ctx context.Context, db pg.Querier, set *commonsv1.LocationSet, day civil.Date) error {
 	ids := make([]int64, len(set.GetNodeRefs()))
 	at := make(map[int64]*commonsv1.LocationSetJobs, len(ids))
 	for i, ref := range set.GetNodeRefs() {
@@ -162,7 +163,7 @@ func expandJobs(ctx context.Context, db pg.Querier, tenantID int64, set *commons
 	}
 	rows, err := db.Query(ctx, `SELECT v.parent_id, v.location_id, `+locationpath.PathSQL("$1", "v.location_id", "$3")+`
 		FROM location_version v WHERE v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.job_id IS NOT NULL
-		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenantID, ids, day, maxLocations+1)
+		  AND v.from_date <= $3 AND v.to_date > $3 ORDER BY v.location_id LIMIT $4`, tenant.Of(ctx), ids, day, maxLocations+1)
 	if err != nil {
 		return err
 	}

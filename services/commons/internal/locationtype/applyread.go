@@ -30,7 +30,7 @@ func (h *Handler) ReadTypeOfLocation(ctx context.Context, req *commonsv1.ReadTyp
 	out := &commonsv1.ReadTypeOfLocationResponse{}
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		tenantID := tenant.Of(ctx)
-		ids, err := locationpath.Resolve(ctx, tx, tenantID, []*commonv1.Ref{ref}, day)
+		ids, err := locationpath.Resolve(ctx, tx, []*commonv1.Ref{ref}, day)
 		if err != nil {
 			return err
 		}

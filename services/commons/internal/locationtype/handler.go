@@ -194,7 +194,6 @@ func (h *Handler) CreateLocationType(ctx context.Context, given *commonsv1.Locat
 
 // UpdateLocationType changes the sent properties of a type.
 func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateLocationTypeRequest) (*commonsv1.LocationType, error) {
-	tenantID := tenant.Of(ctx)
 	given := req.GetLocationType()
 	if given == nil {
 		given = &commonsv1.LocationType{}
@@ -216,7 +215,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 	var version int64
 	var t *commonsv1.LocationType
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := checkVersion(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := checkVersion(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `UPDATE location_type SET name = coalesce($3, name), description = coalesce($4, description),
@@ -224,7 +223,7 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 			map_context = coalesce($8, map_context), hierarchy_order = coalesce($9, hierarchy_order),
 			version = version + 1, updated_at = now()
 			WHERE tenant_id = $1 AND id = $2 RETURNING `+columns+`, version`,
-			tenantID, req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, mapContext, given.HierarchyOrder)
+			tenant.Of(ctx), req.GetId(), given.Name, given.Description, given.DisplayOrder, from, to, mapContext, given.HierarchyOrder)
 		if err == nil {
 			t, err = pgx.CollectExactlyOneRow(rows, scanVersion(&version))
 		}
@@ -243,9 +242,9 @@ func (h *Handler) UpdateLocationType(ctx context.Context, req *commonsv1.UpdateL
 
 // checkVersion locks a type, and compares its version with the If-Match header of the
 // request.
-func checkVersion(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+func checkVersion(ctx context.Context, tx pgx.Tx, id int64) error {
 	return precondition.CheckRow(ctx, tx, fmt.Sprintf("location type %d", id), notFound(id),
-		`SELECT version FROM location_type WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenantID, id)
+		`SELECT version FROM location_type WHERE tenant_id = $1 AND id = $2 FOR UPDATE`, tenant.Of(ctx), id)
 }
 
 // daysSent returns the dates in the request, each nil if it is missing.
@@ -269,12 +268,11 @@ func daysSent(given *commonsv1.LocationType) (from, to *civil.Date, err error) {
 // DeleteLocationType deletes a type. It returns 404 if the type does not exist, and 400 if a
 // location has it on any day.
 func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteLocationTypeRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := checkVersion(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := checkVersion(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
-		done, err := tx.Exec(ctx, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenantID, req.GetId())
+		done, err := tx.Exec(ctx, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), req.GetId())
 		if err == nil && done.RowsAffected() == 0 {
 			err = pgx.ErrNoRows
 		}
@@ -314,8 +312,8 @@ func unknownTypeError(ref *commonv1.Ref) *fault.Error {
 
 // Resolve returns the ids of the types that references name, in the order of the references.
 // An unknown type is a fault with the status 400.
-func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) ([]int64, error) {
-	find, err := typeFinder(ctx, db, tenantID, refs)
+func Resolve(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) ([]int64, error) {
+	find, err := typeFinder(ctx, db, refs)
 	if err != nil {
 		return nil, err
 	}
@@ -332,8 +330,8 @@ func Resolve(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv
 
 // ResolveOn returns the id of the type that a reference names. A type that is unknown or not
 // in effect on the day is a fault with the status 400.
-func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, day civil.Date) (int64, error) {
-	find, err := typeFinder(ctx, db, tenantID, []*commonv1.Ref{ref})
+func ResolveOn(ctx context.Context, db pg.Querier, ref *commonv1.Ref, day civil.Date) (int64, error) {
+	find, err := typeFinder(ctx, db, []*commonv1.Ref{ref})
 	if err != nil {
 		return 0, err
 	}
@@ -349,10 +347,10 @@ func ResolveOn(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1
 
 // typeFinder returns a function that returns the type of one of the references, or nil if it
 // does not exist.
-func typeFinder(ctx context.Context, db pg.Querier, tenantID int64, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
+func typeFinder(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)
 	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
-		tenantID, ids, names)
+		tenant.Of(ctx), ids, names)
 	if err != nil {
 		return nil, fmt.Errorf("look for location types: %w", err)
 	}

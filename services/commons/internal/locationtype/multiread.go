@@ -22,7 +22,6 @@ import (
 // that are in effect on no day of the span and, if the request has modifiedSince, types that
 // have not changed since.
 func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.MultiReadLocationTypesRequest) (*commonsv1.LocationTypeList, error) {
-	tenantID := tenant.Of(ctx)
 	refs, days, err := criterion(req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -37,7 +36,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
 		AND from_date < $5 AND to_date > $4 AND ($6 = '' OR map_context IN ('', $6))`+inOrder+` LIMIT $3`,
-		tenantID, since, maxTypes, days.From, days.To, mapContext)
+		tenant.Of(ctx), since, maxTypes, days.From, days.To, mapContext)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +48,7 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	for _, t := range fitting {
 		fits[t.GetId()] = true
 	}
-	find, err := typeFinder(ctx, h.pool, tenantID, refs)
+	find, err := typeFinder(ctx, h.pool, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
@@ -63,7 +64,8 @@ type cached struct {
 // cachedPerson returns a person as callers see them today, with the version of the record, or
 // nil if the person does not exist. One statement checks whether the cached person is still
 // current. Reading the person takes one statement for each list.
-func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (person *commonsv1.Person, version int64, err error) {
+func (h *Handler) cachedPerson(ctx context.Context, id int64) (person *commonsv1.Person, version int64, err error) {
+	tenantID := tenant.Of(ctx)
 	rows, err := h.pool.Query(ctx, readStamp, tenantID, id)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read person: %w", err)
@@ -83,7 +85,7 @@ func (h *Handler) cachedPerson(ctx context.Context, tenantID, id int64) (person 
 	}
 	// Read the stamp in the same snapshot, because the person may have changed since.
 	var read stamp
-	persons, err := store.Load(ctx, h.pool, tenantID, []int64{id}, func(s *pg.Snapshot) {
+	persons, err := store.Load(ctx, h.pool, []int64{id}, func(s *pg.Snapshot) {
 		s.Queue(func(rows pgx.Rows) (err error) {
 			read, err = pgx.CollectExactlyOneRow(rows, scanStamp)
 			if errors.Is(err, pgx.ErrNoRows) {

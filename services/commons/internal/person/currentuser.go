@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/extension"
@@ -20,14 +19,13 @@ const dateFormat = "yyyy-MM-dd"
 // GetCurrentUserInfo returns the caller. For a user without a person, the response contains
 // only the name.
 func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurrentUserInfoRequest) (*commonsv1.CurrentUserInfo, error) {
-	tenantID := tenant.Of(ctx)
 	caller, _ := authn.From(ctx)
 	if caller == nil {
 		caller = &authn.Principal{}
 	}
 	out := &commonsv1.CurrentUserInfo{UserName: caller.Subject}
 	zone := h.defaultZone
-	persons, err := store.Load(ctx, h.pool, tenantID, []int64{caller.PersonID})
+	persons, err := store.Load(ctx, h.pool, []int64{caller.PersonID})
 	if err != nil {
 		return nil, err
 	}

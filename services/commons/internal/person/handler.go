@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/extension"
@@ -88,11 +87,10 @@ func (h *Handler) Run(ctx context.Context) error { return h.writer.Run(ctx) }
 
 // GetPerson returns the person with the id in the path.
 func (h *Handler) GetPerson(ctx context.Context, req *commonsv1.GetPersonRequest) (*commonsv1.Person, error) {
-	tenantID := tenant.Of(ctx)
 	if err := h.reader.CheckVisible(ctx, req.GetPersonId()); err != nil {
 		return nil, err
 	}
-	p, version, err := h.cachedPerson(ctx, tenantID, req.GetPersonId())
+	p, version, err := h.cachedPerson(ctx, req.GetPersonId())
 	if err != nil {
 		return nil, err
 	}

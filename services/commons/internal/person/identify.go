@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -29,7 +28,6 @@ func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPe
 }
 
 func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonIdentity) (*commonsv1.IdentifyPersonsResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(identities); n > maxIdentified {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxIdentified))
 	}
@@ -38,7 +36,7 @@ func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonId
 	for i, id := range identities {
 		keys[i], wrong[i] = reader.ParseIdentity(id, today)
 	}
-	found, err := h.reader.VisibleBases(ctx, tenantID, keys, today)
+	found, err := h.reader.VisibleBases(ctx, keys, today)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -50,7 +49,6 @@ func (h *Handler) UpdatePerson(ctx context.Context, req *commonsv1.UpdatePersonR
 // persons by several properties. A caller may send them all back if each of them names the
 // person in the path.
 func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdentity, id int64) error {
-	tenantID := tenant.Of(ctx)
 	parts := reader.SplitIdentity(asked)
 	keys := make([]store.Key, len(parts))
 	for i, part := range parts {
@@ -59,7 +57,7 @@ func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdenti
 			return err
 		}
 	}
-	known, err := h.reader.Load(ctx, tenantID, keys)
+	known, err := h.reader.Load(ctx, keys)
 	if err != nil {
 		return err
 	}

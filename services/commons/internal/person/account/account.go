@@ -50,15 +50,15 @@ func New(pool *pg.Pool, users authv1.UserServiceClient, log *slog.Logger) *Accou
 // Create creates and changes the accounts of the items, and returns the ids of the persons
 // with new accounts. An item fails if auth rejects its account. If a person cannot be stored,
 // a changed account stays changed; the caller receives the error and can repeat the request.
-func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.Item) ([]int64, error) {
+func (a *Accounts) Create(ctx context.Context, items []*store.Item) ([]int64, error) {
 	ids := withNewAccount(items)
 	if len(ids) > 0 {
-		if err := InsertIntents(ctx, a.pool, tenantID, ids); err != nil {
+		if err := InsertIntents(ctx, a.pool, ids); err != nil {
 			return nil, err
 		}
 	}
 	if err := a.putAccounts(ctx, items); err != nil {
-		a.Rollback(ctx, tenantID, ids)
+		a.Rollback(ctx, ids)
 		return nil, err
 	}
 	return ids, nil
@@ -66,13 +66,13 @@ func (a *Accounts) Create(ctx context.Context, tenantID int64, items []*store.It
 
 // InsertIntents stores the intents to remove the accounts of persons, with the initiator.
 // Deleting an intent cancels the removal.
-func InsertIntents(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
+func InsertIntents(ctx context.Context, db pg.Querier, ids []int64) error {
 	by := deferredInitiator(ctx)
 	_, err := db.Exec(ctx, `INSERT INTO account_intent (tenant_id, person_id, initiator_user, initiator_person_id, initiator_client, request_id)
 		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT (tenant_id, person_id) DO UPDATE SET created_at = now(), initiator_user = excluded.initiator_user,
 			initiator_person_id = excluded.initiator_person_id, initiator_client = excluded.initiator_client, request_id = excluded.request_id`,
-		tenantID, ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
+		tenant.Of(ctx), ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
 	if err != nil {
 		return fmt.Errorf("note the intention for accounts: %w", err)
 	}
@@ -118,14 +118,14 @@ func (a *Accounts) putAccounts(ctx context.Context, items []*store.Item) error {
 }
 
 // Rollback removes accounts without persons. If a removal fails, the sweep repeats it.
-func (a *Accounts) Rollback(ctx context.Context, tenantID int64, ids []int64) {
+func (a *Accounts) Rollback(ctx context.Context, ids []int64) {
 	if len(ids) == 0 {
 		return
 	}
 	// Continue even if the request was canceled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	left, err := a.find(ctx, `tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+	left, err := a.find(ctx, `tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), ids)
 	for _, e := range left {
 		err = errors.Join(err, a.remove(ctx, e))
 	}
@@ -152,7 +152,7 @@ func (a *Accounts) remove(ctx context.Context, e *intentGroup) error {
 	ids, _ := e.columns()
 	_, err := a.users.DeleteUsers(ctx, &authv1.DeleteUsersRequest{PersonIds: ids, Initiator: e.initiator})
 	if err == nil {
-		return a.deleteIntents(ctx, e.tenant, ids)
+		return a.deleteIntents(ctx, ids)
 	}
 	offsets := fault.FromError(err).Details.GetErrorOffsets()
 	var gone []int64
@@ -166,14 +166,14 @@ func (a *Accounts) remove(ctx context.Context, e *intentGroup) error {
 	}
 	a.log.ErrorContext(ctx, "auth keeps the accounts of some persons who are gone", "persons", gone, "error", err)
 	rest := &intentGroup{tenant: e.tenant, initiator: e.initiator, intents: slices.DeleteFunc(slices.Clone(e.intents), func(i intent) bool { return slices.Contains(gone, i.Person) })}
-	if err := a.deleteIntents(ctx, e.tenant, gone); err != nil || len(rest.intents) == 0 {
+	if err := a.deleteIntents(ctx, gone); err != nil || len(rest.intents) == 0 {
 		return err
 	}
 	return a.remove(ctx, rest)
 }
 
-func (a *Accounts) deleteIntents(ctx context.Context, tenantID int64, ids []int64) error {
-	_, err := settles.Exec(ctx, a.pool, `DELETE FROM account_intent WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+func (a *Accounts) deleteIntents(ctx context.Context, ids []int64) error {
+	_, err := settles.Exec(ctx, a.pool, `DELETE FROM account_intent WHERE tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), ids)
 	return err
 }
 
@@ -181,7 +181,7 @@ func (a *Accounts) deleteIntents(ctx context.Context, tenantID int64, ids []int6
 var errIntentDeleted = errors.New("the accounts were taken back in the meantime")
 
 // DeleteIntents removes the intents of the persons that the transaction stores.
-func DeleteIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change, accounts []int64) error {
+func DeleteIntents(ctx context.Context, tx pgx.Tx, persons []store.Change, accounts []int64) error {
 	opened := make(map[int64]bool, len(accounts))
 	for _, id := range accounts {
 		opened[id] = true
@@ -196,7 +196,7 @@ func DeleteIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []sto
 		return nil
 	}
 	done, err := tx.Exec(ctx, `DELETE FROM account_intent
-		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
+		WHERE tenant_id = $1 AND person_id = ANY($2)`, tenant.Of(ctx), ids)
 	if err != nil {
 		return fmt.Errorf("forget the intention to create accounts: %w", err)
 	}

@@ -59,7 +59,7 @@ func ChangesLockout(items []store.Change) []store.Change {
 
 // InsertIntents stores the intents to notify auth, in the transaction that changes the
 // persons.
-func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64, persons []store.Change) error {
+func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, persons []store.Change) error {
 	var ids []int64
 	for _, p := range ChangesLockout(persons) {
 		ids = append(ids, p.ID)
@@ -72,7 +72,7 @@ func (l *Lockouts) InsertIntents(ctx context.Context, tx pgx.Tx, tenantID int64,
 		SELECT $1, q.id, $3, $4, $5, $6 FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id
 		ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = i.version + 1, due_at = now(), initiator_user = excluded.initiator_user,
 			initiator_person_id = excluded.initiator_person_id, initiator_client = excluded.initiator_client, request_id = excluded.request_id`,
-		tenantID, ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
+		tenant.Of(ctx), ids, by.GetUserName(), by.GetPersonId(), by.GetClientId(), by.GetRequestId())
 	if err != nil {
 		return fmt.Errorf("note lockouts: %w", err)
 	}
@@ -135,7 +135,7 @@ func (l *Lockouts) send(ctx context.Context, e *intentGroup) error {
 	for i := range e.intents {
 		ids[i] = e.intents[i].Person
 	}
-	persons, err := store.Load(ctx, l.pool, e.tenant, ids)
+	persons, err := store.Load(ctx, l.pool, ids)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -128,7 +127,6 @@ func onDay[M record.Dated](list []M, day civil.Date) []M {
 
 // findManagers finds the managers of persons by their numbers.
 func (e Extensions) findManagers(ctx context.Context, views []*view) error {
-	tenantID := tenant.Of(ctx)
 	var keys []store.Key
 	for _, v := range views {
 		if number := record.JobDetailsOrEmpty(v.Record).GetSupervisorPersonNumber(); number != "" {
@@ -138,7 +136,7 @@ func (e Extensions) findManagers(ctx context.Context, views []*view) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	found, err := e.Reader.Bases(ctx, tenantID, keys, e.Reader.Today())
+	found, err := e.Reader.Bases(ctx, keys, e.Reader.Today())
 	if err != nil {
 		return err
 	}

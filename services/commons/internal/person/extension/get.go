@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -16,7 +15,6 @@ import (
 
 // Get returns one extension of a person today, or all of them.
 func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRequest) (*commonsv1.PersonExtension, error) {
-	tenantID := tenant.Of(ctx)
 	kind, err := readExtension("extensionType", req.GetExtensionType())
 	if err != nil {
 		return nil, err
@@ -25,7 +23,7 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	if err != nil {
 		return nil, err
 	}
-	known, err := e.Reader.Load(ctx, tenantID, []store.Key{k})
+	known, err := e.Reader.Load(ctx, []store.Key{k})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -28,11 +29,11 @@ type Base struct {
 // ForEachBase calls do for the short form of each person in a criterion, in the order of the
 // request, until do fails. It passes nil for unknown persons.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
-	tenantID, day, keys, err := r.requestedPersons(ctx, where)
+	_, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}
-	found, err := r.VisibleBases(ctx, tenantID, keys, day)
+	found, err := r.VisibleBases(ctx, keys, day)
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func personIDs(found map[store.Key]Base) []int64 {
 
 // VisibleBases returns the short forms of the persons that keys name. It leaves out persons
 // whom the caller may not see.
-func (r *Reader) VisibleBases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
-	found, err := r.Bases(ctx, tenantID, keys, day)
+func (r *Reader) VisibleBases(ctx context.Context, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
+	found, err := r.Bases(ctx, keys, day)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +75,8 @@ func (r *Reader) VisibleBases(ctx context.Context, tenantID int64, keys []store.
 }
 
 // Bases returns the short forms of the persons that keys name.
-func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
-	ids, err := store.FindIDs(ctx, r.pool, tenantID, keys)
+func (r *Reader) Bases(ctx context.Context, keys []store.Key, day civil.Date) (map[store.Key]Base, error) {
+	ids, err := store.FindIDs(ctx, r.pool, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (r *Reader) Bases(ctx context.Context, tenantID int64, keys []store.Key, da
 			coalesce((SELECT bool_or(s.status = $4 AND s.from_date <= $3 AND s.to_date > $3)
 			          FROM employment_status s WHERE s.tenant_id = $1 AND s.person_id = p.id), true)
 		FROM person p WHERE p.tenant_id = $1 AND p.id = ANY($2)`,
-		tenantID, slices.Collect(maps.Values(ids)), day, record.StatusActive)
+		tenant.Of(ctx), slices.Collect(maps.Values(ids)), day, record.StatusActive)
 	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}

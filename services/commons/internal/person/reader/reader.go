@@ -59,7 +59,7 @@ func (r *Reader) hyperfindFilter(ctx context.Context, filter *commonsv1.HyperFin
 }
 
 // Load returns the persons that keys name. It leaves out persons whom the caller may not see.
-func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (map[store.Key]*store.Person, error) {
+func (r *Reader) Load(ctx context.Context, keys []store.Key) (map[store.Key]*store.Person, error) {
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k store.Key) bool { return k == store.Key{} })
 	if len(keys) == 0 {
 		return nil, nil
@@ -68,7 +68,7 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 	if err != nil {
 		return nil, err
 	}
-	found, err := store.FindIDs(ctx, r.pool, tenantID, keys)
+	found, err := store.FindIDs(ctx, r.pool, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *Reader) Load(ctx context.Context, tenantID int64, keys []store.Key) (ma
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	persons, err := store.Load(ctx, r.pool, tenantID, slices.Compact(ids))
+	persons, err := store.Load(ctx, r.pool, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +113,11 @@ func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWh
 // ForEach calls do for each person in a criterion, in the order of the request, with the
 // snapshot date. It passes nil for unknown persons.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
-	tenantID, day, keys, err := r.requestedPersons(ctx, where)
+	_, day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}
-	known, err := r.Load(ctx, tenantID, keys)
+	known, err := r.Load(ctx, keys)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
@@ -79,7 +80,8 @@ type finder struct {
 
 // FindIDs returns the ids of the persons that keys name. Unknown keys are missing from the
 // result, except ids, which are returned without a check.
-func FindIDs(ctx context.Context, db pg.Querier, tenantID int64, keys []Key) (map[Key]int64, error) {
+func FindIDs(ctx context.Context, db pg.Querier, keys []Key) (map[Key]int64, error) {
+	tenantID := tenant.Of(ctx)
 	out := make(map[Key]int64, len(keys))
 	for _, k := range keys {
 		if k.ID != 0 {
@@ -116,11 +118,11 @@ const personsByNumber = `SELECT DISTINCT u.number, p.id FROM unnest($2::text[]) 
 
 // IDsOfNumbers returns the ids of the persons with the numbers, which may be spelled
 // differently. Unknown numbers are left out.
-func IDsOfNumbers(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) ([]int64, error) {
+func IDsOfNumbers(ctx context.Context, db pg.Querier, numbers []string) ([]int64, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	owners, err := PersonNumberOwners(ctx, db, tenantID, numbers)
+	owners, err := PersonNumberOwners(ctx, db, numbers)
 	return slices.Sorted(maps.Values(owners)), err
 }
 

@@ -80,7 +80,7 @@ func TestWhomKeysName(t *testing.T) {
 			t.Parallel()
 			// Others beside it change nothing.
 			keys := []store.Key{c.key, c.key, {Number: "N2"}, badge("2026-02-01")}
-			found, err := store.FindIDs(ctx, pool, 1, keys)
+			found, err := store.FindIDs(ctx, pool, keys)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, found[c.key])
 			assert.EqualValues(t, 2, found[store.Key{Number: "N2"}])
@@ -154,7 +154,7 @@ func TestWhoIsNotAsTheyWereIsNotWritten(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			known, err := store.Load(ctx, pool, 1, []int64{c.id})
+			known, err := store.Load(ctx, pool, []int64{c.id})
 			require.NoError(t, err)
 			old := known[c.id]
 			if old == nil {
@@ -164,14 +164,14 @@ func TestWhoIsNotAsTheyWereIsNotWritten(t *testing.T) {
 			changed := old.Clone()
 			record.DetailsOrEmpty(changed).LastName = "Changed"
 			err = pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				return store.Write(ctx, tx, 1, []store.Change{{Draft: &rules.Draft{Record: changed, Zone: "UTC"}, ID: c.id, Old: old}})
+				return store.Write(ctx, tx, []store.Change{{Draft: &rules.Draft{Record: changed, Zone: "UTC"}, ID: c.id, Old: old}})
 			})
 			if c.stale {
 				require.ErrorIs(t, err, store.ErrStale)
 			} else {
 				require.NoError(t, err)
 			}
-			known, err = store.Load(ctx, pool, 1, []int64{c.id})
+			known, err = store.Load(ctx, pool, []int64{c.id})
 			require.NoError(t, err)
 			if p := known[c.id]; p != nil {
 				assert.Equal(t, !c.stale, p.Details().GetLastName() == "Changed")

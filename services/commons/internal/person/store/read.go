@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
@@ -34,7 +35,8 @@ func (p *Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
 
 // Load reads all data of persons in one snapshot, together with the queries that beside
 // queues. Unknown persons are left out.
-func Load(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*Person, error) {
+func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*Person, error) {
+	tenantID := tenant.Of(ctx)
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
 // ReadStates returns the states of persons that other domains store, by ascending id.
-func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.PersonState, error) {
+func ReadStates(ctx context.Context, db pg.Querier, ids []int64) ([]*commonsv1.PersonState, error) {
 	// One statement is one snapshot, so the days and the version belong together.
 	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
@@ -28,7 +29,7 @@ func ReadStates(ctx context.Context, db pg.Querier, tenantID int64, ids []int64)
 				array_agg(organization_path ORDER BY from_date) AS paths
 			FROM primary_labor_account WHERE tenant_id = $1 AND person_id = p.id) j ON true
 		WHERE p.tenant_id = $1 AND p.id = ANY($2) ORDER BY p.id`,
-		tenantID, ids, record.StatusTerminated, record.StatusActive)
+		tenant.Of(ctx), ids, record.StatusTerminated, record.StatusActive)
 }
 
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {

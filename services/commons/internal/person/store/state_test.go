@@ -53,9 +53,9 @@ func TestDaysThatOtherDomainsKeep(t *testing.T) {
 					}
 				}
 			}
-			named, err := store.IDsOfNumbers(ctx, pool, 1, []string{" m1\u200b", "nobody"})
+			named, err := store.IDsOfNumbers(ctx, pool, []string{" m1\u200b", "nobody"})
 			require.NoError(t, err)
-			states, err := store.ReadStates(ctx, pool, 1, append(named, id, 99))
+			states, err := store.ReadStates(ctx, pool, append(named, id, 99))
 			require.NoError(t, err)
 			require.Len(t, states, 2, "by id and by number")
 			assert.Equal(t, "Europe/Berlin", states[0].GetTimeZone())
@@ -63,7 +63,7 @@ func TestDaysThatOtherDomainsKeep(t *testing.T) {
 			assert.Equal(t, c.lockedOut, spans(states[1].GetLockedOut()))
 
 			// The event of a change is computed from the message.
-			known, err := store.Load(ctx, pool, 1, []int64{id})
+			known, err := store.Load(ctx, pool, []int64{id})
 			require.NoError(t, err)
 			published := store.Change{ID: id, Old: known[id], Draft: &rules.Draft{Record: known[id].Record}}.State()
 			assert.Equal(t, c.terminated, spans(published.GetTerminated()))

@@ -16,7 +16,7 @@ import (
 )
 
 // InsertTermRequests stores the requests for terms and publishes them.
-func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
+func InsertTermRequests(ctx context.Context, tx pgx.Tx, persons []Change) error {
 	var owners, numbers []int64
 	var positions []int32
 	var terms []*int64
@@ -42,7 +42,7 @@ func InsertTermRequests(ctx context.Context, tx pgx.Tx, tenantID int64, persons 
 	if _, err := tx.Exec(ctx, `INSERT INTO term_request
 			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
-		tenantID, owners, numbers, positions, terms, from, to, original); err != nil {
+		tenant.Of(ctx), owners, numbers, positions, terms, from, to, original); err != nil {
 		return fmt.Errorf("store term requests: %w", err)
 	}
 	return outbox.Append(ctx, tx, event)

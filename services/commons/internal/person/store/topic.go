@@ -29,7 +29,6 @@ const eventBatch = 100
 const deletedZone = "UTC"
 
 func backfill(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
-	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(wanted)
 	// Lock the rows first, so that they cannot change before their version is raised.
 	versions := make([]int64, len(wanted))
@@ -37,10 +36,10 @@ func backfill(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Mes
 		versions[i] = w.Version
 	}
 	if _, err := tx.Exec(ctx, `UPDATE person p SET version = q.version + 1 FROM unnest($2::bigint[], $3::bigint[]) AS q (id, version)
-		WHERE p.tenant_id = $1 AND p.id = q.id AND p.version < q.version`, tenantID, ids, versions); err != nil {
+		WHERE p.tenant_id = $1 AND p.id = q.id AND p.version < q.version`, tenant.Of(ctx), ids, versions); err != nil {
 		return nil, fmt.Errorf("raise versions of persons: %w", err)
 	}
-	found, err := ReadStates(ctx, tx, tenantID, ids)
+	found, err := ReadStates(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -28,14 +29,14 @@ func NewIDs(ctx context.Context, db pg.Querier, n int) ([]int64, error) {
 }
 
 // PersonNumberOwners returns the ids of the persons with the numbers.
-func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numbers []string) (map[string]int64, error) {
+func PersonNumberOwners(ctx context.Context, db pg.Querier, numbers []string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var number string
 	var id int64
 	if err := pg.ForEach(ctx, db, []any{&number, &id}, func() error {
 		out[number] = id
 		return nil
-	}, personsByNumber, tenantID, numbers); err != nil {
+	}, personsByNumber, tenant.Of(ctx), numbers); err != nil {
 		return nil, fmt.Errorf("look for person numbers: %w", err)
 	}
 	return out, nil
@@ -43,8 +44,9 @@ func PersonNumberOwners(ctx context.Context, db pg.Querier, tenantID int64, numb
 
 // Write stores new and changed persons. The number of statements does not depend on the
 // number of persons. A conflict with another request is ErrStale.
-func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
-	if err := lockUnchanged(ctx, tx, tenantID, persons); err != nil {
+func Write(ctx context.Context, tx pgx.Tx, persons []Change) error {
+	tenantID := tenant.Of(ctx)
+	if err := lockUnchanged(ctx, tx, persons); err != nil {
 		return err
 	}
 	batch := &pgx.Batch{}
@@ -81,7 +83,7 @@ func Write(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) err
 
 // lockUnchanged locks the existing persons in the order of their ids. A person who has
 // changed since the read is ErrStale.
-func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Change) error {
+func lockUnchanged(ctx context.Context, tx pgx.Tx, persons []Change) error {
 	versions := map[int64]int64{}
 	var ids []int64
 	for _, p := range persons {
@@ -100,7 +102,7 @@ func lockUnchanged(ctx context.Context, tx pgx.Tx, tenantID int64, persons []Cha
 		}
 		return nil
 	}, `SELECT id, version FROM person
-		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids); err != nil {
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenant.Of(ctx), ids); err != nil {
 		return fmt.Errorf("lock persons: %w", err)
 	}
 	if len(versions) > 0 {

@@ -24,7 +24,7 @@ import (
 // the latest.
 func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]error, error) {
 	tenantID := tenant.Of(ctx)
-	known, err := w.reader.Load(ctx, tenantID, keys)
+	known, err := w.reader.Load(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +51,12 @@ func (w *Writer) Delete(ctx context.Context, keys []store.Key) (map[store.Key]er
 				return err
 			}
 		}
-		return deleteAll(ctx, tx, tenantID, ids)
+		return deleteAll(ctx, tx, ids)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete persons: %w", err)
 	}
-	w.accounts.Rollback(ctx, tenantID, ids)
+	w.accounts.Rollback(ctx, ids)
 	return failed, nil
 }
 
@@ -86,11 +86,11 @@ func (w *Writer) failOutOfScope(ctx context.Context, keys []store.Key, known map
 
 // deleteAll deletes persons, publishes the deletion, and stores the intents to remove their
 // accounts. It skips persons who are already deleted.
-func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+func deleteAll(ctx context.Context, tx pgx.Tx, ids []int64) error {
 	rows, err := tx.Query(ctx, `WITH locked AS (
 			SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE)
 		DELETE FROM person p USING locked WHERE p.tenant_id = $1 AND p.id = locked.id
-		RETURNING p.id, p.version, p.time_zone, p.time_zones`, tenantID, ids)
+		RETURNING p.id, p.version, p.time_zone, p.time_zones`, tenant.Of(ctx), ids)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func deleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) erro
 	}); err != nil || len(gone) == 0 {
 		return err
 	}
-	if err := account.InsertIntents(ctx, tx, tenantID, gone); err != nil {
+	if err := account.InsertIntents(ctx, tx, gone); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, event)

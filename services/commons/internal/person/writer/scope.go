@@ -34,7 +34,7 @@ func (w *Writer) callerScope(ctx context.Context) (scope, error) {
 	case rowvisibility.Scope(p.Rows) != rowvisibility.Group:
 		return scope{}, nil
 	}
-	group, err := w.groups.Of(ctx, p.Tenant, p.PersonID)
+	group, err := w.groups.Of(ctx, p.PersonID)
 	return scope{group: group}, err
 }
 

@@ -39,7 +39,6 @@ func notUnique(number string) *fault.Error {
 // refuseTaken fails items whose person number belongs to another person. Numbers that other
 // requests store later are found when the items are stored.
 func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
-	tenantID := tenant.Of(ctx)
 	var numbers []string
 	for _, it := range store.Valid(items) {
 		if it.Old == nil || it.Old.Number() != it.Number() {
@@ -49,7 +48,7 @@ func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	known, err := store.PersonNumberOwners(ctx, w.pool, tenantID, numbers)
+	known, err := store.PersonNumberOwners(ctx, w.pool, numbers)
 	if err != nil {
 		return err
 	}

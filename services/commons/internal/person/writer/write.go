@@ -19,7 +19,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/account"
@@ -108,8 +107,7 @@ func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m M
 }
 
 func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {
-	tenantID := tenant.Of(ctx)
-	items, err := w.prepare(ctx, tenantID, persons, m, with.WageRules)
+	items, err := w.prepare(ctx, persons, m, with.WageRules)
 	if err != nil {
 		return nil, err
 	}
@@ -126,21 +124,21 @@ func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, 
 	if err := w.assignIDs(ctx, items); err != nil {
 		return nil, err
 	}
-	accounts, err := w.accounts.Create(ctx, tenantID, items)
+	accounts, err := w.accounts.Create(ctx, items)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.store(ctx, tenantID, items, accounts); err != nil {
-		w.accounts.Rollback(ctx, tenantID, accounts)
+	if err := w.store(ctx, items, accounts); err != nil {
+		w.accounts.Rollback(ctx, accounts)
 		return nil, err
 	}
 	w.lockouts.Wake()
-	w.accounts.Rollback(ctx, tenantID, withoutItems(accounts, store.Valid(items)))
+	w.accounts.Rollback(ctx, withoutItems(accounts, store.Valid(items)))
 	return items, nil
 }
 
 // prepare loads the existing persons and checks each item on its own.
-func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commonsv1.Person, m Mode, wages [][]*commonsv1.WageWorkRule) ([]*store.Item, error) {
+func (w *Writer) prepare(ctx context.Context, persons []*commonsv1.Person, m Mode, wages [][]*commonsv1.WageWorkRule) ([]*store.Item, error) {
 	items := make([]*store.Item, len(persons))
 	keys := make([]store.Key, len(persons))
 	for i, in := range persons {
@@ -151,7 +149,7 @@ func (w *Writer) prepare(ctx context.Context, tenantID int64, persons []*commons
 			keys[i], items[i].Err = reader.ParseIdentity(in.GetPersonIdentity(), w.reader.Today())
 		}
 	}
-	known, err := w.reader.Load(ctx, tenantID, keys)
+	known, err := w.reader.Load(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +208,7 @@ func (w *Writer) assignIDs(ctx context.Context, items []*store.Item) error {
 }
 
 // store writes the valid items with their event, and deletes the intents of their accounts.
-func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item, accounts []int64) error {
+func (w *Writer) store(ctx context.Context, items []*store.Item, accounts []int64) error {
 	var persons []store.Change
 	event := &commonsv1.PersonsChanged{}
 	for _, it := range store.Valid(items) {
@@ -221,16 +219,16 @@ func (w *Writer) store(ctx context.Context, tenantID int64, items []*store.Item,
 		return nil
 	}
 	return pg.InTx(ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := store.Write(ctx, tx, tenantID, persons); err != nil {
+		if err := store.Write(ctx, tx, persons); err != nil {
 			return err
 		}
-		if err := account.DeleteIntents(ctx, tx, tenantID, persons, accounts); err != nil {
+		if err := account.DeleteIntents(ctx, tx, persons, accounts); err != nil {
 			return err
 		}
-		if err := store.InsertTermRequests(ctx, tx, tenantID, persons); err != nil {
+		if err := store.InsertTermRequests(ctx, tx, persons); err != nil {
 			return err
 		}
-		if err := w.lockouts.InsertIntents(ctx, tx, tenantID, persons); err != nil {
+		if err := w.lockouts.InsertIntents(ctx, tx, persons); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, event)

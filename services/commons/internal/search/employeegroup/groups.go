@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Groups finds employee groups. The managerEmployeeGroupName of a person's
@@ -37,12 +38,12 @@ func New(pool *pg.Pool, finder Finder, clk clock.Clock, zone *time.Location) *Gr
 }
 
 // Of returns the group of a person today, or the zero Group if the person has none.
-func (g *Groups) Of(ctx context.Context, tenantID, personID int64) (Group, error) {
+func (g *Groups) Of(ctx context.Context, personID int64) (Group, error) {
 	var name string
 	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
 		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3
 		  AND coalesce(manager_employee_group_from <= $3, true) AND coalesce(manager_employee_group_to > $3, true)`,
-		tenantID, personID, g.today()).Scan(&name)
+		tenant.Of(ctx), personID, g.today()).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Group{}, nil
 	}
@@ -59,18 +60,18 @@ func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, erro
 	if rowvisibility.Scope(p.Rows) != rowvisibility.Group {
 		return nil, nil
 	}
-	return g.members(ctx, p.Tenant, p.PersonID, 0, nil)
+	return g.members(ctx, p.PersonID, 0, nil)
 }
 
 // members returns the members of a person's group with ids above after, in ascending order,
 // and at most limit of them unless limit is nil.
-func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, limit *int) ([]int64, error) {
-	group, err := g.Of(ctx, tenantID, personID)
+func (g *Groups) members(ctx context.Context, personID, after int64, limit *int) ([]int64, error) {
+	group, err := g.Of(ctx, personID)
 	switch {
 	case err != nil || group == Group{}:
 		return nil, err
 	case group.query != "":
-		ids, err := g.queries.members(ctx, tenantID, group.query, g.today())
+		ids, err := g.queries.members(ctx, group.query, g.today())
 		return page(ids, after, limit), err
 	}
 	// "0" is the character after "/". The range between the two contains all paths below the
@@ -79,7 +80,7 @@ func (g *Groups) members(ctx context.Context, tenantID, personID, after int64, l
 		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
 		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
 		ORDER BY person_id LIMIT $7`,
-		tenantID, g.today(), group.path, group.path+"/", group.path+"0", after, limit)
+		tenant.Of(ctx), g.today(), group.path, group.path+"/", group.path+"0", after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read members of an employee group: %w", err)
 	}

@@ -3,7 +3,6 @@ package employeegroup
 import (
 	"context"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -22,9 +21,8 @@ func NewHandler(groups *Groups) *Handler { return &Handler{groups: groups, page:
 
 // ListEmployeeGroupMembers returns a page of the members of a person's group.
 func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.ListEmployeeGroupMembersRequest) (*commonsv1.ListEmployeeGroupMembersResponse, error) {
-	tenantID := tenant.Of(ctx)
 	limit := h.page + 1
-	ids, err := h.groups.members(ctx, tenantID, req.GetPersonId(), req.GetAfterPersonId(), &limit)
+	ids, err := h.groups.members(ctx, req.GetPersonId(), req.GetAfterPersonId(), &limit)
 	if err != nil {
 		return nil, err
 	}

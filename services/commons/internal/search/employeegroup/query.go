@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/hyperfind"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
@@ -40,7 +41,7 @@ func FinderConfig() query.Config {
 // Finder returns the persons of a stored query, independent of the caller's access. See
 // [hyperfind.Finder.Members].
 type Finder interface {
-	Members(ctx context.Context, tenantID int64, query *commonv1.Ref, days civil.Range) ([]int64, error)
+	Members(ctx context.Context, query *commonv1.Ref, days civil.Range) ([]int64, error)
 }
 
 // queries evaluates the groups that are hyperfinds. Callers with the same hyperfind as group
@@ -82,9 +83,9 @@ func newQueries(finder Finder, clk clock.Clock) *queries {
 // members returns the persons of the public query with a name on a day, by ascending id. The
 // list is empty if the query does not exist. If the evaluation fails, members returns an
 // error with the reason instead of persons.
-func (q *queries) members(ctx context.Context, tenantID int64, name string, day civil.Date) ([]int64, error) {
-	got, err := q.found.Get(ctx, queryDay{tenantID, name, day}, func(ctx context.Context) (found, error) {
-		ids, err := q.finder.Members(ctx, tenantID, &commonv1.Ref{Qualifier: &name}, civil.Through(day, day))
+func (q *queries) members(ctx context.Context, name string, day civil.Date) ([]int64, error) {
+	got, err := q.found.Get(ctx, queryDay{tenant.Of(ctx), name, day}, func(ctx context.Context) (found, error) {
+		ids, err := q.finder.Members(ctx, &commonv1.Ref{Qualifier: &name}, civil.Through(day, day))
 		var refused *fault.Error
 		switch {
 		case fault.HasCode(err, hyperfind.CodeUnknownQuery):

@@ -31,12 +31,12 @@ type counted struct {
 	err      atomic.Pointer[error]
 }
 
-func (c *counted) Members(ctx context.Context, tenantID int64, query *commonv1.Ref, days civil.Range) ([]int64, error) {
+func (c *counted) Members(ctx context.Context, query *commonv1.Ref, days civil.Range) ([]int64, error) {
 	c.requests.Add(1)
 	if err := c.err.Load(); err != nil {
 		return nil, *err
 	}
-	return c.finder.Members(ctx, tenantID, query, days)
+	return c.finder.Members(ctx, query, days)
 }
 
 // newHyperfindGroup makes Groups at noon of a day in March, where the group of

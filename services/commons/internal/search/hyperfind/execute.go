@@ -73,13 +73,12 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 }
 
 func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Range, visible rowvisibility.Set, limit int) (*commonsv1.HyperfindResponse, error) {
-	tenantID := tenant.Of(ctx)
 	var only []int64
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
 	}
 	a := &response{limit: limit}
-	if err := h.finder.executor.Run(ctx, tenantID, root, days, only, a.add); err != nil {
+	if err := h.finder.executor.Run(ctx, root, days, only, a.add); err != nil {
 		return nil, err
 	}
 	switch {
@@ -145,8 +144,7 @@ func (h *Handler) selectedPersons(ctx context.Context, req *commonsv1.ExecuteHyp
 }
 
 func (h *Handler) storedCondition(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
-	tenantID := tenant.Of(ctx)
-	q, err := find(ctx, h.pool, tenantID, req.GetHyperfind(), query.Caller(ctx))
+	q, err := find(ctx, h.pool, req.GetHyperfind(), query.Caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +155,12 @@ func (h *Handler) storedCondition(ctx context.Context, req *commonsv1.ExecuteHyp
 // or below on some day. It excludes persons whose employment is terminated on the last day
 // or, if the request includes employees terminated in the range, on all days.
 func (h *Handler) atLocations(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range) (*query.Node, error) {
-	tenantID := tenant.Of(ctx)
 	for i, ref := range req.GetLocations() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeUnknownLocations, fmt.Sprintf("locations[%d] needs an id or a qualifier.", i))
 		}
 	}
-	ids, err := locationpath.Resolve(ctx, h.pool, tenantID, req.GetLocations(), days.To-1)
+	ids, err := locationpath.Resolve(ctx, h.pool, req.GetLocations(), days.To-1)
 	if fault.HasCode(err, structure.CodeUnknown) {
 		return nil, fault.Invalid(CodeUnknownLocations, fault.FromError(err).Message)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
@@ -28,9 +27,8 @@ func NewFinder(cfg query.Config, pool *pg.Pool) *Finder {
 // personal queries with the same name. Row rules do not apply. An unknown query is a fault
 // with CodeUnknownQuery. A query with more than a million persons, or one that takes too
 // long, is also a fault.
-func (f *Finder) Members(ctx context.Context, tenantID int64, ref *commonv1.Ref, days civil.Range) ([]int64, error) {
-	ctx = tenant.With(ctx, tenantID)
-	q, err := find(ctx, f.pool, tenantID, ref, "")
+func (f *Finder) Members(ctx context.Context, ref *commonv1.Ref, days civil.Range) ([]int64, error) {
+	q, err := find(ctx, f.pool, ref, "")
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +37,7 @@ func (f *Finder) Members(ctx context.Context, tenantID int64, ref *commonv1.Ref,
 		return nil, err
 	}
 	var ids []int64
-	err = f.executor.Run(ctx, tenantID, root, days, nil, func(id int64, _, _ []byte) { ids = append(ids, id) })
+	err = f.executor.Run(ctx, root, days, nil, func(id int64, _, _ []byte) { ids = append(ids, id) })
 	if err == nil && len(ids) == query.MaxCounted {
 		err = fault.TooLarge(CodeMost, fmt.Sprintf("The query %q finds more than %d persons.", q.GetName(), query.MaxCounted-1))
 	}

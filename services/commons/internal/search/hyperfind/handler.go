@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
@@ -64,18 +63,17 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	if q.PersistentId == "" {
 		q.PersistentId = structure.NewPersistentID()
 	}
-	tenantID := tenant.Of(ctx)
 	var created *storedQuery
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock(ctx, tx, tenantID); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		id, err := insert(ctx, tx, tenantID, q, constraints)
+		id, err := insert(ctx, tx, q, constraints)
 		if err != nil {
 			return err
 		}
 		audit.Object(ctx, id)
-		created, err = byID(ctx, tx, tenantID, id, q.owner)
+		created, err = byID(ctx, tx, id, q.owner)
 		return err
 	})
 	if err != nil {
@@ -102,16 +100,15 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 	if req.GetQuery().GetConstraints() == nil {
 		constraints = nil
 	}
-	tenantID := tenant.Of(ctx)
 	var updated *storedQuery
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockForChange(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := lockForChange(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
-		if err := update(ctx, tx, tenantID, q, constraints); err != nil {
+		if err := update(ctx, tx, q, constraints); err != nil {
 			return err
 		}
-		updated, err = byID(ctx, tx, tenantID, req.GetId(), query.Caller(ctx))
+		updated, err = byID(ctx, tx, req.GetId(), query.Caller(ctx))
 		return err
 	})
 	if err != nil {
@@ -122,22 +119,21 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 
 // DeleteHyperfindQuery deletes a query.
 func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.DeleteHyperfindQueryRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockForChange(ctx, tx, tenantID, req.GetId()); err != nil {
+		if err := lockForChange(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
-		return remove(ctx, tx, tenantID, req.GetId())
+		return remove(ctx, tx, req.GetId())
 	})
 }
 
 // lockForChange locks the tenant's queries and checks that the caller may change
 // one of them.
-func lockForChange(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
-	if err := lock(ctx, tx, tenantID); err != nil {
+func lockForChange(ctx context.Context, tx pgx.Tx, id int64) error {
+	if err := lock(ctx, tx); err != nil {
 		return err
 	}
-	q, err := byID(ctx, tx, tenantID, id, query.Caller(ctx))
+	q, err := byID(ctx, tx, id, query.Caller(ctx))
 	if err != nil {
 		return err
 	}

@@ -262,11 +262,11 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		refused(err, "WCO-112012", 413, 10_001, 10_000)
 	})
 	t.Run("members are not limited by a threshold", func(t *testing.T) {
-		ids, err := finder.Members(t.Context(), 1, &commonv1.Ref{Qualifier: proto.String("All Home")}, civil.Through(today(clk), today(clk)))
+		ids, err := finder.Members(tenant.With(t.Context(), 1), &commonv1.Ref{Qualifier: proto.String("All Home")}, civil.Through(today(clk), today(clk)))
 		require.NoError(t, err)
 		require.Len(t, ids, 50_000)
 		assert.EqualValues(t, []int64{1, 2, 3}, ids[:3])
-		ids, err = finder.Members(t.Context(), 2, &commonv1.Ref{Id: proto.Int64(1)}, civil.Through(today(clk), today(clk)))
+		ids, err = finder.Members(tenant.With(t.Context(), 2), &commonv1.Ref{Id: proto.Int64(1)}, civil.Through(today(clk), today(clk)))
 		require.NoError(t, err)
 		assert.Empty(t, ids, "another tenant")
 	})
@@ -287,7 +287,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		slow := query.NewExecutor(query.Config{Timeout: time.Millisecond, Concurrent: 1}, pool)
 		root, err := query.Parse(nil)
 		require.NoError(t, err)
-		err = slow.Run(ctx, 1, root, civil.Range{From: 1, To: 2}, nil, func(int64, []byte, []byte) {})
+		err = slow.Run(ctx, root, civil.Range{From: 1, To: 2}, nil, func(int64, []byte, []byte) {})
 		assert.True(t, fault.HasCode(err, query.CodeSlow) && fault.HasStatus(err, 400), err)
 		var timeout string
 		require.NoError(t, pool.QueryRow(ctx, `SHOW statement_timeout`).Scan(&timeout))
@@ -311,7 +311,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		attack, stop := context.WithCancel(as(1, "greedy"))
 		var running sync.WaitGroup
 		for range 24 {
-			running.Go(func() { _ = shared.Run(attack, 1, slow, year, nil, func(int64, []byte, []byte) {}) })
+			running.Go(func() { _ = shared.Run(attack, slow, year, nil, func(int64, []byte, []byte) {}) })
 		}
 		state := func() (running, waiting int) {
 			return shared.Load()
@@ -321,7 +321,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 			tenant int64
 			user   string
 		}{{1, "colleague"}, {2, "stranger"}} {
-			require.NoError(t, shared.Run(as(victim.tenant, victim.user), victim.tenant, quick, year, nil, func(int64, []byte, []byte) {}))
+			require.NoError(t, shared.Run(as(victim.tenant, victim.user), quick, year, nil, func(int64, []byte, []byte) {}))
 			n, line := state()
 			assert.Equal(t, 2, n, "%s did not wait for those who run", victim.user)
 			assert.Positive(t, line, "nor for those who wait")

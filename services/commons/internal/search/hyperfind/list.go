@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
@@ -19,20 +18,18 @@ import (
 
 // ListHyperfindQueries returns the queries that the caller may use.
 func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID := tenant.Of(ctx)
 	usage, err := usageType(req.GetUsageType(), "")
 	if err != nil {
 		return nil, err
 	}
 	user := query.Caller(ctx)
-	found, err := list(ctx, h.pool, tenantID, &user)
+	found, err := list(ctx, h.pool, &user)
 	return toList(found, usage, req.GetAllDetails()), err
 }
 
 // ListPublicHyperfindQueries returns the public queries.
 func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID := tenant.Of(ctx)
-	found, err := list(ctx, h.pool, tenantID, nil)
+	found, err := list(ctx, h.pool, nil)
 	return toList(found, "", req.GetAllDetails()), err
 }
 
@@ -62,12 +59,11 @@ func (q *storedQuery) hasUsage(usage string) bool {
 
 // GetHyperfindQuery returns one query, or 404.
 func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyperfindQueryRequest) (*commonsv1.HyperfindQuery, error) {
-	tenantID := tenant.Of(ctx)
 	usage, err := usageType(req.GetUsageType(), usageHome)
 	if err != nil {
 		return nil, err
 	}
-	q, err := byID(ctx, h.pool, tenantID, req.GetId(), query.Caller(ctx))
+	q, err := byID(ctx, h.pool, req.GetId(), query.Caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +76,6 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 // MultiReadHyperfindQueries returns queries in the order of the request, with 207 if some are
 // unknown or not available to the caller.
 func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.MultiReadHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
-	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
 	usage, err := usageType(where.GetUsageType(), usageHome)
 	if err != nil {
@@ -91,7 +86,7 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 		return nil, err
 	}
 	user := query.Caller(ctx)
-	known, err := list(ctx, h.pool, tenantID, &user)
+	known, err := list(ctx, h.pool, &user)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func NewProfiles(pool *pg.Pool) *Profiles { return &Profiles{pool: pool} }
 
 // profiles returns the profiles with the ids, or all for nil, by name. Queries appear with
 // their present names. A query that became personal is left out.
-func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
+func profiles(ctx context.Context, db pg.Querier, ids []int64) ([]*commonsv1.HyperfindProfile, error) {
 	var out []*commonsv1.HyperfindProfile
 	var id int64
 	var name, description string
@@ -69,25 +69,23 @@ func profiles(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (
 		LEFT JOIN hyperfind_profile_query l ON l.tenant_id = p.tenant_id AND l.profile_id = p.id
 		LEFT JOIN hyperfind_query q ON q.tenant_id = l.tenant_id AND q.id = l.query_id AND q.public
 		WHERE p.tenant_id = $1 AND ($2::bigint[] IS NULL OR p.id = ANY($2))
-		ORDER BY p.name, p.id, l.position`, tenantID, ids, firstOwnID)
+		ORDER BY p.name, p.id, l.position`, tenant.Of(ctx), ids, firstOwnID)
 	return out, err
 }
 
 // ListHyperfindProfiles returns all profiles.
 func (p *Profiles) ListHyperfindProfiles(ctx context.Context, _ *commonsv1.ListHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
-	tenantID := tenant.Of(ctx)
-	list, err := profiles(ctx, p.pool, tenantID, nil)
+	list, err := profiles(ctx, p.pool, nil)
 	return &commonsv1.HyperfindProfileList{Profiles: list}, err
 }
 
 // GetHyperfindProfile returns one profile, or 404.
 func (p *Profiles) GetHyperfindProfile(ctx context.Context, req *commonsv1.GetHyperfindProfileRequest) (*commonsv1.HyperfindProfile, error) {
-	tenantID := tenant.Of(ctx)
-	return profile(ctx, p.pool, tenantID, req.GetId())
+	return profile(ctx, p.pool, req.GetId())
 }
 
-func profile(ctx context.Context, db pg.Querier, tenantID, id int64) (*commonsv1.HyperfindProfile, error) {
-	found, err := profiles(ctx, db, tenantID, []int64{id})
+func profile(ctx context.Context, db pg.Querier, id int64) (*commonsv1.HyperfindProfile, error) {
+	found, err := profiles(ctx, db, []int64{id})
 	if err == nil && len(found) == 0 {
 		err = noProfile(id)
 	}
@@ -104,12 +102,11 @@ func noProfile(id int64) error {
 // MultiReadHyperfindProfiles returns profiles in the order of the request, with 207 if some
 // are unknown.
 func (p *Profiles) MultiReadHyperfindProfiles(ctx context.Context, req *commonsv1.MultiReadHyperfindProfilesRequest) (*commonsv1.HyperfindProfileList, error) {
-	tenantID := tenant.Of(ctx)
 	refs, err := structure.Refs("where", req.GetWhere())
 	if err != nil {
 		return nil, err
 	}
-	all, err := profiles(ctx, p.pool, tenantID, nil)
+	all, err := profiles(ctx, p.pool, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +145,7 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 	tenantID := tenant.Of(ctx)
 	var created *commonsv1.HyperfindProfile
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock(ctx, tx, tenantID); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
 		var there int
@@ -166,7 +163,7 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 		}
 		audit.Object(ctx, id)
 		var err error
-		created, err = fill(ctx, tx, tenantID, id, given.GetHyperFindProfiles())
+		created, err = fill(ctx, tx, id, given.GetHyperFindProfiles())
 		return err
 	})
 	return created, err
@@ -184,7 +181,7 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 	tenantID := tenant.Of(ctx)
 	var updated *commonsv1.HyperfindProfile
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lock(ctx, tx, tenantID); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
 		tag, err := tx.Exec(ctx, `UPDATE hyperfind_profile SET name = $3, description = $4, updated_at = now() WHERE tenant_id = $1 AND id = $2`,
@@ -198,7 +195,7 @@ func (p *Profiles) UpdateHyperfindProfile(ctx context.Context, req *commonsv1.Up
 		if _, err := tx.Exec(ctx, `DELETE FROM hyperfind_profile_query WHERE tenant_id = $1 AND profile_id = $2`, tenantID, req.GetId()); err != nil {
 			return err
 		}
-		updated, err = fill(ctx, tx, tenantID, req.GetId(), given.GetHyperFindProfiles())
+		updated, err = fill(ctx, tx, req.GetId(), given.GetHyperFindProfiles())
 		return err
 	})
 	return updated, err
@@ -223,8 +220,8 @@ func checkProfile(given *commonsv1.HyperfindProfile) error {
 
 // fill stores the queries of an empty profile, each once, and returns the profile. A profile
 // can contain public queries only.
-func fill(ctx context.Context, tx pgx.Tx, tenantID, id int64, queries []*commonsv1.HyperfindProfileQuery) (*commonsv1.HyperfindProfile, error) {
-	known, err := list(ctx, tx, tenantID, nil)
+func fill(ctx context.Context, tx pgx.Tx, id int64, queries []*commonsv1.HyperfindProfileQuery) (*commonsv1.HyperfindProfile, error) {
+	known, err := list(ctx, tx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -242,8 +239,8 @@ func fill(ctx context.Context, tx pgx.Tx, tenantID, id int64, queries []*commons
 		}
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO hyperfind_profile_query (tenant_id, profile_id, position, query_id)
-		SELECT $1, $2, l.position, l.query_id FROM unnest($3::bigint[]) WITH ORDINALITY AS l (query_id, position)`, tenantID, id, ids); err != nil {
+		SELECT $1, $2, l.position, l.query_id FROM unnest($3::bigint[]) WITH ORDINALITY AS l (query_id, position)`, tenant.Of(ctx), id, ids); err != nil {
 		return nil, errors.Join(errors.New("hyperfind: store the queries of a profile"), err)
 	}
-	return profile(ctx, tx, tenantID, id)
+	return profile(ctx, tx, id)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -59,16 +60,16 @@ func scan(row pgx.CollectableRow) (*storedQuery, error) {
 
 // list returns the queries that a user can use: built-in ones first, then by name. Without a
 // user, it returns only public ones.
-func list(ctx context.Context, db pg.Querier, tenantID int64, user *string) ([]*storedQuery, error) {
+func list(ctx context.Context, db pg.Querier, user *string) ([]*storedQuery, error) {
 	found, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM hyperfind_query WHERE tenant_id = $1 AND (public OR owner = $2)
-		ORDER BY name, public DESC LIMIT $3`, tenantID, user, maxPublic+maxPersonal)
+		ORDER BY name, public DESC LIMIT $3`, tenant.Of(ctx), user, maxPublic+maxPersonal)
 	return append(builtIn(), found...), err
 }
 
 // find returns the query that a reference names: a public query or one of the user's own,
 // which takes precedence over a public one with the same name. Personal queries of other
 // users are unknown.
-func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref, user string) (*storedQuery, error) {
+func find(ctx context.Context, db pg.Querier, ref *commonv1.Ref, user string) (*storedQuery, error) {
 	if ref.Id == nil && ref.GetQualifier() == "" {
 		return nil, fault.Invalid(CodeUnknownQuery, "hyperfind needs an id or a qualifier.")
 	}
@@ -79,7 +80,7 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref,
 	}
 	rows, err := db.Query(ctx, `SELECT `+columns+` FROM hyperfind_query
 		WHERE tenant_id = $1 AND (id = $2 OR $2 IS NULL AND name = $3) AND (public OR owner = $4)
-		ORDER BY public LIMIT 1`, tenantID, ref.Id, ref.GetQualifier(), user)
+		ORDER BY public LIMIT 1`, tenant.Of(ctx), ref.Id, ref.GetQualifier(), user)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,8 @@ func find(ctx context.Context, db pg.Querier, tenantID int64, ref *commonv1.Ref,
 }
 
 // byID returns a query that a user can use, or 404.
-func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (*storedQuery, error) {
-	q, err := find(ctx, db, tenantID, &commonv1.Ref{Id: &id}, user)
+func byID(ctx context.Context, db pg.Querier, id int64, user string) (*storedQuery, error) {
+	q, err := find(ctx, db, &commonv1.Ref{Id: &id}, user)
 	if fault.HasCode(err, CodeUnknownQuery) {
 		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("There is no hyperfind query with the id %d.", id))
 	}
@@ -100,14 +101,15 @@ func byID(ctx context.Context, db pg.Querier, tenantID, id int64, user string) (
 }
 
 // lock serializes changes to a tenant's queries until the transaction ends.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func lock(ctx context.Context, tx pgx.Tx) error {
 	return lockQueries.Wait(ctx, tx)
 }
 
 const lockQueries advisory.Lock = "hyperfind queries"
 
 // insert stores a new query. The caller must hold the lock of the tenant's queries.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, q *storedQuery, constraints []byte) (id int64, err error) {
+	tenantID := tenant.Of(ctx)
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_query WHERE tenant_id = $1 AND public = $2 AND (public OR owner = $3)`,
 		tenantID, q.public, q.owner).Scan(&there); err != nil {
@@ -130,15 +132,16 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, cons
 
 // update replaces a query, except its owner and its persistent id. If constraints is nil, the
 // stored ones stay.
-func update(ctx context.Context, tx pgx.Tx, tenantID int64, q *storedQuery, constraints []byte) error {
+func update(ctx context.Context, tx pgx.Tx, q *storedQuery, constraints []byte) error {
 	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
 		constraints = coalesce($8, constraints), updated_at = now() WHERE tenant_id = $1 AND id = $2`,
-		tenantID, q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
+		tenant.Of(ctx), q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
 		q.GetInclusiveExclusivefilterType(), constraints)
 	return uniqueError(err)
 }
 
-func remove(ctx context.Context, tx pgx.Tx, tenantID, id int64) error {
+func remove(ctx context.Context, tx pgx.Tx, id int64) error {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM hyperfind_profile_query WHERE tenant_id = $1 AND query_id = $2`, tenantID, id)
 	batch.Queue(`DELETE FROM hyperfind_query WHERE tenant_id = $1 AND id = $2`, tenantID, id)

@@ -51,10 +51,10 @@ func TestPersonalQueries(t *testing.T) {
 	assert.True(t, fault.HasCode(err, CodeTaken), err)
 
 	byName := &commonv1.Ref{Qualifier: proto.String("Mine")}
-	q, err := find(as("ann"), pool, 1, byName, "ann")
+	q, err := find(as("ann"), pool, byName, "ann")
 	require.NoError(t, err)
 	assert.Equal(t, own.GetId(), q.GetId(), "a name is that of one's own query first")
-	q, err = find(as("bob"), pool, 1, byName, "bob")
+	q, err = find(as("bob"), pool, byName, "bob")
 	require.NoError(t, err)
 	assert.NotEqual(t, own.GetId(), q.GetId())
 
@@ -102,7 +102,7 @@ func TestPersonalQueries(t *testing.T) {
 			assert.True(t, fault.HasCode(err, CodeUnknownQuery) && fault.HasStatus(err, 400), err)
 			_, err = h.Among(as("bob"), execute.Hyperfind, execute.DateRange, []int64{1})
 			assert.True(t, fault.HasCode(err, CodeUnknownQuery), err)
-			_, err = NewFinder(query.Config{}, pool).Members(t.Context(), 1, execute.Hyperfind, civil.Range{From: 1, To: 2})
+			_, err = NewFinder(query.Config{}, pool).Members(tenant.With(t.Context(), 1), execute.Hyperfind, civil.Range{From: 1, To: 2})
 			assert.True(t, fault.HasCode(err, CodeUnknownQuery), "a personal query is nobody's group: %v", err)
 		})
 	}
@@ -270,7 +270,7 @@ func TestMembershipsArrive(t *testing.T) {
 	require.NoError(t, err)
 	found := func(day civil.Date) []int64 {
 		var ids []int64
-		assert.NoError(t, finder.executor.Run(ctx, tenant.Default, root, civil.Through(day, day), nil, func(id int64, _, _ []byte) { ids = append(ids, id) }))
+		assert.NoError(t, finder.executor.Run(ctx, root, civil.Through(day, day), nil, func(id int64, _, _ []byte) { ids = append(ids, id) }))
 		return ids
 	}
 	last := civil.Of(2026, time.January, 31)

@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/fairlimit"
 )
 
@@ -58,7 +59,8 @@ func (e *Executor) Load() (running, waiting int) { return e.limiter.Load() }
 
 // Run passes the persons of a query to each, by ascending id: their id, number and full name.
 // each must not retain the slices. If visible is not nil, Run passes only those persons.
-func (e *Executor) Run(ctx context.Context, tenantID int64, root *Node, days civil.Range, visible []int64, each func(id int64, number, name []byte)) error {
+func (e *Executor) Run(ctx context.Context, root *Node, days civil.Range, visible []int64, each func(id int64, number, name []byte)) error {
+	tenantID := tenant.Of(ctx)
 	release, err := e.limiter.Acquire(ctx, fairlimit.Holder{Tenant: tenantID, User: Caller(ctx)})
 	if err != nil {
 		return err

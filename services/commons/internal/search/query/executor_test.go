@@ -25,6 +25,6 @@ func TestAQueryWaitsForItsTurn(t *testing.T) {
 	defer release()
 	waiting, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
-	err = busy.Run(waiting, 1, All(), civil.Range{From: 1, To: 2}, nil, nil)
+	err = busy.Run(waiting, All(), civil.Range{From: 1, To: 2}, nil, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -42,7 +42,7 @@ func compareWithModel(
 		tenantID++
 		ctx := tenant.With(context.Background(), tenantID)
 		m := drawModel(t)
-		require.NoError(t, m.store(ctx, pool, tenantID))
+		require.NoError(t, m.store(ctx, pool))
 		for range queries {
 			from := rapid.IntRange(0, modelDays-1).Draw(t, "from")
 			to := min(from+length.Draw(t, "length"), modelDays) - 1
@@ -50,7 +50,7 @@ func compareWithModel(
 			root, err := Parse(constraints)
 			require.NoError(t, err)
 			got := []int64{}
-			err = executor.Run(ctx, tenantID, root, civil.Through(first+civil.Date(from), first+civil.Date(to)), nil,
+			err = executor.Run(ctx, root, civil.Through(first+civil.Date(from), first+civil.Date(to)), nil,
 				func(id int64, _, _ []byte) { got = append(got, id) })
 			require.NoError(t, err, constraints)
 			assert.Equal(t, m.finds(constraints, from, to), got, "days %d to %d: %s", from, to, constraints)
@@ -144,7 +144,8 @@ func drawValue(t *rapid.T, m *model, k *key, operator string) string {
 }
 
 // store writes the model into the database.
-func (m *model) store(ctx context.Context, pool *pg.Pool, tenantID int64) error {
+func (m *model) store(ctx context.Context, pool *pg.Pool) error {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	at := func(day int) time.Time { return (first + civil.Date(day)).Time() }
 	runs := func(days perDay, each func(from, to time.Time, value string)) {

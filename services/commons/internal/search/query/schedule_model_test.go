@@ -93,12 +93,12 @@ func TestLeaveAroundTheDay(t *testing.T) {
 		m := &model{patterns: []modelPattern{{{{example.shift}}}}, persons: []modelPerson{{id: 1, number: "1", schedule: modelSchedule{
 			spans: []modelSpan{{from: 0, to: modelDays}}, timed: []modelLeave{{day: example.leave[0], start: example.leave[1], end: example.leave[2]}},
 		}}}}
-		require.NoError(t, m.store(ctx, pool, tenantID))
+		require.NoError(t, m.store(ctx, pool))
 		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: KeyScheduled, Operator: "IS_NOT_NULL"}}}
 		root, err := Parse(asked)
 		require.NoError(t, err)
 		got := []int64{}
-		require.NoError(t, NewExecutor(Config{}, pool).Run(ctx, tenantID, root, civil.Through(first+day, first+day), nil,
+		require.NoError(t, NewExecutor(Config{}, pool).Run(ctx, root, civil.Through(first+day, first+day), nil,
 			func(id int64, _, _ []byte) { got = append(got, id) }))
 		assert.Equal(t, m.finds(asked, day, day), got, example)
 		assert.Len(t, got, i/2, "the first two are taken, the others not")
