@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
@@ -54,7 +55,7 @@ type verifiedDifference struct {
 }
 
 // Comparison compares copies of a tenant with their owners.
-type Comparison func(ctx context.Context, tenantID int64) ([]CopyDifference, error)
+type Comparison func(ctx context.Context) ([]CopyDifference, error)
 
 // Do prints one line for each employee whose schedule differs, at most 100, and a summary. If a
 // broker is configured, it also prints the differences between scheduling's copies and their
@@ -63,7 +64,7 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 	if broker.URL.Reveal() == "" {
 		return v.Compare(ctx, database, nil, log, out)
 	}
-	return v.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]CopyDifference, error) {
+	return v.Compare(ctx, database, func(ctx context.Context) ([]CopyDifference, error) {
 		conn, err := natsconn.Connect(broker, "propagator", log) // This user may send requests to the owners.
 		if err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 			return nil, err
 		}
 		defer pool.Close()
-		return CompareCopies(ctx, pool, conn, log, tenantID, Settle)
+		return CompareCopies(ctx, pool, conn, log, tenant.Of(ctx), Settle)
 	}, log, out)
 }
 
@@ -97,7 +98,7 @@ func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies 
 		found.Differences = append(found.Differences, verifiedDifference{d.EmployeeID, len(d.Missing), len(d.Surplus), d.Entries})
 	}
 	if copies != nil {
-		if found.Copies, err = copies(ctx, v.Tenant); err != nil {
+		if found.Copies, err = copies(tenant.With(ctx, v.Tenant)); err != nil {
 			return err
 		}
 	}

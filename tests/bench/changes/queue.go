@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/tests/bench/fixture"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/launch"
@@ -104,7 +105,7 @@ func walFigure(h *harness.Host, _ harness.Options, c *seededServer) ([]harness.F
 		if _, err := fixture.Change(ctx, c.large.API, crew, "", false); err != nil {
 			return 0, err
 		}
-		if err := awaitReplication(ctx, c.admin, commons, c.large.ID); err != nil {
+		if err := awaitReplication(tenant.With(ctx, c.large.ID), c.admin, commons); err != nil {
 			return 0, err
 		}
 		err := c.admin.QueryRow(ctx, position).Scan(&after)
@@ -117,15 +118,16 @@ func walFigure(h *harness.Host, _ harness.Options, c *seededServer) ([]harness.F
 }
 
 // awaitReplication waits until commons has all of scheduling's spans of the latest pattern.
-func awaitReplication(ctx context.Context, scheduling, commons *pgx.Conn, tenant int64) error {
+func awaitReplication(ctx context.Context, scheduling, commons *pgx.Conn) error {
+	tenantID := tenant.Of(ctx)
 	for {
 		var latest, has, known int64
 		err := scheduling.QueryRow(ctx, `
-			SELECT pattern_id, count(*) FROM span WHERE tenant_id = $1 GROUP BY 1 ORDER BY 1 DESC LIMIT 1`, tenant).Scan(&latest, &has)
+			SELECT pattern_id, count(*) FROM span WHERE tenant_id = $1 GROUP BY 1 ORDER BY 1 DESC LIMIT 1`, tenantID).Scan(&latest, &has)
 		if err != nil {
 			return err
 		}
-		err = commons.QueryRow(ctx, `SELECT count(*) FROM schedule_span WHERE tenant_id = $1 AND pattern_id = $2`, tenant, latest).Scan(&known)
+		err = commons.QueryRow(ctx, `SELECT count(*) FROM schedule_span WHERE tenant_id = $1 AND pattern_id = $2`, tenantID, latest).Scan(&known)
 		if err != nil || known == has {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -61,7 +62,7 @@ func dataFigure(h *harness.Host, o harness.Options, p *companyServer) (harness.F
 	if err := checkData(product.Received.Bytes()); err != nil {
 		return f, err
 	}
-	baseline, err := newReplay(h.Context(), p.dataStatements, p.postgres, p.company.Tenant)
+	baseline, err := newReplay(tenant.With(h.Context(), p.company.Tenant), p.dataStatements, p.postgres)
 	if err != nil {
 		return f, err
 	}

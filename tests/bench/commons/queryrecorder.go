@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 )
 
@@ -145,7 +146,8 @@ type replay struct {
 }
 
 // newReplay prepares the statements, with the role of the services and for the tenant.
-func newReplay(ctx context.Context, statements []*statement, server func(database string) string, tenant int64) (*replay, error) {
+func newReplay(ctx context.Context, statements []*statement, server func(database string) string) (*replay, error) {
+	tenantID := tenant.Of(ctx)
 	r := &replay{statements: statements, conns: map[string]*pgx.Conn{}}
 	for i, s := range statements {
 		if r.conns[s.database] == nil {
@@ -154,7 +156,7 @@ func newReplay(ctx context.Context, statements []*statement, server func(databas
 				return nil, err
 			}
 			r.conns[s.database] = conn
-			if _, err := conn.Exec(ctx, fmt.Sprintf("SET ROLE %s; SET rotaloom.tenant_id = '%d'", localpg.Role, tenant)); err != nil {
+			if _, err := conn.Exec(ctx, fmt.Sprintf("SET ROLE %s; SET rotaloom.tenant_id = '%d'", localpg.Role, tenantID)); err != nil {
 				return nil, err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Query selects deliveries of the log. Zero values select all.
@@ -29,8 +30,8 @@ type Query struct {
 }
 
 // Read returns a page of the log, the newest first.
-func Read(ctx context.Context, db pg.Querier, tenantID int64, q Query, lock bool) ([]*Delivery, error) {
-	where, args := []string{"tenant_id = $1"}, []any{tenantID}
+func Read(ctx context.Context, db pg.Querier, q Query, lock bool) ([]*Delivery, error) {
+	where, args := []string{"tenant_id = $1"}, []any{tenant.Of(ctx)}
 	add := func(condition string, arg any) {
 		args = append(args, arg)
 		where = append(where, fmt.Sprintf(condition, len(args)))
@@ -77,9 +78,9 @@ type Attempt struct {
 }
 
 // Attempts returns the attempts of a delivery, the oldest first.
-func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt, error) {
+func Attempts(ctx context.Context, db pg.Querier, id int64) ([]Attempt, error) {
 	list, err := pg.Collect(ctx, db, pgx.RowToStructByPos[Attempt], `SELECT number, started_at, ended_at, delivered, result FROM notification_attempt
-		WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at, number`, tenantID, id)
+		WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY started_at, number`, tenant.Of(ctx), id)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}
@@ -88,13 +89,14 @@ func Attempts(ctx context.Context, db pg.Querier, tenantID, id int64) ([]Attempt
 
 // Replay makes deliveries pending again under their existing ids, with the full retry time. It limits the
 // pending deliveries of a tenant like Append: 429.
-func Replay(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, now, giveUpAt time.Time) error {
+func Replay(ctx context.Context, tx pgx.Tx, ids []int64, now, giveUpAt time.Time) error {
+	tenantID := tenant.Of(ctx)
 	var settled int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM notification_delivery WHERE tenant_id = $1 AND id = ANY($2) AND state <> 'PENDING'`,
 		tenantID, ids).Scan(&settled); err != nil {
 		return fmt.Errorf("replay deliveries: %w", err)
 	}
-	if err := checkPending(ctx, tx, tenantID, settled); err != nil {
+	if err := checkPending(ctx, tx, settled); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE notification_delivery SET state = 'PENDING', attempts = 0, next_attempt_at = $3, give_up_at = $4, error = '', settled_at = NULL

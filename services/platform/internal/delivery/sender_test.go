@@ -84,7 +84,7 @@ func (b *fixture) store(t *testing.T, tenantID int64, list ...*Delivery) {
 func (b *fixture) append(t *testing.T, tenantID int64, list ...*Delivery) error {
 	t.Helper()
 	return pg.InTx(tenant.With(t.Context(), tenantID), b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return Append(ctx, tx, tenantID, b.clock.Now(), list)
+		return Append(ctx, tx, b.clock.Now(), list)
 	})
 }
 
@@ -107,7 +107,7 @@ func (b *fixture) round(t *testing.T) {
 
 func (b *fixture) read(t *testing.T, d *Delivery) *Delivery {
 	t.Helper()
-	list, err := Read(tenant.With(t.Context(), d.Tenant), b.pool, d.Tenant, Query{IDs: []int64{d.ID}, Limit: 1, Visible: rowvisibility.AllPersons()}, false)
+	list, err := Read(tenant.With(t.Context(), d.Tenant), b.pool, Query{IDs: []int64{d.ID}, Limit: 1, Visible: rowvisibility.AllPersons()}, false)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	return list[0]
@@ -136,14 +136,14 @@ func TestFailedDeliveriesAreTriedForDays(t *testing.T) {
 	assert.Greater(t, last, 2*time.Hour, "the pauses grow")
 	assert.InDelta(t, 72*time.Hour, b.clock.Now().Sub(began), float64(6*time.Hour))
 	assert.Equal(t, Failed, b.read(t, d).State)
-	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, 1, d.ID)
+	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, d.ID)
 	require.NoError(t, err)
 	assert.Len(t, tried, b.recipient.count())
 	assert.Equal(t, "the server is down", tried[0].Result)
 
 	b.recipient.err = nil
 	require.NoError(t, pg.InTx(tenant.With(t.Context(), 1), b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return Replay(ctx, tx, 1, []int64{d.ID}, b.clock.Now(), b.GiveUpAt())
+		return Replay(ctx, tx, []int64{d.ID}, b.clock.Now(), b.GiveUpAt())
 	}))
 	b.round(t)
 	now := b.read(t, d)
@@ -179,7 +179,7 @@ func TestAPanicFailsOneDelivery(t *testing.T) {
 	failed := b.read(t, e)
 	assert.Equal(t, Failed, failed.State)
 	assert.NotContains(t, failed.Error, "a secret", "what it panicked with is for the operator")
-	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, 1, e.ID)
+	tried, err := Attempts(tenant.With(t.Context(), 1), b.pool, e.ID)
 	require.NoError(t, err)
 	assert.Len(t, tried, 1)
 	assert.Zero(t, b.total, "its place is free")
@@ -327,7 +327,7 @@ func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 	b.read(t, done)
 	b.clock.Advance(2 * time.Hour)
 	b.purge(tenant.All(t.Context()))
-	list, err := Read(tenant.With(t.Context(), 1), b.pool, 1, Query{Limit: 10, Visible: rowvisibility.AllPersons()}, false)
+	list, err := Read(tenant.With(t.Context(), 1), b.pool, Query{Limit: 10, Visible: rowvisibility.AllPersons()}, false)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Equal(t, waits.ID, list[0].ID)
@@ -342,7 +342,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	require.Equal(t, Delivered, b.read(t, settled).State)
 	replay := func(tenantID int64, ids ...int64) error {
 		return pg.InTx(tenant.With(t.Context(), tenantID), b.pool, func(ctx context.Context, tx pgx.Tx) error {
-			return Replay(ctx, tx, tenantID, ids, b.clock.Now(), b.clock.Now().Add(time.Hour))
+			return Replay(ctx, tx, ids, b.clock.Now(), b.clock.Now().Add(time.Hour))
 		})
 	}
 	fill := func(n int) (last int64) {

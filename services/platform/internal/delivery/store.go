@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -31,14 +32,15 @@ const (
 
 // Append stores deliveries within a transaction, and sets their ids and states. It suppresses deliveries that
 // would send the same message to a recipient again. It limits the pending deliveries of a tenant: 429.
-func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
-	if err := checkPending(ctx, tx, tenantID, len(list)); err != nil {
+func Append(ctx context.Context, tx pgx.Tx, now time.Time, list []*Delivery) error {
+	tenantID := tenant.Of(ctx)
+	if err := checkPending(ctx, tx, len(list)); err != nil {
 		return err
 	}
-	if err := suppress(ctx, tx, tenantID, now, list); err != nil {
+	if err := suppress(ctx, tx, now, list); err != nil {
 		return err
 	}
-	if err := boundWebhooks(ctx, tx, tenantID, list); err != nil {
+	if err := boundWebhooks(ctx, tx, list); err != nil {
 		return err
 	}
 	batch := &pgx.Batch{}
@@ -68,10 +70,10 @@ func Append(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list 
 }
 
 // checkPending refuses more pending deliveries than permitted for a tenant: 429.
-func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) error {
+func checkPending(ctx context.Context, tx pgx.Tx, more int) error {
 	var pending int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM notification_delivery
-		WHERE tenant_id = $1 AND state = 'PENDING' LIMIT $2) AS waiting`, tenantID, maxPending).Scan(&pending); err != nil {
+		WHERE tenant_id = $1 AND state = 'PENDING' LIMIT $2) AS waiting`, tenant.Of(ctx), maxPending).Scan(&pending); err != nil {
 		return fmt.Errorf("count deliveries: %w", err)
 	}
 	if pending+more > maxPending {
@@ -82,7 +84,8 @@ func checkPending(ctx context.Context, tx pgx.Tx, tenantID int64, more int) erro
 
 // boundWebhooks marks deliveries as failed if too many are pending for their webhook, so that a webhook that
 // does not respond leaves space for others.
-func boundWebhooks(ctx context.Context, tx pgx.Tx, tenantID int64, list []*Delivery) error {
+func boundWebhooks(ctx context.Context, tx pgx.Tx, list []*Delivery) error {
+	tenantID := tenant.Of(ctx)
 	waiting := map[int64]int{}
 	for _, d := range list {
 		if d.WebhookID == 0 || d.State != Pending {
@@ -105,7 +108,8 @@ func boundWebhooks(ctx context.Context, tx pgx.Tx, tenantID int64, list []*Deliv
 
 // suppress marks deliveries that repeat a recent one. If two messages are sent at the same time, the second one
 // waits for the row and becomes the repetition.
-func suppress(ctx context.Context, tx pgx.Tx, tenantID int64, now time.Time, list []*Delivery) error {
+func suppress(ctx context.Context, tx pgx.Tx, now time.Time, list []*Delivery) error {
+	tenantID := tenant.Of(ctx)
 	// A fixed order prevents deadlocks between messages.
 	for _, d := range slices.SortedFunc(slices.Values(list), func(a, b *Delivery) int { return bytes.Compare(a.Fingerprint, b.Fingerprint) }) {
 		if d.State != Pending || d.Until.IsZero() {

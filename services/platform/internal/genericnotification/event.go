@@ -23,9 +23,9 @@ func storeEvent(ctx context.Context, tx pgx.Tx, stored *notification) error {
 
 // OfEvent returns at most a number of generic notifications of an event, sorted by name. Domain and event are
 // compared without case.
-func OfEvent(ctx context.Context, db pg.Querier, tenantID int64, domain, event string, most int) ([]*notification, error) {
+func OfEvent(ctx context.Context, db pg.Querier, domain, event string, most int) ([]*notification, error) {
 	ids, err := pg.Collect(ctx, db, pgx.RowTo[int64], `SELECT id FROM generic_notification
-		WHERE tenant_id = $1 AND domain = lower($2) AND event = lower($3) AND event <> '' ORDER BY lower(name) LIMIT $4`, tenantID, domain, event, most)
+		WHERE tenant_id = $1 AND domain = lower($2) AND event = lower($3) AND event <> '' ORDER BY lower(name) LIMIT $4`, tenant.Of(ctx), domain, event, most)
 	if err != nil {
 		return nil, fmt.Errorf("find the generic notifications of an event: %w", err)
 	}

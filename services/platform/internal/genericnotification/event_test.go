@@ -40,7 +40,7 @@ func TestOfEvent(t *testing.T) {
 
 	for event, want := range map[string][]string{"posted": {"A", "b"}, "DRAFTED": {"d"}, "moved": {"c"}, "": nil, "nothing": nil} {
 		t.Run(event, func(t *testing.T) {
-			list, err := OfEvent(ctx, pool, 1, "SCHEDULING", event, 10)
+			list, err := OfEvent(ctx, pool, "SCHEDULING", event, 10)
 			require.NoError(t, err)
 			var names []string
 			for _, n := range list {
@@ -49,7 +49,7 @@ func TestOfEvent(t *testing.T) {
 			assert.Equal(t, want, names)
 		})
 	}
-	few, err := OfEvent(ctx, pool, 1, "scheduling", "posted", 1)
+	few, err := OfEvent(ctx, pool, "scheduling", "posted", 1)
 	require.NoError(t, err)
 	assert.Len(t, few, 1)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
@@ -26,7 +25,6 @@ var states = []string{delivery.Pending, delivery.Delivered, delivery.Failed, del
 // MultiReadDeliveries returns a page of the log: deliveries to persons that the caller sees and, for callers
 // who see all employees, also deliveries to addresses and webhooks.
 func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.MultiReadDeliveriesRequest) (*platformv1.DeliveryPage, error) {
-	tenantID := tenant.Of(ctx)
 	q, err := parseQuery(req)
 	if err != nil {
 		return nil, err
@@ -36,7 +34,7 @@ func (h *Handler) MultiReadDeliveries(ctx context.Context, req *platformv1.Multi
 	}
 	size := q.Limit
 	q.Limit++
-	list, err := delivery.Read(ctx, h.deps.Pool, tenantID, q, false)
+	list, err := delivery.Read(ctx, h.deps.Pool, q, false)
 	if err != nil {
 		return nil, err
 	}
@@ -79,19 +77,18 @@ func parseQuery(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, err
 
 // GetDelivery returns one delivery with its attempts, or 404.
 func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRequest) (*platformv1.Delivery, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.deps.Rules.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := delivery.Read(ctx, h.deps.Pool, tenantID, delivery.Query{IDs: []int64{req.GetId()}, Limit: 1, Visible: visible}, false)
+	list, err := delivery.Read(ctx, h.deps.Pool, delivery.Query{IDs: []int64{req.GetId()}, Limit: 1, Visible: visible}, false)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, fault.NotFound(CodeUnknownDelivery, fmt.Sprintf("There is no delivery with the id %d.", req.GetId()))
 	}
-	tried, err := delivery.Attempts(ctx, h.deps.Pool, tenantID, req.GetId())
+	tried, err := delivery.Attempts(ctx, h.deps.Pool, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +104,6 @@ func (h *Handler) GetDelivery(ctx context.Context, req *platformv1.GetDeliveryRe
 // ReplayDeliveries sends all of the deliveries again, or none. Pending deliveries stay unchanged; the Sender
 // attempts them soon.
 func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDeliveriesRequest) (*platformv1.DeliveryPage, error) {
-	tenantID := tenant.Of(ctx)
 	if len(req.GetIds()) == 0 {
 		return nil, fault.Invalid(CodeMissing, "ids is missing. Name the deliveries to send again.")
 	}
@@ -118,7 +114,7 @@ func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDe
 	q := delivery.Query{IDs: req.GetIds(), Limit: len(req.GetIds()), Visible: visible}
 	out := &platformv1.DeliveryPage{}
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := delivery.Read(ctx, tx, tenantID, q, true)
+		found, err := delivery.Read(ctx, tx, q, true)
 		if err != nil {
 			return err
 		}
@@ -131,10 +127,10 @@ func (h *Handler) ReplayDeliveries(ctx context.Context, req *platformv1.ReplayDe
 				return fault.Invalid(CodeInvalid, fmt.Sprintf("The delivery %d has no address. Add an address to the person, and send the generic notification again.", id))
 			}
 		}
-		if err := delivery.Replay(ctx, tx, tenantID, req.GetIds(), h.deps.Clock.Now(), h.deps.Sender.GiveUpAt()); err != nil {
+		if err := delivery.Replay(ctx, tx, req.GetIds(), h.deps.Clock.Now(), h.deps.Sender.GiveUpAt()); err != nil {
 			return err
 		}
-		again, err := delivery.Read(ctx, tx, tenantID, q, false)
+		again, err := delivery.Read(ctx, tx, q, false)
 		out.Deliveries = deliveriesToProto(again)
 		return err
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
@@ -45,8 +44,7 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 	if req.GetDomain() == "" || req.GetEvent() == "" {
 		return nil, fault.Invalid(CodeMissing, "domain and event are required. They select the generic notifications to send.")
 	}
-	tenantID := tenant.Of(ctx)
-	list, err := genericnotification.OfEvent(ctx, h.deps.Pool, tenantID, req.GetDomain(), req.GetEvent(), maxEvent+1)
+	list, err := genericnotification.OfEvent(ctx, h.deps.Pool, req.GetDomain(), req.GetEvent(), maxEvent+1)
 	switch {
 	case err != nil:
 		return nil, err
@@ -60,7 +58,6 @@ func (h *Handler) Notify(ctx context.Context, req *platformv1.NotifyRequest) (*p
 
 // notify stores all messages of a request, or none.
 func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotification, to recipients, data ...*structpb.Struct) (*platformv1.NotifyResponse, error) {
-	tenantID := tenant.Of(ctx)
 	values, err := placeholderValues(data)
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := h.hooks(ctx, tenantID)
+	hooks, err := h.hooks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +93,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 				c := *d
 				deliveries[i] = &c
 			}
-			if err := delivery.Append(ctx, tx, tenantID, now, deliveries); err != nil {
+			if err := delivery.Append(ctx, tx, now, deliveries); err != nil {
 				return err
 			}
 			out.Messages = append(out.Messages, m.summary(deliveries))

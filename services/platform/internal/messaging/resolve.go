@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -87,7 +88,7 @@ func requireFound(req *commonsv1.ResolveContactsRequest, found []*commonsv1.Cont
 }
 
 // hooks returns the active webhooks.
-func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webhook, error) {
+func (h *Handler) hooks(ctx context.Context) ([]*platformv1.Webhook, error) {
 	all, err := pg.Collect(ctx, h.deps.Pool, func(row pgx.CollectableRow) (*platformv1.Webhook, error) {
 		var id int64
 		var body []byte
@@ -98,7 +99,7 @@ func (h *Handler) hooks(ctx context.Context, tenantID int64) ([]*platformv1.Webh
 		err := proto.Unmarshal(body, w)
 		w.Id = &id
 		return w, err
-	}, `SELECT id, body FROM webhook WHERE tenant_id = $1 ORDER BY id`, tenantID)
+	}, `SELECT id, body FROM webhook WHERE tenant_id = $1 ORDER BY id`, tenant.Of(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read webhooks: %w", err)
 	}

@@ -93,8 +93,7 @@ func waitFor(tokens, rate float64) int64 {
 
 // ListRateLimits returns the rates that the tenant has set.
 func (h *Handler) ListRateLimits(ctx context.Context, _ *platformv1.ListRateLimitsRequest) (*platformv1.RateLimitList, error) {
-	tenantID := tenant.Of(ctx)
-	rows, err := h.store.list(ctx, tenantID)
+	rows, err := h.store.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +137,7 @@ func (h *Handler) PutRateLimit(ctx context.Context, req *platformv1.PutRateLimit
 			"%s requests per second, and a burst of %d. An operator can raise it: --rate-ceiling of platform, --platform-rate-ceiling of rotaloom.",
 			ratelimit.Name(k.class), strconv.FormatFloat(most.Rate, 'f', -1, 64), most.Burst))
 	}
-	tenantID := tenant.Of(ctx)
-	set, err := h.store.putRate(ctx, tenantID, k, policy)
+	set, err := h.store.putRate(ctx, k, policy)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +158,7 @@ func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRat
 	if err != nil {
 		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
-	removed, err := h.store.remove(ctx, tenantID, k)
+	removed, err := h.store.remove(ctx, k)
 	if err != nil {
 		return nil, err
 	}

@@ -70,11 +70,11 @@ func NewStore(pool *pg.Pool, defaults ratelimit.Defaults, clk clock.Clock) *Stor
 // Rate returns the rate of a client, and its origin. Without a tenant, it returns the rate of
 // the installation.
 func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client string) (ratelimit.Policy, Origin, error) {
-	tenantID, ok := tenant.From(ctx)
+	_, ok := tenant.From(ctx)
 	if !ok {
 		return s.defaults.Of(class), Installation, nil
 	}
-	rates, err := s.tenantRates(ctx, tenantID)
+	rates, err := s.tenantRates(ctx)
 	if err != nil {
 		return ratelimit.Policy{}, "", err
 	}
@@ -88,7 +88,8 @@ func (s *Store) Rate(ctx context.Context, class optionsv1.Throttle, client strin
 }
 
 // tenantRates returns the rates that a tenant has set, at most a second old.
-func (s *Store) tenantRates(ctx context.Context, tenantID int64) (map[key]ratelimit.Policy, error) {
+func (s *Store) tenantRates(ctx context.Context) (map[key]ratelimit.Policy, error) {
+	tenantID := tenant.Of(ctx)
 	s.mu.Lock()
 	entry, ok := s.cached[tenantID]
 	changes := s.changes
@@ -97,7 +98,7 @@ func (s *Store) tenantRates(ctx context.Context, tenantID int64) (map[key]rateli
 		return entry.rates, nil
 	}
 	entry = cachedRates{at: s.clock.Now(), rates: map[key]ratelimit.Policy{}}
-	rows, err := s.list(ctx, tenantID)
+	rows, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +132,9 @@ func (s *Store) invalidate(tenantID int64) {
 	delete(s.cached, tenantID)
 }
 
-func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
+func (s *Store) list(ctx context.Context) ([]setRate, error) {
 	rows, err := s.pool.Query(ctx, `SELECT throttle, client_id, rate, burst FROM rate_limit
-		WHERE tenant_id = $1 ORDER BY throttle, client_id`, tenantID)
+		WHERE tenant_id = $1 ORDER BY throttle, client_id`, tenant.Of(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("list rate limits: %w", err)
 	}
@@ -145,7 +146,8 @@ func (s *Store) list(ctx context.Context, tenantID int64) ([]setRate, error) {
 }
 
 // putRate sets a rate. It returns false if the tenant has reached the limit.
-func (s *Store) putRate(ctx context.Context, tenantID int64, k key, p ratelimit.Policy) (bool, error) {
+func (s *Store) putRate(ctx context.Context, k key, p ratelimit.Policy) (bool, error) {
+	tenantID := tenant.Of(ctx)
 	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `INSERT INTO rate_limit (tenant_id, throttle, client_id, rate, burst)
 		SELECT $1, $2, $3, $4, $5
@@ -163,7 +165,8 @@ func (s *Store) putRate(ctx context.Context, tenantID int64, k key, p ratelimit.
 }
 
 // remove removes a rate, and reports whether it existed.
-func (s *Store) remove(ctx context.Context, tenantID int64, k key) (bool, error) {
+func (s *Store) remove(ctx context.Context, k key) (bool, error) {
+	tenantID := tenant.Of(ctx)
 	defer s.invalidate(tenantID)
 	err := pg.ExecOne(ctx, s.pool, `DELETE FROM rate_limit WHERE tenant_id = $1 AND throttle = $2 AND client_id = $3`,
 		tenantID, int16(k.class), k.client)

@@ -80,7 +80,7 @@ func TestAHangingWebhookDelaysNobody(t *testing.T) {
 	store := func(list ...*delivery.Delivery) {
 		t.Helper()
 		require.NoError(t, pg.InTx(b.ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-			return delivery.Append(ctx, tx, 1, time.Now(), list)
+			return delivery.Append(ctx, tx, time.Now(), list)
 		}))
 		sender.Wake()
 	}

@@ -76,7 +76,7 @@ func FindOrphans(ctx context.Context, pools map[string]*pg.Pool, tenants []int64
 	var all []*Orphan
 	for _, k := range kinds {
 		for _, id := range tenants {
-			found, err := k.find(tenant.With(ctx, id), pools, id)
+			found, err := k.find(tenant.With(ctx, id), pools)
 			if err != nil {
 				return nil, fmt.Errorf("look for lost %ss: %w", k.name, err)
 			}
@@ -86,8 +86,9 @@ func FindOrphans(ctx context.Context, pools map[string]*pg.Pool, tenants []int64
 	return all, nil
 }
 
-func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int64) ([]*Orphan, error) {
-	existing, err := ids(ctx, pools[k.owner], fmt.Sprintf(`SELECT id FROM %s WHERE tenant_id = $1`, k.table), tenantID)
+func (k kind) find(ctx context.Context, pools map[string]*pg.Pool) ([]*Orphan, error) {
+	tenantID := tenant.Of(ctx)
+	existing, err := ids(ctx, pools[k.owner], fmt.Sprintf(`SELECT id FROM %s WHERE tenant_id = $1`, k.table))
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +99,13 @@ func (k kind) find(ctx context.Context, pools map[string]*pg.Pool, tenantID int6
 			continue
 		}
 		pool := pools[service]
-		if err := k.count(ctx, pool, service, tenantID, existing, lost); err != nil {
+		if err := k.count(ctx, pool, service, existing, lost); err != nil {
 			return nil, err
 		}
 		if k.topic == "" || !keepsCopies(service) {
 			continue
 		}
-		deleted, err := ids(ctx, pool, `SELECT key FROM replica_head WHERE tenant_id = $1 AND topic = '`+k.topic+`' AND deleted`, tenantID)
+		deleted, err := ids(ctx, pool, `SELECT key FROM replica_head WHERE tenant_id = $1 AND topic = '`+k.topic+`' AND deleted`)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +138,8 @@ func keepsCopies(service string) bool {
 }
 
 // count adds the rows of a service's tables that refer to missing objects.
-func (k kind) count(ctx context.Context, pool *pg.Pool, service string, tenantID int64, existing map[int64]bool, lost map[int64]*Orphan) error {
+func (k kind) count(ctx context.Context, pool *pg.Pool, service string, existing map[int64]bool, lost map[int64]*Orphan) error {
+	tenantID := tenant.Of(ctx)
 	type column struct{ Table, Name string }
 	columns, err := pg.Collect(ctx, pool, pgx.RowToStructByPos[column], `SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attname = ANY($1) AND a.atttypid = 'bigint'::regtype
@@ -167,12 +169,12 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
 	return nil
 }
 
-func ids(ctx context.Context, pool *pg.Pool, sql string, tenantID int64) (map[int64]bool, error) {
+func ids(ctx context.Context, pool *pg.Pool, sql string) (map[int64]bool, error) {
 	found := map[int64]bool{}
 	var id int64
 	err := pg.ForEach(ctx, pool, []any{&id}, func() error {
 		found[id] = true
 		return nil
-	}, sql, tenantID)
+	}, sql, tenant.Of(ctx))
 	return found, err
 }

@@ -31,8 +31,8 @@ func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	err = v.Command.Compare(ctx, database, func(ctx context.Context, tenantID int64) ([]scheduling.CopyDifference, error) {
-		return v.compareCopies(ctx, log, tenantID)
+	err = v.Command.Compare(ctx, database, func(ctx context.Context) ([]scheduling.CopyDifference, error) {
+		return v.compareCopies(ctx, log)
 	}, log, out)
 	if v.Command.JSON() {
 		return err // The command restore orphans prints them as JSON.
@@ -53,7 +53,7 @@ type ownedTopic struct {
 }
 
 // compareCopies compares the copies of all services with the data of their owners, directly between databases.
-func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID int64) ([]scheduling.CopyDifference, error) {
+func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger) ([]scheduling.CopyDifference, error) {
 	var copies []*replica.Replica
 	owned := map[string]ownedTopic{}
 	for _, service := range inventory.Services() {
@@ -94,6 +94,6 @@ func (v *Verify) compareCopies(ctx context.Context, log *slog.Logger, tenantID i
 		}
 		found = append(found, scheduling.CopyDifference{Service: c.Service(), Topic: topic, Keys: keys})
 	}
-	leave, err := v.compareLeave(ctx, log, tenantID)
+	leave, err := v.compareLeave(ctx, log)
 	return append(found, leave), err
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // compareLeave compares the leave on a tenant's schedules with the decisions of timekeeping.
-func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID int64) (scheduling.CopyDifference, error) {
+func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger) (scheduling.CopyDifference, error) {
 	found := scheduling.CopyDifference{Service: "scheduling", Topic: "leave_edits"}
 	var pools [2]*pg.Pool
 	for i, service := range []string{"timekeeping", "scheduling"} {
@@ -34,10 +34,9 @@ func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID in
 		}
 		defer pools[i].Close()
 	}
-	ctx = tenant.With(ctx, tenantID)
 	for waited := clock.Start(); ; {
 		var err error
-		if found.Keys, err = countLeaveDifferences(ctx, pools[0], pools[1], tenantID); err != nil {
+		if found.Keys, err = countLeaveDifferences(ctx, pools[0], pools[1]); err != nil {
 			return found, err
 		}
 		if found.Keys == 0 || waited.Elapsed() > scheduling.Settle {
@@ -50,7 +49,8 @@ func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger, tenantID in
 }
 
 // countLeaveDifferences counts the employees whose leave differs between the databases.
-func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool, tenantID int64) (int, error) {
+func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool) (int, error) {
+	tenantID := tenant.Of(ctx)
 	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules, tenantID)
 	if err != nil {
 		return 0, err
