@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -41,7 +40,6 @@ func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Tab
 }
 
 func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
-	tenantID := tenant.Of(ctx)
 	length := int64(days.Days())
 	members, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
 		LocationIds: ids, Day: (days.To - 1).String(), Most: maxEmployeeDays / length,
@@ -56,7 +54,7 @@ func loadLocations(ctx context.Context, reader *reading.Reader, source Locations
 	for _, l := range members.GetLocations() {
 		employees = append(employees, l.GetEmployeeIds()...)
 	}
-	entries, _, err := reader.ReadSummaries(ctx, tenantID, employees, days)
+	entries, _, err := reader.ReadSummaries(ctx, employees, days)
 	if err != nil {
 		return nil, err
 	}

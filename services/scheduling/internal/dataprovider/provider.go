@@ -9,7 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
@@ -34,8 +33,7 @@ func newTable(reader *reading.Reader) *dataelement.Table[plan] {
 		Name: "SCH", Permission: "scheduling.schedule.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MaxRowDays: maxEmployeeDays, Entries: elements(),
 		Load: func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
-			tenantID := tenant.Of(ctx)
-			entries, locked, err := reader.ReadSummaries(ctx, tenantID, ids, days)
+			entries, locked, err := reader.ReadSummaries(ctx, ids, days)
 			if err != nil {
 				return nil, err
 			}

@@ -121,7 +121,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, d
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}
-	return scheduleevent.PublishLeave(ctx, tx, tenantID, affected)
+	return scheduleevent.PublishLeave(ctx, tx, affected)
 }
 
 // table is a list of keys with days, as columns for statements.

@@ -168,7 +168,7 @@ func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []
 	for _, k := range frozen {
 		affected = append(affected, k.employeeID) // The leave itself may have been deleted.
 	}
-	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, affected); err != nil {
+	if err := scheduleevent.PublishLeave(ctx, tx, affected); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{

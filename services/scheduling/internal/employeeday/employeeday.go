@@ -77,7 +77,7 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if req.GetOnlyEditedDays() {
 		read = h.reader.ReadEditedDays
 	}
-	found, err := read(ctx, tenantID, req.GetEmployeeIds(), days)
+	found, err := read(ctx, req.GetEmployeeIds(), days)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (h *Handler) forEachPlanned(ctx context.Context, tenantID int64, t *term, d
 	if selected.edits {
 		kinds = append(kinds, rotation.PayCodeEdit)
 	}
-	return h.deps.Reader.ForEachPlanned(ctx, tenantID, spans, days, kinds, add)
+	return h.deps.Reader.ForEachPlanned(ctx, spans, days, kinds, add)
 }
 
 func (t *term) message() *schedulingv1.ScheduledGroup {

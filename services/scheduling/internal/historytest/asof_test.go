@@ -11,7 +11,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
@@ -33,9 +32,9 @@ func (w *fixture) persons() []window.Person {
 
 // shownNow reads the schedules of all employees.
 func (w *fixture) shownNow() []byte {
-	rows, err := w.reader.Rows(w.Ctx, tenant.Default, &asked, employees, false)
+	rows, err := w.reader.Rows(w.Ctx, &asked, employees, false)
 	require.NoError(w.t, err)
-	shown, err := w.reader.Window(w.Ctx, tenant.Default, &asked, w.persons(), rows)
+	shown, err := w.reader.Window(w.Ctx, &asked, w.persons(), rows)
 	require.NoError(w.t, err)
 	fields, err := encoding.Encode(w.Ctx, &asked, shown)
 	require.NoError(w.t, err)
@@ -44,7 +43,7 @@ func (w *fixture) shownNow() []byte {
 
 // shownAt reads them as of an instant.
 func (w *fixture) shownAt(at time.Time) []byte {
-	shown, err := w.reader.ReadAt(w.Ctx, tenant.Default, &asked, w.persons(), at)
+	shown, err := w.reader.ReadAt(w.Ctx, &asked, w.persons(), at)
 	require.NoError(w.t, err)
 	fields, err := encoding.Encode(w.Ctx, &asked, shown)
 	require.NoError(w.t, err)

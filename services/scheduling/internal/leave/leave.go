@@ -175,7 +175,7 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 		return err
 	}
 	// The event also includes employees whose version changed without changes of leave.
-	if err := scheduleevent.PublishLeave(ctx, tx, tenantID, employees); err != nil {
+	if err := scheduleevent.PublishLeave(ctx, tx, employees); err != nil {
 		return err
 	}
 	if len(c.changed) == 0 {

@@ -142,7 +142,7 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int6
 			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
 		}
 	}
-	patterns, err := s.deps.Definitions.Patterns(ctx, db, tenantID, patternIDs)
+	patterns, err := s.deps.Definitions.Patterns(ctx, db, patternIDs)
 	if err != nil {
 		return nil, err
 	}

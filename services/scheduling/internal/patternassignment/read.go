@@ -88,12 +88,11 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 
 // messages returns assignments for responses.
 func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
-	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(list))
 	for i := range list {
 		ids[i] = list[i].patternID
 	}
-	patterns, err := s.deps.Definitions.Patterns(ctx, s.deps.Pool, tenantID, ids)
+	patterns, err := s.deps.Definitions.Patterns(ctx, s.deps.Pool, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -206,10 +206,10 @@ func TestPutStoresEqualPatternsOnce(t *testing.T) {
 	assert.Equal(t, first[1:], again)
 	assert.Equal(t, map[string]int{"schedule_pattern": 2, "outbox": 2}, w.Rows(t, "schedule_pattern", "outbox"), "each is published once")
 
-	read, err := w.Patterns(w.Ctx, w.Pool, tenant.Default, first)
+	read, err := w.Patterns(w.Ctx, w.Pool, first)
 	require.NoError(t, err)
 	assert.True(t, proto.Equal(definitions[1].Pattern, read[first[1]]))
-	_, err = w.Patterns(w.Ctx, w.Pool, tenant.Default, []int64{first[0], 999})
+	_, err = w.Patterns(w.Ctx, w.Pool, []int64{first[0], 999})
 	require.ErrorContains(t, err, "999")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -104,7 +105,7 @@ const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1
 
 // Patterns returns stored patterns by id. They contain all templates. An unknown id is an error,
 // because patterns are never deleted.
-func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
+func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error) {
 	out := make(map[int64]*schedulingv1.SchedulePattern, len(ids))
 	var id int64
 	var body []byte
@@ -112,7 +113,7 @@ func (d *Definitions) Patterns(ctx context.Context, db pg.Querier, tenantID int6
 		pattern := &schedulingv1.SchedulePattern{}
 		out[id] = pattern
 		return proto.Unmarshal(body, pattern)
-	}, loadPatterns, tenantID, ids)
+	}, loadPatterns, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("patterndefinition: read patterns: %w", err)
 	}

@@ -87,12 +87,12 @@ func BenchmarkEvaluate(b *testing.B) {
 	var expanding, evaluating []time.Duration
 	for range b.N {
 		began := time.Now()
-		shifts, err := reader.ReadTimedShifts(env.Ctx, benchTenant, employees, window)
+		shifts, err := reader.ReadTimedShifts(env.Ctx, employees, window)
 		require.NoError(b, err)
 		expanding = append(expanding, time.Since(began))
 		require.Greater(b, len(shifts[1]), benchDays/2)
 		began = time.Now()
-		shifts, err = reader.ReadTimedShifts(env.Ctx, benchTenant, employees, window)
+		shifts, err = reader.ReadTimedShifts(env.Ctx, employees, window)
 		require.NoError(b, err)
 		found := newEvaluation(held, days, maxViolations)
 		require.NoError(b, found.addAll(env.Ctx, employees, nil, shifts, nil))

@@ -59,13 +59,12 @@ func New(deps Deps) *Handler { return &Handler{Deps: deps} }
 // EvaluateRules returns the rule violations in the schedules of employees, or the worked shifts
 // that it needs for that.
 func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateRulesRequest) (*schedulingv1.EvaluateRulesResponse, error) {
-	tenantID := tenant.Of(ctx)
 	where := req.GetEvaluation().GetWhere()
 	days, err := parseDays(where.GetDateRange())
 	if err != nil {
 		return nil, err
 	}
-	p, employees, err := h.resolve(ctx, tenantID, where, days)
+	p, employees, err := h.resolve(ctx, tenant.Of(ctx), where, days)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 		need := p.sets[i].calendar.Window(days, p.sets[i].rules)
 		window = civil.Range{From: min(window.From, need.From), To: max(window.To, need.To)}
 	}
-	shifts, err := h.Reader.ReadTimedShifts(ctx, tenantID, employees, window)
+	shifts, err := h.Reader.ReadTimedShifts(ctx, employees, window)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	caller "github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -64,15 +63,14 @@ func (h *Handler) GetSchedule(ctx context.Context, req *schedulingv1.GetSchedule
 }
 
 func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.Schedule, error) {
-	tenantID := tenant.Of(ctx)
 	if err := h.resolve(ctx, q); err != nil {
 		return nil, err
 	}
-	persons, rows, err := h.read(ctx, tenantID, q)
+	persons, rows, err := h.read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	w, err := h.reader.Window(ctx, tenantID, q, persons, rows)
+	w, err := h.reader.Window(ctx, q, persons, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +91,7 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 // read finds the employees and reads their stored rows. If the request names employees by id, it
 // does both at once. Rows of employees that the caller may not see are then dropped together with
 // the access error.
-func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (persons []window.Person, stored reading.Rows, err error) {
+func (h *Handler) read(ctx context.Context, q *request.Query) (persons []window.Person, stored reading.Rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, q)
 		if err != nil {
@@ -107,13 +105,13 @@ func (h *Handler) read(ctx context.Context, tenantID int64, q *request.Query) (p
 		if err = find(); err != nil {
 			return nil, stored, err
 		}
-		stored, err = h.reader.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
+		stored, err = h.reader.Rows(ctx, q, window.PersonIDs(persons), false)
 		return persons, stored, err
 	}
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	few := len(sorted) <= fewEmployees
 	load := func() (err error) {
-		stored, err = h.reader.Rows(ctx, tenantID, q, sorted, few)
+		stored, err = h.reader.Rows(ctx, q, sorted, few)
 		return err
 	}
 	if !few {

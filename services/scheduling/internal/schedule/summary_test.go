@@ -38,7 +38,7 @@ func TestSummariesMatchTheSchedule(t *testing.T) {
 	})
 
 	days := civil.Through(day(t, "2025-03-29"), day(t, "2025-04-05"))
-	found, locked, err := f.reader.ReadSummaries(f.Ctx, tenantID, []int64{2, 1, 99}, days)
+	found, locked, err := f.reader.ReadSummaries(f.Ctx, []int64{2, 1, 99}, days)
 	require.NoError(t, err)
 	assert.Empty(t, found[2], "a shift belongs to the day on which it starts")
 	list := found[1]

@@ -116,7 +116,7 @@ func TestSkippedTimesCountOnce(t *testing.T) {
 	}, times(shown[0]))
 
 	days := civil.Through(day(t, "2025-03-29"), day(t, "2025-03-29"))
-	summaries, _, err := f.reader.ReadSummaries(f.Ctx, tenantID, []int64{1}, days)
+	summaries, _, err := f.reader.ReadSummaries(f.Ctx, []int64{1}, days)
 	require.NoError(t, err)
 	require.Len(t, summaries[1], 1)
 	assert.EqualValues(t, 7*hour, summaries[1][0].Seconds)
@@ -124,7 +124,7 @@ func TestSkippedTimesCountOnce(t *testing.T) {
 
 	zurich, err := civil.LoadZone("Europe/Zurich")
 	require.NoError(t, err)
-	timed, err := f.reader.ReadTimedShifts(f.Ctx, tenantID, []projection.Employee{{ID: 1, Zone: zurich}}, days)
+	timed, err := f.reader.ReadTimedShifts(f.Ctx, []projection.Employee{{ID: 1, Zone: zurich}}, days)
 	require.NoError(t, err)
 	require.Len(t, timed[1], 1)
 	begin := time.Date(2025, time.March, 29, 21, 0, 0, 0, time.UTC).Unix()
@@ -179,7 +179,7 @@ func TestGeneratedById(t *testing.T) {
 		id, editID, 5, entryID(t, 1, "2025-03-29", 2, 0), entryID(t, 1, "2025-03-30", 1, 0), entryID(t, 1, "2025-03-30", 2, 2),
 		entryID(t, 2, "2025-03-30", 2, 0), entryID(t, 1, "2025-04-01", 2, 0), entryID(t, 1, "2025-04-03", 2, 0),
 	}
-	found, err := f.reader.ReadGenerated(f.Ctx, f.Pool, tenantID, ids)
+	found, err := f.reader.ReadGenerated(f.Ctx, f.Pool, ids)
 	require.NoError(t, err)
 	require.Len(t, found, 2, "days off, other lanes and ordinals, deleted entries and days without a span have none")
 	assert.True(t, found[id].IsShift())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -46,7 +45,6 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 // Clients that continue from the end of the response miss no changes: later commits cannot belong
 // to an earlier instant.
 func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv1.MultiReadScheduleChangesRequest) (*schedulingv1.ScheduleChanges, error) {
-	tenantID := tenant.Of(ctx)
 	query, err := request.ParseChanges(req)
 	if err != nil {
 		return nil, err
@@ -63,11 +61,11 @@ func (h *Handler) MultiReadScheduleChanges(ctx context.Context, req *schedulingv
 		return nil, err
 	}
 	persons := window.NewPersons(employees, query.Days)
-	before, err := h.deps.Reader.ReadAt(ctx, tenantID, &query.Query, persons, query.From)
+	before, err := h.deps.Reader.ReadAt(ctx, &query.Query, persons, query.From)
 	if err != nil {
 		return nil, err
 	}
-	after, err := h.deps.Reader.ReadAt(ctx, tenantID, &query.Query, persons, query.Until)
+	after, err := h.deps.Reader.ReadAt(ctx, &query.Query, persons, query.Until)
 	if err != nil {
 		return nil, err
 	}

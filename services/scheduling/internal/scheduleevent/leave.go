@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -29,7 +30,7 @@ SELECT key, sum(version)::bigint FROM (
 
 // PublishLeave publishes all leave of employees, in the transaction that locked and changed it. The
 // ids can be unordered, and can repeat.
-func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+func PublishLeave(ctx context.Context, tx pgx.Tx, employeeIDs []int64) error {
 	if len(employeeIDs) == 0 {
 		return nil
 	}
@@ -37,7 +38,7 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 	if err != nil {
 		return err
 	}
-	events, err := leaveEvents(ctx, tx, tenantID, employeeIDs, revision)
+	events, err := leaveEvents(ctx, tx, employeeIDs, revision)
 	if err != nil {
 		return err
 	}
@@ -45,12 +46,12 @@ func PublishLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []
 }
 
 // leaveEvents returns the events with all leave of employees.
-func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, revision int64) ([]proto.Message, error) {
-	versions, err := readVersions(ctx, tx, tenantID, employeeIDs)
+func leaveEvents(ctx context.Context, tx pgx.Tx, employeeIDs []int64, revision int64) ([]proto.Message, error) {
+	versions, err := readVersions(ctx, tx, employeeIDs)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, readLeave, tenantID, employeeIDs)
+	rows, err := tx.Query(ctx, readLeave, tenant.Of(ctx), employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
@@ -64,11 +65,11 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	if _, err := pgx.ForEachRow(rows, []any{&id, &day, &body}, func() error { return current[id].add(day, body) }); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read leave: %w", err)
 	}
-	frozen, err := loadLockedLeave(ctx, tx, tenantID, employeeIDs)
+	frozen, err := loadLockedLeave(ctx, tx, employeeIDs)
 	if err != nil {
 		return nil, err
 	}
-	off, err := readTimeOff(ctx, tx, tenantID, employeeIDs)
+	off, err := readTimeOff(ctx, tx, employeeIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -88,13 +89,13 @@ func leaveEvents(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 	return append(events, event), nil
 }
 
-func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]int64, error) {
+func readVersions(ctx context.Context, tx pgx.Tx, employeeIDs []int64) (map[int64]int64, error) {
 	versions := map[int64]int64{}
 	var id, version int64
 	if err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
 		versions[id] = version
 		return nil
-	}, leaveVersions, tenantID, employeeIDs); err != nil {
+	}, leaveVersions, tenant.Of(ctx), employeeIDs); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read versions of leave: %w", err)
 	}
 	return versions, nil

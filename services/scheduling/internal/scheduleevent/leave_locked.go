@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -38,7 +39,8 @@ type leaveSnapshot struct {
 
 // loadLockedLeave reads the locks of employees, and the leave at the time of the locks. Employees
 // without locks are absent.
-func loadLockedLeave(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64]*frozenLeave, error) {
+func loadLockedLeave(ctx context.Context, tx pgx.Tx, employeeIDs []int64) (map[int64]*frozenLeave, error) {
+	tenantID := tenant.Of(ctx)
 	found := map[int64]*frozenLeave{}
 	entry := func(id int64) *frozenLeave {
 		if found[id] == nil {

@@ -46,7 +46,7 @@ func TestLeaveThatTakesShifts(t *testing.T) {
 	add(7, day+5, timed(day+5, "08:00:00", day+5, "09:00:00"))
 	env.Exec(t, `INSERT INTO leave_head VALUES (1, 7, 5)`)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{8, 7})
+		return scheduleevent.PublishLeave(ctx, tx, []int64{8, 7})
 	}))
 	var payload []byte
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))
@@ -88,7 +88,7 @@ func TestLeaveOnLockedDaysIsPublished(t *testing.T) {
 	batch.Queue(`INSERT INTO locked_leave VALUES (1, 7, $1, $2, 1, $3, $3, 1, $4)`, (day + 1).Time(), (day + 3).Time(), (day + 2).Time(), full)
 	require.NoError(t, env.Pool.SendBatch(env.Ctx, batch).Close())
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return scheduleevent.PublishLeave(ctx, tx, tenant.Default, []int64{7})
+		return scheduleevent.PublishLeave(ctx, tx, []int64{7})
 	}))
 	var payload []byte
 	require.NoError(t, env.Pool.QueryRow(env.Ctx, `SELECT payload FROM outbox WHERE event LIKE '%LeaveTaken'`).Scan(&payload))

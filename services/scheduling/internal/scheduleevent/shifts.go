@@ -75,7 +75,7 @@ func (s *Shifts) Events(revision int64) []proto.Message {
 
 // Publish publishes the added shifts in the transaction that locked the employees and changed the
 // shifts.
-func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func (s *Shifts) Publish(ctx context.Context, tx pgx.Tx) error {
 	if s.event == nil && len(s.full) == 0 {
 		return nil
 	}

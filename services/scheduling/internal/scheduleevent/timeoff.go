@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 )
@@ -26,19 +27,19 @@ WHERE tenant_id = $1 AND employee_id = ANY($2) AND covers AND NOT deleted AND NO
 
 // PublishTimeOff publishes changes of the edits that cover employees' shifts, in the transaction
 // that locked their schedules and changed them. Each employee must appear once.
-func PublishTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+func PublishTimeOff(ctx context.Context, tx pgx.Tx, employeeIDs []int64) error {
 	if len(employeeIDs) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, countTimeOff, tenantID, employeeIDs); err != nil {
+	if _, err := tx.Exec(ctx, countTimeOff, tenant.Of(ctx), employeeIDs); err != nil {
 		return fmt.Errorf("scheduleevent: count changes of time off: %w", err)
 	}
-	return PublishLeave(ctx, tx, tenantID, employeeIDs)
+	return PublishLeave(ctx, tx, employeeIDs)
 }
 
 // readTimeOff returns the intervals that employees' covering edits cover. Changes of locked days
 // are rejected, so that these intervals need no snapshots.
-func readTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
+func readTimeOff(ctx context.Context, tx pgx.Tx, employeeIDs []int64) (map[int64][]*schedulingv1.LeaveInterval, error) {
 	halves := map[int64]map[civil.Date]int{}
 	out := map[int64][]*schedulingv1.LeaveInterval{}
 	var id int64
@@ -72,7 +73,7 @@ func readTimeOff(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []i
 			}
 		}
 		return nil
-	}, readCovers, tenantID, employeeIDs)
+	}, readCovers, tenant.Of(ctx), employeeIDs)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleevent: read time off: %w", err)
 	}

@@ -175,16 +175,15 @@ func shiftStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Me
 // leaveStates returns the leave of employees under the locks of their schedules. Employees without
 // leave are locked, too, because their first leave may be in progress with a smaller revision.
 func leaveStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
-	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(gaps)
-	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), ids); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
 	if err != nil {
 		return nil, err
 	}
-	return leaveEvents(ctx, tx, tenantID, ids, revision)
+	return leaveEvents(ctx, tx, ids, revision)
 }
 
 func readIDs(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]int64, error) {

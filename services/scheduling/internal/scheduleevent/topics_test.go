@@ -142,7 +142,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 		batch.Queue(`INSERT INTO leave_head VALUES (1, 7, 1)`)
 		batch.Queue(`INSERT INTO leave_edit VALUES (1, 1, 7, '2025-03-03', '2025-03-03', 1, $1)`, body)
 		require.NoError(t, live.SendBatch(ctx, batch).Close())
-		require.NoError(t, scheduleevent.PublishLeave(ctx, live, 1, []int64{7}))
+		require.NoError(t, scheduleevent.PublishLeave(ctx, live, []int64{7}))
 		go func() {
 			second <- pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {
 				events, err := findTopic[*schedulingv1.LeaveTaken](t).States(ctx, tx, []replica.Gap{{Key: 7}, {Key: 8, Version: 3}})

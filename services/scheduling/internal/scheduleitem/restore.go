@@ -55,13 +55,12 @@ type RestoreResult struct {
 // Restore removes the changes and deletions of entries that the employees' own patterns generate on
 // some days, all or nothing. Additional items stay.
 func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
-	tenantID := tenant.Of(ctx)
 	var out map[int64]*RestoreResult
 	err := pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if err := employeelock.Lock(ctx, tx, tenantID, slices.Clone(employeeIDs)); err != nil {
+		if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), slices.Clone(employeeIDs)); err != nil {
 			return err
 		}
-		out, err = restore(ctx, tx, tenantID, employeeIDs, days)
+		out, err = restore(ctx, tx, employeeIDs, days)
 		return err
 	})
 	if err != nil {
@@ -71,8 +70,8 @@ func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range
 }
 
 // restore restores the entries of locked employees.
-func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
-	out, err := newResults(ctx, tx, tenantID, employeeIDs, days)
+func restore(ctx context.Context, tx pgx.Tx, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
+	out, err := newResults(ctx, tx, employeeIDs, days)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 			return changes.AddDeleted(r.Kind, r.ID, r.EmployeeID, r.From)
 		}
 		return nil
-	}, readChanged, tenantID, employeeIDs, days.From, days.To)
+	}, readChanged, tenant.Of(ctx), employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
@@ -106,15 +105,15 @@ func restore(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64
 	if len(restored) == 0 {
 		return out, nil
 	}
-	if err := itemstore.Delete(ctx, tx, tenantID, restored); err != nil {
+	if err := itemstore.Delete(ctx, tx, restored); err != nil {
 		return nil, err
 	}
-	return out, changes.Publish(ctx, tx, tenantID)
+	return out, changes.Publish(ctx, tx)
 }
 
 // newResults returns a result for each employee with Patterned set.
-func newResults(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
-	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readWithPattern, tenantID, employeeIDs, days.From, days.To)
+func newResults(ctx context.Context, tx pgx.Tx, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
+	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readWithPattern, tenant.Of(ctx), employeeIDs, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read patterns of employees: %w", err)
 	}

@@ -96,18 +96,17 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 
 // apply applies edits in one transaction.
 func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	todo := h.collect(list)
 	for _, part := range todo.batches() {
-		if err := part.Prepare(ctx, tenantID, visible); err != nil {
+		if err := part.Prepare(ctx, visible); err != nil {
 			return nil, err
 		}
 	}
-	if err := todo.locks.prepare(ctx, tenantID, visible); err != nil {
+	if err := todo.locks.prepare(ctx, visible); err != nil {
 		return nil, err
 	}
 	var propagationID int64
@@ -116,18 +115,18 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 		for _, part := range todo.batches() {
 			employees = append(employees, part.Employees()...)
 		}
-		if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+		if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
 			return err
 		}
-		if err := todo.locks.unlock(ctx, tx, tenantID); err != nil {
+		if err := todo.locks.unlock(ctx, tx); err != nil {
 			return err
 		}
 		for _, part := range todo.batches() {
-			if err := part.Apply(ctx, tx, tenantID, visible); err != nil {
+			if err := part.Apply(ctx, tx, visible); err != nil {
 				return err
 			}
 		}
-		if err := todo.locks.lock(ctx, tx, tenantID); err != nil {
+		if err := todo.locks.lock(ctx, tx); err != nil {
 			return err
 		}
 		propagationID, err = daylock.Propagate(ctx, tx, todo.locks.unlocked)
@@ -152,9 +151,9 @@ type edits struct {
 
 // entries are the changes of one kind of entries.
 type entryBatch interface {
-	Prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error
+	Prepare(ctx context.Context, visible rowvisibility.Set) error
 	Employees() []int64
-	Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error
+	Apply(ctx context.Context, tx pgx.Tx, visible rowvisibility.Set) error
 }
 
 func (e *edits) batches() []entryBatch { return []entryBatch{e.shifts, e.edits, e.tags} }

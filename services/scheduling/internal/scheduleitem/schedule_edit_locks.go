@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
@@ -53,7 +54,7 @@ func (w *lockWork) add(edit int, e *schedulingv1.ScheduleEdit) {
 }
 
 // prepare checks everything that can be checked before the transaction.
-func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+func (w *lockWork) prepare(ctx context.Context, visible rowvisibility.Set) error {
 	if len(w.create)+len(w.update)+len(w.remove) == 0 {
 		return nil
 	}
@@ -75,20 +76,20 @@ func (w *lockWork) prepare(ctx context.Context, tenantID int64, visible rowvisib
 		}
 		seen[l.GetId()] = true
 	}
-	if err := w.find(ctx, tenantID, visible); err != nil {
+	if err := w.find(ctx, visible); err != nil {
 		return err
 	}
 	return w.resolveRequests(ctx)
 }
 
 // find reads the locks to update and remove.
-func (w *lockWork) find(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+func (w *lockWork) find(ctx context.Context, visible rowvisibility.Set) error {
 	ids := slices.Clone(w.remove)
 	for _, l := range w.update {
 		ids = append(ids, l.GetId())
 	}
 	var err error
-	if w.stored, err = daylock.Find(ctx, w.deps.Pool, tenantID, ids); err != nil {
+	if w.stored, err = daylock.Find(ctx, w.deps.Pool, tenant.Of(ctx), ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -166,26 +167,27 @@ func (w *lockWork) employees() []int64 {
 }
 
 // unlock deletes locks. The employees are locked.
-func (w *lockWork) unlock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func (w *lockWork) unlock(ctx context.Context, tx pgx.Tx) error {
 	w.unlocked, w.locked = nil, nil // A repeated transaction starts over.
-	return w.release(ctx, tx, tenantID, w.remove, nil)
+	return w.release(ctx, tx, w.remove, nil)
 }
 
 // lock moves and creates locks.
-func (w *lockWork) lock(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func (w *lockWork) lock(ctx context.Context, tx pgx.Tx) error {
 	moved := make([]int64, len(w.update))
 	for i, l := range w.update {
 		moved[i] = l.GetId()
 	}
-	err := w.release(ctx, tx, tenantID, moved, w.requests[len(w.create):])
+	err := w.release(ctx, tx, moved, w.requests[len(w.create):])
 	if err == nil {
-		w.locked, err = daylock.Lock(ctx, tx, tenantID, w.requests)
+		w.locked, err = daylock.Lock(ctx, tx, tenant.Of(ctx), w.requests)
 	}
 	return err
 }
 
 // release unlocks the days of locks, except for the days in keep.
-func (w *lockWork) release(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, keep []daylock.Request) error {
+func (w *lockWork) release(ctx context.Context, tx pgx.Tx, ids []int64, keep []daylock.Request) error {
+	tenantID := tenant.Of(ctx)
 	if len(ids) == 0 {
 		return nil
 	}

@@ -31,8 +31,8 @@ type Directory interface {
 // Schedules adds covering pay code edits to schedules, and removes them, in a transaction of the
 // caller.
 type Schedules interface {
-	Cover(ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, edits []*schedulingv1.PayCodeEdit) ([]int64, error)
-	Uncover(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error
+	Cover(ctx context.Context, tx pgx.Tx, employee *projection.Employee, edits []*schedulingv1.PayCodeEdit) ([]int64, error)
+	Uncover(ctx context.Context, tx pgx.Tx, ids []int64) error
 }
 
 // Deps are the dependencies of the handler.
@@ -105,14 +105,14 @@ func (h *Handler) replace(
 	ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, items []int64, edits []*schedulingv1.PayCodeEdit,
 ) ([]int64, error) {
 	if len(items) > 0 {
-		if err := h.deps.Schedules.Uncover(ctx, tx, tenantID, items); err != nil {
+		if err := h.deps.Schedules.Uncover(ctx, tx, items); err != nil {
 			return nil, err
 		}
 	}
 	if len(edits) == 0 {
 		return nil, nil
 	}
-	return h.deps.Schedules.Cover(ctx, tx, tenantID, employee, edits)
+	return h.deps.Schedules.Cover(ctx, tx, employee, edits)
 }
 
 // digest returns a digest of pay code edits, to detect repeated calls.

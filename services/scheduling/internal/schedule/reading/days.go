@@ -63,8 +63,8 @@ type daysRows struct {
 
 // ReadDays returns the shifts and pay code edits of the employees by employee id. It omits
 // employees who are unknown here. It does not check access.
-func (r *Reader) ReadDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
-	rows, err := r.daysRows(ctx, tenantID, ids, days)
+func (r *Reader) ReadDays(ctx context.Context, ids []int64, days civil.Range) (map[int64]*Days, error) {
+	rows, err := r.daysRows(ctx, ids, days)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +81,8 @@ func (r *Reader) ReadDays(ctx context.Context, tenantID int64, ids []int64, days
 // ReadEditedDays returns the same as ReadDays, but only for days that have a pay code edit, and
 // without deductions: all work of the shifts counts as worked. Its cost depends on the number of
 // edited days, and hardly on the length of the range.
-func (r *Reader) ReadEditedDays(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*Days, error) {
-	rows, err := r.daysRows(ctx, tenantID, ids, days)
+func (r *Reader) ReadEditedDays(ctx context.Context, ids []int64, days civil.Range) (map[int64]*Days, error) {
+	rows, err := r.daysRows(ctx, ids, days)
 	if err != nil {
 		return nil, err
 	}
@@ -112,16 +112,16 @@ func (r *Reader) ReadEditedDays(ctx context.Context, tenantID int64, ids []int64
 }
 
 // daysRows reads the stored rows of the employees.
-func (r *Reader) daysRows(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (*daysRows, error) {
+func (r *Reader) daysRows(ctx context.Context, ids []int64, days civil.Range) (*daysRows, error) {
 	rows := &daysRows{query: &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits, Days: days, ExcludeOvernight: true}}
 	var err error
-	if rows.persons, err = r.zonedPersons(ctx, tenantID, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
+	if rows.persons, err = r.zonedPersons(ctx, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
 		return nil, err
 	}
-	if rows.stored, err = r.Rows(ctx, tenantID, rows.query, window.PersonIDs(rows.persons), false); err != nil {
+	if rows.stored, err = r.Rows(ctx, rows.query, window.PersonIDs(rows.persons), false); err != nil {
 		return nil, err
 	}
-	rows.patterns, err = r.spanPatterns(ctx, tenantID, rows.stored.spans, false)
+	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, false)
 	return rows, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
@@ -51,8 +52,8 @@ CROSS JOIN LATERAL (
 
 // ReadGenerated returns the generated entries with the ids, by id. It omits ids that no pattern
 // generates and entries that an item replaced.
-func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Generated, error) {
-	slots, err := readSlots(ctx, db, tenantID, ids)
+func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*Generated, error) {
+	slots, err := readSlots(ctx, db, ids)
 	if err != nil || len(slots) == 0 {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, tenantID int6
 	for i := range slots {
 		patternIDs[i] = slots[i].span.patternID
 	}
-	patterns, err := r.patterns.get(ctx, db, tenantID, patternIDs, false)
+	patterns, err := r.patterns.get(ctx, db, patternIDs, false)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ type slot struct {
 	lineage int64
 }
 
-func readSlots(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]slot, error) {
+func readSlots(ctx context.Context, db pg.Querier, ids []int64) ([]slot, error) {
 	var entryIDs, series []int64
 	var days []civil.Date
 	for _, id := range ids {
@@ -110,7 +111,7 @@ func readSlots(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) 
 			slots = append(slots, s)
 		}
 		return err
-	}, readSlotsSQL, tenantID, entryIDs, series, days)
+	}, readSlotsSQL, tenant.Of(ctx), entryIDs, series, days)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read spans of entries: %w", err)
 	}

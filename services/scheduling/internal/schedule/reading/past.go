@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
@@ -109,19 +110,19 @@ func (r *Reader) SettledUntil(ctx context.Context, given time.Time) (at, now tim
 
 // ReadAt returns the schedules of persons as of a settled instant. The persons and their primary
 // jobs are current data.
-func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, persons []window.Person, at time.Time) (*window.Window, error) {
+func (r *Reader) ReadAt(ctx context.Context, q *request.Query, persons []window.Person, at time.Time) (*window.Window, error) {
 	rows, err := read(ctx, r.pool, filter{
-		tenantID: tenantID, employees: window.PersonIDs(persons), days: q.Days, at: &at,
+		tenantID: tenant.Of(ctx), employees: window.PersonIDs(persons), days: q.Days, at: &at,
 		leave: needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, rows.spans, q.ExcludeBreaks)
 	if err != nil {
 		return nil, err
 	}
-	if rows.hidden, err = r.resolveHidden(ctx, tenantID, &rows, patterns); err != nil {
+	if rows.hidden, err = r.resolveHidden(ctx, &rows, patterns); err != nil {
 		return nil, err
 	}
 	return expand(q, persons, rows, patterns)
@@ -129,7 +130,7 @@ func (r *Reader) ReadAt(ctx context.Context, tenantID int64, q *request.Query, p
 
 // resolveHidden returns the slots that items hid at the earlier time, by employee and day.
 // patterns[i] belongs to the span i.
-func (r *Reader) resolveHidden(ctx context.Context, tenantID int64, rows *Rows, patterns []*window.Pattern) ([]hiddenRow, error) {
+func (r *Reader) resolveHidden(ctx context.Context, rows *Rows, patterns []*window.Pattern) ([]hiddenRow, error) {
 	if len(rows.hides) == 0 {
 		return nil, nil
 	}
@@ -143,7 +144,7 @@ func (r *Reader) resolveHidden(ctx context.Context, tenantID int64, rows *Rows, 
 			byEmployee[s.employeeID] = append(list, s.toSpan(patterns[i].Cycle.DayCount()))
 		}
 	}
-	lookup, err := r.lookUp(ctx, tenantID, rows.hides, byEmployee)
+	lookup, err := r.lookUp(ctx, rows.hides, byEmployee)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (s *spanRow) toSpan(dayCount int32) span.Span {
 }
 
 // lookUp reads the lineages and patterns that the hides, and the spans on their days, refer to.
-func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry.Hide, spans map[int64][]span.Span) (hiddenentry.Lookup, error) {
+func (r *Reader) lookUp(ctx context.Context, hides []hiddenentry.Hide, spans map[int64][]span.Span) (hiddenentry.Lookup, error) {
 	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
 	for i := range hides {
@@ -182,10 +183,10 @@ func (r *Reader) lookUp(ctx context.Context, tenantID int64, hides []hiddenentry
 	if err := pg.ForEach(ctx, r.pool, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
-	}, readLineages, tenantID, sortUnique(assignments)); err != nil {
+	}, readLineages, tenant.Of(ctx), sortUnique(assignments)); err != nil {
 		return out, fmt.Errorf("schedule: read lineages: %w", err)
 	}
-	found, err := r.patterns.source.Patterns(ctx, r.pool, tenantID, sortUnique(patterns))
+	found, err := r.patterns.source.Patterns(ctx, r.pool, sortUnique(patterns))
 	if err != nil {
 		return out, err
 	}

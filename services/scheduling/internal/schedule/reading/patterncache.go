@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
@@ -14,7 +15,7 @@ import (
 // PatternSource reads stored patterns by id, with the templates of their entries filled in. A
 // stored pattern never changes.
 type PatternSource interface {
-	Patterns(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error)
+	Patterns(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*schedulingv1.SchedulePattern, error)
 }
 
 // maxTemplates limits the compiled entries in memory. An entry takes a few hundred bytes.
@@ -38,13 +39,14 @@ func newPatternCache(source PatternSource) *patternCache {
 }
 
 // get returns the compiled patterns of ids, in the same order.
-func (p *patternCache) get(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, mergeBreaks bool) ([]*window.Pattern, error) {
+func (p *patternCache) get(ctx context.Context, db pg.Querier, ids []int64, mergeBreaks bool) ([]*window.Pattern, error) {
+	tenantID := tenant.Of(ctx)
 	out := make([]*window.Pattern, len(ids))
 	missing := p.fromCache(tenantID, ids, mergeBreaks, out)
 	if len(missing) == 0 {
 		return out, nil
 	}
-	loaded, err := p.source.Patterns(ctx, db, tenantID, missing)
+	loaded, err := p.source.Patterns(ctx, db, missing)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read patterns: %w", err)
 	}

@@ -20,12 +20,12 @@ type Planned struct {
 
 // ForEachPlanned calls add for the entries of the given kinds that begin on days of the spans. Only
 // shifts and pay code edits are supported. It stops at the first error.
-func (r *Reader) ForEachPlanned(ctx context.Context, tenantID int64, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
+func (r *Reader) ForEachPlanned(ctx context.Context, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
 	rows := make([]spanRow, len(spans))
 	for i, s := range spans {
 		rows[i].patternID = s.PatternID
 	}
-	patterns, err := r.spanPatterns(ctx, tenantID, rows, false)
+	patterns, err := r.spanPatterns(ctx, rows, false)
 	if err != nil {
 		return err
 	}

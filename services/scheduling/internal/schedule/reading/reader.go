@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
@@ -34,8 +35,8 @@ func NewReader(pool *pg.Pool, source PatternSource) *Reader {
 
 // Rows reads the stored rows that the query needs for the employees with the ids. details also
 // reads the employees themselves.
-func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids []int64, details bool) (Rows, error) {
-	w := filter{tenantID: tenantID, days: q.Days, details: details}
+func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, details bool) (Rows, error) {
+	w := filter{tenantID: tenant.Of(ctx), days: q.Days, details: details}
 	if !q.OnlyOpen() {
 		w.employees = ids
 	}
@@ -46,11 +47,11 @@ func (r *Reader) Rows(ctx context.Context, tenantID int64, q *request.Query, ids
 }
 
 // Window builds the window of the persons from their rows.
-func (r *Reader) Window(ctx context.Context, tenantID int64, q *request.Query, persons []window.Person, rows Rows) (*window.Window, error) {
+func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.Person, rows Rows) (*window.Window, error) {
 	if len(rows.open) > maxOpenShifts {
 		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
 	}
-	patterns, err := r.spanPatterns(ctx, tenantID, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, rows.spans, q.ExcludeBreaks)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func needsKind(q *request.Query, k window.Kind) bool {
 }
 
 // spanPatterns returns the pattern of each span.
-func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanRow, mergeBreaks bool) ([]*window.Pattern, error) {
+func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, mergeBreaks bool) ([]*window.Pattern, error) {
 	ids := make([]int64, len(spans))
 	for i := range spans {
 		ids[i] = spans[i].patternID
@@ -85,7 +86,7 @@ func (r *Reader) spanPatterns(ctx context.Context, tenantID int64, spans []spanR
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
-	found, err := r.patterns.get(ctx, r.pool, tenantID, distinct, mergeBreaks)
+	found, err := r.patterns.get(ctx, r.pool, distinct, mergeBreaks)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -59,18 +60,18 @@ type JobSeconds struct {
 
 // ReadSummaries returns summaries of the entries that belong to the days, by employee and in order
 // of their start, and the locked days of each employee. It does not check access.
-func (r *Reader) ReadSummaries(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64][]Summary, map[int64][]civil.Range, error) {
+func (r *Reader) ReadSummaries(ctx context.Context, ids []int64, days civil.Range) (map[int64][]Summary, map[int64][]civil.Range, error) {
 	q := &request.Query{Selected: request.SelectShifts | request.SelectPayCodeEdits | request.SelectLeaveEdits, Days: days, ExcludeOvernight: true}
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
-	persons, err := r.zonedPersons(ctx, tenantID, sorted, days)
+	persons, err := r.zonedPersons(ctx, sorted, days)
 	if err != nil {
 		return nil, nil, err
 	}
-	stored, err := r.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
+	stored, err := r.Rows(ctx, q, window.PersonIDs(persons), false)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := r.Window(ctx, tenantID, q, persons, stored)
+	w, err := r.Window(ctx, q, persons, stored)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,8 +90,8 @@ func (r *Reader) ReadSummaries(ctx context.Context, tenantID int64, ids []int64,
 
 // zonedPersons returns the employees with the ids, which ascend. It omits ids that are unknown
 // here; they have no schedule.
-func (r *Reader) zonedPersons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]window.Person, error) {
-	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenantID, ids)
+func (r *Reader) zonedPersons(ctx context.Context, ids []int64, days civil.Range) ([]window.Person, error) {
+	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
 	}

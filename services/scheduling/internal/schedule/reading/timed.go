@@ -24,8 +24,8 @@ type TimedShift struct {
 
 // ReadTimedShifts returns the shifts that touch the days, by employee and in order of their start.
 // It does not check access.
-func (r *Reader) ReadTimedShifts(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
-	w, err := r.shiftWindow(ctx, tenantID, employees, days)
+func (r *Reader) ReadTimedShifts(ctx context.Context, employees []projection.Employee, days civil.Range) (map[int64][]TimedShift, error) {
+	w, err := r.shiftWindow(ctx, employees, days)
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +37,14 @@ func (r *Reader) ReadTimedShifts(ctx context.Context, tenantID int64, employees 
 }
 
 // shiftWindow reads the shifts of employees, and no other kind of entry.
-func (r *Reader) shiftWindow(ctx context.Context, tenantID int64, employees []projection.Employee, days civil.Range) (*window.Window, error) {
+func (r *Reader) shiftWindow(ctx context.Context, employees []projection.Employee, days civil.Range) (*window.Window, error) {
 	q := &request.Query{Selected: request.SelectShifts, Days: days}
 	persons := window.NewPersons(employees, days)
-	stored, err := r.Rows(ctx, tenantID, q, window.PersonIDs(persons), false)
+	stored, err := r.Rows(ctx, q, window.PersonIDs(persons), false)
 	if err != nil {
 		return nil, err
 	}
-	return r.Window(ctx, tenantID, q, persons, stored)
+	return r.Window(ctx, q, persons, stored)
 }
 
 // timedShifts converts the shifts of a window to instants.

@@ -56,7 +56,7 @@ func (w *Batch[M]) Add(edit int, changes ChangeSet[M], assign func(M)) {
 }
 
 // Prepare checks everything that can be checked before the transaction.
-func (w *Batch[M]) Prepare(ctx context.Context, tenantID int64, visible rowvisibility.Set) error {
+func (w *Batch[M]) Prepare(ctx context.Context, visible rowvisibility.Set) error {
 	f := w.editor
 	slices.Sort(w.remove)
 	w.remove = slices.Compact(w.remove)
@@ -68,14 +68,14 @@ func (w *Batch[M]) Prepare(ctx context.Context, tenantID int64, visible rowvisib
 	failed := make([]error, len(w.create))
 	employees := f.findEmployees(ctx, w.create, failed)
 	var err error
-	if w.newDrafts, err = f.newDrafts(ctx, tenantID, w.create, employees, failed, false); err != nil {
+	if w.newDrafts, err = f.newDrafts(ctx, w.create, employees, failed, false); err != nil {
 		return err
 	}
 	failed = f.distinctIDs(w.update)
-	if employees, err = f.employeesAfter(ctx, tenantID, visible, w.update, failed); err != nil {
+	if employees, err = f.employeesAfter(ctx, visible, w.update, failed); err != nil {
 		return err
 	}
-	w.updated, err = f.newDrafts(ctx, tenantID, w.update, employees, failed, false)
+	w.updated, err = f.newDrafts(ctx, w.update, employees, failed, false)
 	return err
 }
 
@@ -91,10 +91,10 @@ func (w *Batch[M]) Employees() []int64 {
 }
 
 // Apply deletes, changes and creates entries, in this order.
-func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set) error {
+func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, visible rowvisibility.Set) error {
 	f := w.editor
 	if len(w.remove) > 0 {
-		found, err := f.lockEntries(ctx, tx, tenantID, visible, w.remove, nil)
+		found, err := f.lockEntries(ctx, tx, visible, w.remove, nil)
 		if err != nil {
 			return err
 		}
@@ -107,18 +107,18 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, tenantID int64, visible
 				return k.denied
 			}
 		}
-		if err := f.delete(ctx, tx, tenantID, w.remove, found); err != nil {
+		if err := f.delete(ctx, tx, w.remove, found); err != nil {
 			return err
 		}
 	}
 	var err error
 	if len(w.update) > 0 {
-		if w.replacing, err = f.replaceMany(ctx, tx, tenantID, visible, w.update, w.updated, make([]error, len(w.update)), false); err != nil {
+		if w.replacing, err = f.replaceMany(ctx, tx, visible, w.update, w.updated, make([]error, len(w.update)), false); err != nil {
 			return err
 		}
 	}
 	if len(w.create) > 0 {
-		w.created, err = f.insert(ctx, tx, tenantID, w.newDrafts, make([]error, len(w.newDrafts)), false)
+		w.created, err = f.insert(ctx, tx, w.newDrafts, make([]error, len(w.newDrafts)), false)
 	}
 	return err
 }

@@ -21,10 +21,9 @@ import (
 
 // Create stores new entries: all or none or, with partial, the valid ones.
 func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
-	tenantID := tenant.Of(ctx)
 	failed := make([]error, len(sent))
 	employees := f.findEmployees(ctx, sent, failed)
-	drafts, err := f.newDrafts(ctx, tenantID, sent, employees, failed, partial)
+	drafts, err := f.newDrafts(ctx, sent, employees, failed, partial)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.O
 		errs := make([]error, len(sent)) // A repeated transaction starts over.
 		copy(errs, failed)
 		var err error
-		if rows, err = f.insert(ctx, tx, tenantID, drafts, errs, partial); err == nil {
+		if rows, err = f.insert(ctx, tx, drafts, errs, partial); err == nil {
 			copy(failed, errs)
 		}
 		return err
@@ -46,7 +45,7 @@ func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.O
 
 // insert stores the drafts whose days are not locked. Row i belongs to draft i; it is empty if the
 // draft failed.
-func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
+func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, drafts []*itemdraft.Draft, failed []error, partial bool) ([]itemstore.Row, error) {
 	days := make([]itemstore.EmployeeDays, len(drafts))
 	var employees []int64
 	for i, d := range drafts {
@@ -55,10 +54,10 @@ func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 			employees = append(employees, d.EmployeeID())
 		}
 	}
-	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
 		return nil, err
 	}
-	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
+	locked, err := itemstore.Locks(ctx, tx, days)
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +97,10 @@ func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, tenantID int64, draft
 			return nil, err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, stored); err != nil {
+	if err := itemstore.Put(ctx, tx, f.Kind, stored); err != nil {
 		return nil, err
 	}
-	return rows, changes.Publish(ctx, tx, tenantID)
+	return rows, changes.Publish(ctx, tx)
 }
 
 func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {

@@ -52,7 +52,7 @@ type Editor[M Entry] struct {
 	Label string // "shift", for messages
 	// Complete fills in the objects that entries refer to, and records the errors of entries. It is
 	// nil for kinds without references.
-	Complete func(ctx context.Context, tenantID int64, sent []M, failed []error) ([]M, error)
+	Complete func(ctx context.Context, sent []M, failed []error) ([]M, error)
 	// Draft checks an entry of a request.
 	Draft func(sent M, employee *projection.Employee) (*itemdraft.Draft, error)
 	// Make returns an empty entry. Fill sets the fields that are not in the body.
@@ -70,10 +70,10 @@ type Editor[M Entry] struct {
 
 // newDrafts checks entries, each with its employee. It fails with the first error, or, with
 // partial, records all errors.
-func (f *Editor[M]) newDrafts(ctx context.Context, tenantID int64, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
+func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
 	if f.Complete != nil {
 		var err error
-		if sent, err = f.Complete(ctx, tenantID, sent, failed); err != nil {
+		if sent, err = f.Complete(ctx, sent, failed); err != nil {
 			return nil, err
 		}
 	}
@@ -155,8 +155,8 @@ func missing(path string) error {
 
 // InsertTx stores drafts in a transaction, and returns their ids. It stores none if a day is
 // locked.
-func (f *Editor[M]) InsertTx(ctx context.Context, tx pgx.Tx, tenantID int64, drafts []*itemdraft.Draft) ([]int64, error) {
-	rows, err := f.insert(ctx, tx, tenantID, drafts, make([]error, len(drafts)), false)
+func (f *Editor[M]) InsertTx(ctx context.Context, tx pgx.Tx, drafts []*itemdraft.Draft) ([]int64, error) {
+	rows, err := f.insert(ctx, tx, drafts, make([]error, len(drafts)), false)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +169,8 @@ func (f *Editor[M]) InsertTx(ctx context.Context, tx pgx.Tx, tenantID int64, dra
 
 // DeleteTx deletes entries in a transaction without an access check. It ignores entries that no
 // longer exist. It deletes none if a day of one is locked.
-func (f *Editor[M]) DeleteTx(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
-	found, err := f.lockEntries(ctx, tx, tenantID, rowvisibility.AllPersons(), ids, nil)
+func (f *Editor[M]) DeleteTx(ctx context.Context, tx pgx.Tx, ids []int64) error {
+	found, err := f.lockEntries(ctx, tx, rowvisibility.AllPersons(), ids, nil)
 	if err != nil {
 		return err
 	}
@@ -180,5 +180,5 @@ func (f *Editor[M]) DeleteTx(ctx context.Context, tx pgx.Tx, tenantID int64, ids
 			existing = append(existing, id)
 		}
 	}
-	return f.delete(ctx, tx, tenantID, existing, found)
+	return f.delete(ctx, tx, existing, found)
 }

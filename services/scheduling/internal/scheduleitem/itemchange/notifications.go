@@ -63,12 +63,12 @@ func (c *Notifications) AddDays(employeeID int64, from, to civil.Date) {
 }
 
 // Publish appends the events of the changes to the outbox.
-func (c *Notifications) Publish(ctx context.Context, tx pgx.Tx, tenantID int64) error {
-	if err := c.shifts.Publish(ctx, tx, tenantID); err != nil {
+func (c *Notifications) Publish(ctx context.Context, tx pgx.Tx) error {
+	if err := c.shifts.Publish(ctx, tx); err != nil {
 		return err
 	}
 	slices.Sort(c.covered)
-	if err := scheduleevent.PublishTimeOff(ctx, tx, tenantID, slices.Compact(c.covered)); err != nil {
+	if err := scheduleevent.PublishTimeOff(ctx, tx, slices.Compact(c.covered)); err != nil {
 		return err
 	}
 	if len(c.employees) == 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -53,14 +52,14 @@ func (k entryState) version() int64 {
 
 // lookUp returns the visible entries of this kind by id: open ones, and entries of visible
 // employees.
-func (f *Editor[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []int64) (map[int64]entryState, error) {
+func (f *Editor[M]) lookUp(ctx context.Context, db pg.Querier, visible rowvisibility.Set, ids []int64) (map[int64]entryState, error) {
 	// Read generated entries first. An entry that is detached in between is then found among the
 	// rows, which take precedence. In the other order it would be found in neither.
-	generated, err := f.Reader.ReadGenerated(ctx, db, tenantID, ids)
+	generated, err := f.Reader.ReadGenerated(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := itemstore.Find(ctx, db, tenantID, ids)
+	stored, err := itemstore.Find(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +87,11 @@ func (f *Editor[M]) lookUp(ctx context.Context, db pg.Querier, tenantID int64, v
 
 // read returns the entries with the ids, by id. Unknown ids are absent.
 func (f *Editor[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.lookUp(ctx, f.Pool, tenantID, visible, ids)
+	found, err := f.lookUp(ctx, f.Pool, visible, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
@@ -15,7 +14,6 @@ import (
 // tombstone. An unknown id is an error with the given status. If a version is given, each entry
 // must have it.
 func (f *Editor[M]) Remove(ctx context.Context, ids []int64, version *int64, notFoundStatus int) error {
-	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return err
@@ -24,7 +22,7 @@ func (f *Editor[M]) Remove(ctx context.Context, ids []int64, version *int64, not
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := f.lockEntries(ctx, tx, tenantID, visible, ids, nil)
+		found, err := f.lockEntries(ctx, tx, visible, ids, nil)
 		if err != nil {
 			return err
 		}
@@ -40,7 +38,7 @@ func (f *Editor[M]) Remove(ctx context.Context, ids []int64, version *int64, not
 				return err
 			}
 		}
-		return f.delete(ctx, tx, tenantID, ids, found)
+		return f.delete(ctx, tx, ids, found)
 	})
 	if err != nil {
 		return err
@@ -48,7 +46,7 @@ func (f *Editor[M]) Remove(ctx context.Context, ids []int64, version *int64, not
 	return nil
 }
 
-func (f *Editor[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, found map[int64]entryState) error {
+func (f *Editor[M]) delete(ctx context.Context, tx pgx.Tx, ids []int64, found map[int64]entryState) error {
 	var days []itemstore.EmployeeDays
 	var tombstones []itemstore.Row
 	var deleted []int64
@@ -76,16 +74,16 @@ func (f *Editor[M]) delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids [
 			return err
 		}
 	}
-	if err := checkUnlocked(ctx, tx, tenantID, days); err != nil {
+	if err := checkUnlocked(ctx, tx, days); err != nil {
 		return err
 	}
 	if len(deleted) > 0 {
-		if err := itemstore.Delete(ctx, tx, tenantID, deleted); err != nil {
+		if err := itemstore.Delete(ctx, tx, deleted); err != nil {
 			return err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, tombstones); err != nil {
+	if err := itemstore.Put(ctx, tx, f.Kind, tombstones); err != nil {
 		return err
 	}
-	return changes.Publish(ctx, tx, tenantID)
+	return changes.Publish(ctx, tx)
 }

@@ -27,7 +27,6 @@ import (
 // an employee in the request, the entry keeps its employee.
 func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 	var zero M
-	tenantID := tenant.Of(ctx)
 	if inBody := sent.GetId(); inBody != 0 && inBody != id {
 		return zero, fault.Newf(itemfault.CodeOtherID, http.StatusBadRequest, "The id %d in the body differs from the id %d in the path.", inBody, id)
 	}
@@ -35,18 +34,18 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 	if err != nil {
 		return zero, err
 	}
-	employee, err := f.employeeAfter(ctx, tenantID, visible, id, sent)
+	employee, err := f.employeeAfter(ctx, visible, id, sent)
 	if err != nil {
 		return zero, err
 	}
-	drafts, err := f.newDrafts(ctx, tenantID, []M{sent}, []*projection.Employee{employee}, make([]error, 1), false)
+	drafts, err := f.newDrafts(ctx, []M{sent}, []*projection.Employee{employee}, make([]error, 1), false)
 	if err != nil {
 		return zero, err
 	}
 	d := drafts[0]
 	var updated itemstore.Row
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		old, err := f.lockEntries(ctx, tx, tenantID, visible, []int64{id}, []int64{d.EmployeeID()})
+		old, err := f.lockEntries(ctx, tx, visible, []int64{id}, []int64{d.EmployeeID()})
 		if err != nil {
 			return err
 		}
@@ -64,11 +63,11 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 			return itemfault.Stale(ctx, f.Label, id, was.version()) // Another transaction moved it.
 		}
 		change := []replacement{{id, was, d}}
-		conflicts, err := f.findConflicts(ctx, tx, tenantID, change)
+		conflicts, err := f.findConflicts(ctx, tx, change)
 		if err != nil || len(conflicts) > 0 {
 			return cmp.Or(err, conflicts[0])
 		}
-		rows, err := f.replace(ctx, tx, tenantID, change)
+		rows, err := f.replace(ctx, tx, change)
 		if err == nil {
 			updated = rows[0]
 		}
@@ -82,10 +81,10 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 
 // employeeAfter returns the owner of an entry after an update: the employee in the request, or the
 // current one; nil for an open shift.
-func (f *Editor[M]) employeeAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
+func (f *Editor[M]) employeeAfter(ctx context.Context, visible rowvisibility.Set, id int64, sent M) (*projection.Employee, error) {
 	ref := sent.GetEmployee()
 	if ref == nil {
-		found, err := f.lookUp(ctx, f.Pool, tenantID, visible, []int64{id})
+		found, err := f.lookUp(ctx, f.Pool, visible, []int64{id})
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +115,7 @@ type replacement struct {
 }
 
 // replace stores drafts in place of entries, and returns the new rows.
-func (f *Editor[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) ([]itemstore.Row, error) {
+func (f *Editor[M]) replace(ctx context.Context, tx pgx.Tx, list []replacement) ([]itemstore.Row, error) {
 	if err := numberSegments(ctx, tx, list); err != nil {
 		return nil, err
 	}
@@ -136,20 +135,20 @@ func (f *Editor[M]) replace(ctx context.Context, tx pgx.Tx, tenantID int64, list
 			return nil, err
 		}
 	}
-	if err := itemstore.Put(ctx, tx, tenantID, f.Kind, rows); err != nil {
+	if err := itemstore.Put(ctx, tx, f.Kind, rows); err != nil {
 		return nil, err
 	}
-	return rows, changes.Publish(ctx, tx, tenantID)
+	return rows, changes.Publish(ctx, tx)
 }
 
 // findConflicts returns the errors of replacements by their position: a day of the old or new entry
 // is locked, or the new entry would be withdrawn.
-func (f *Editor[M]) findConflicts(ctx context.Context, tx pgx.Tx, tenantID int64, list []replacement) (map[int]error, error) {
+func (f *Editor[M]) findConflicts(ctx context.Context, tx pgx.Tx, list []replacement) (map[int]error, error) {
 	days := make([]itemstore.EmployeeDays, 0, 2*len(list))
 	for _, r := range list {
 		days = append(days, f.occupiedDays(r.was), itemstore.EmployeeDays{EmployeeID: r.draft.EmployeeID(), Days: r.draft.Occupies})
 	}
-	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
+	locked, err := itemstore.Locks(ctx, tx, days)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +162,7 @@ func (f *Editor[M]) findConflicts(ctx context.Context, tx pgx.Tx, tenantID int64
 	for i, r := range list {
 		rows[i] = itemstore.Row{EmployeeID: r.draft.EmployeeID(), From: r.draft.From, Hides: r.was.hides()}
 	}
-	withdrawn, err := itemstore.WouldBeWithdrawn(ctx, tx, tenantID, rows)
+	withdrawn, err := itemstore.WouldBeWithdrawn(ctx, tx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +176,8 @@ func (f *Editor[M]) findConflicts(ctx context.Context, tx pgx.Tx, tenantID int64
 
 // lockEntries locks the schedules of the entries' employees and of the other employees for the
 // transaction, and returns the existing entries by id.
-func (f *Editor[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, ids, others []int64) (map[int64]entryState, error) {
-	seen, err := f.lookUp(ctx, tx, tenantID, visible, ids)
+func (f *Editor[M]) lockEntries(ctx context.Context, tx pgx.Tx, visible rowvisibility.Set, ids, others []int64) (map[int64]entryState, error) {
+	seen, err := f.lookUp(ctx, tx, visible, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -189,11 +188,11 @@ func (f *Editor[M]) lockEntries(ctx context.Context, tx pgx.Tx, tenantID int64, 
 			employees = append(employees, h.EmployeeID) // Its propagations compute the slot of the hidden entry.
 		}
 	}
-	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
 		return nil, err
 	}
 	// Rows do not change after this point.
-	found, err := f.lookUp(ctx, tx, tenantID, visible, ids)
+	found, err := f.lookUp(ctx, tx, visible, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +246,8 @@ func (f *Editor[M]) shownDays(k entryState) itemstore.EmployeeDays {
 }
 
 // checkUnlocked returns an error if any of the days is locked.
-func checkUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, days []itemstore.EmployeeDays) error {
-	locked, err := itemstore.Locks(ctx, tx, tenantID, days)
+func checkUnlocked(ctx context.Context, tx pgx.Tx, days []itemstore.EmployeeDays) error {
+	locked, err := itemstore.Locks(ctx, tx, days)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
@@ -19,17 +18,16 @@ import (
 // UpdateMany replaces entries with the same ids: all or none or, with partial, the valid ones. It
 // works like Update for each entry.
 func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	failed := f.distinctIDs(sent)
-	employees, err := f.employeesAfter(ctx, tenantID, visible, sent, failed)
+	employees, err := f.employeesAfter(ctx, visible, sent, failed)
 	if err != nil {
 		return nil, err
 	}
-	drafts, err := f.newDrafts(ctx, tenantID, sent, employees, failed, partial)
+	drafts, err := f.newDrafts(ctx, sent, employees, failed, partial)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +35,7 @@ func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		errs := make([]error, len(sent)) // A repeated transaction starts over.
 		copy(errs, failed)
-		stored, err := f.replaceMany(ctx, tx, tenantID, visible, sent, drafts, errs, partial)
+		stored, err := f.replaceMany(ctx, tx, visible, sent, drafts, errs, partial)
 		if err != nil {
 			return err
 		}
@@ -70,7 +68,7 @@ func (f *Editor[M]) distinctIDs(sent []M) []error {
 
 // employeesAfter returns the owner of each entry after an update: the employee in the request, or
 // the current one; nil for an open shift.
-func (f *Editor[M]) employeesAfter(ctx context.Context, tenantID int64, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
+func (f *Editor[M]) employeesAfter(ctx context.Context, visible rowvisibility.Set, sent []M, failed []error) ([]*projection.Employee, error) {
 	employees := f.findEmployees(ctx, sent, failed)
 	var ids []int64
 	for i, m := range sent {
@@ -81,7 +79,7 @@ func (f *Editor[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 	if len(ids) == 0 {
 		return employees, nil
 	}
-	found, err := f.lookUp(ctx, f.Pool, tenantID, visible, ids)
+	found, err := f.lookUp(ctx, f.Pool, visible, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +108,7 @@ func (f *Editor[M]) employeesAfter(ctx context.Context, tenantID int64, visible 
 // replaceMany stores the drafts without conflicts. Row i belongs to draft i; it is empty if the
 // draft failed.
 func (f *Editor[M]) replaceMany(
-	ctx context.Context, tx pgx.Tx, tenantID int64, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
+	ctx context.Context, tx pgx.Tx, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
 ) ([]itemstore.Row, error) {
 	var ids, employees []int64
 	for i, m := range sent {
@@ -118,7 +116,7 @@ func (f *Editor[M]) replaceMany(
 			ids, employees = append(ids, m.GetId()), append(employees, drafts[i].EmployeeID())
 		}
 	}
-	old, err := f.lockEntries(ctx, tx, tenantID, visible, ids, employees)
+	old, err := f.lockEntries(ctx, tx, visible, ids, employees)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +131,7 @@ func (f *Editor[M]) replaceMany(
 			list, at = append(list, replacement{m.GetId(), was, drafts[i]}), append(at, i)
 		}
 	}
-	conflicts, err := f.findConflicts(ctx, tx, tenantID, list)
+	conflicts, err := f.findConflicts(ctx, tx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +146,7 @@ func (f *Editor[M]) replaceMany(
 			return nil, err
 		}
 	}
-	stored, err := f.replace(ctx, tx, tenantID, accepted)
+	stored, err := f.replace(ctx, tx, accepted)
 	if err != nil {
 		return nil, err
 	}

@@ -64,8 +64,8 @@ func ScheduleTag(completed *schedulingv1.ScheduleTag, employee *projection.Emplo
 }
 
 // CompleteScheduleTags returns a function that fills in values from the definitions of tags.
-func CompleteScheduleTags(pool *pg.Pool) func(context.Context, int64, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
-	return func(ctx context.Context, _ int64, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
+func CompleteScheduleTags(pool *pg.Pool) func(context.Context, []*schedulingv1.ScheduleTag, []error) ([]*schedulingv1.ScheduleTag, error) {
+	return func(ctx context.Context, sent []*schedulingv1.ScheduleTag, failed []error) ([]*schedulingv1.ScheduleTag, error) {
 		return completeAll(ctx, pool, sent, failed)
 	}
 }

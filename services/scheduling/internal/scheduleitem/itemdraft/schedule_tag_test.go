@@ -10,7 +10,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -139,7 +138,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			failed := make([]error, 1)
-			out, err := complete(env.Ctx, tenant.Default, []*schedulingv1.ScheduleTag{c.sent}, failed)
+			out, err := complete(env.Ctx, []*schedulingv1.ScheduleTag{c.sent}, failed)
 			require.NoError(t, err)
 			faulttest.RequireCode(t, c.code, failed[0])
 			if c.code == "" {
@@ -153,7 +152,7 @@ func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 		t.Parallel()
 		before := errors.New("failed before")
 		failed := []error{before, nil, nil}
-		out, err := complete(env.Ctx, tenant.Default, []*schedulingv1.ScheduleTag{tag(of("Never", "")), tag(of("Never", "")), tag(of("Red", ""))}, failed)
+		out, err := complete(env.Ctx, []*schedulingv1.ScheduleTag{tag(of("Never", "")), tag(of("Never", "")), tag(of("Red", ""))}, failed)
 		require.NoError(t, err)
 		assert.Equal(t, before, failed[0])
 		faulttest.RequireCode(t, tagdefinition.CodeUnknownName, failed[1])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // The stored kinds of items.
@@ -65,8 +66,8 @@ ORDER BY u.ordinal, 2`
 )
 
 // Find returns the rows with the ids, including tombstones, by id.
-func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Row, error) {
-	found, err := db.Query(ctx, readRows, tenantID, ids)
+func Find(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*Row, error) {
+	found, err := db.Query(ctx, readRows, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read: %w", err)
 	}
@@ -99,7 +100,7 @@ func NewIDs(ctx context.Context, tx pgx.Tx, count int) ([]int64, error) {
 }
 
 // Put stores rows of one kind. It replaces rows with the same ids.
-func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row) error {
+func Put(ctx context.Context, tx pgx.Tx, kind string, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -114,7 +115,7 @@ func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row
 		from[i], to[i], bodies[i], covers[i] = r.From, r.To, append([]byte{}, r.Body...), r.Covers
 		hidden[i] = r.Hides.columns()
 	}
-	_, err := tx.Exec(ctx, insertRows, tenantID, ids, employees, from, to, deleted, versions, bodies, kind,
+	_, err := tx.Exec(ctx, insertRows, tenant.Of(ctx), ids, employees, from, to, deleted, versions, bodies, kind,
 		collectColumn(hidden, func(h hidesColumns) *int64 { return h.employee }), collectColumn(hidden, func(h hidesColumns) *civil.Date { return h.day }),
 		collectColumn(hidden, func(h hidesColumns) *int64 { return h.lineage }), collectColumn(hidden, func(h hidesColumns) *int64 { return h.pattern }),
 		collectColumn(hidden, func(h hidesColumns) *int32 { return h.cycleDay }), collectColumn(hidden, func(h hidesColumns) *int16 { return h.ordinal }),
@@ -126,8 +127,8 @@ func Put(ctx context.Context, tx pgx.Tx, tenantID int64, kind string, rows []Row
 }
 
 // Delete deletes rows by their ids.
-func Delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
-	if _, err := tx.Exec(ctx, deleteRows, tenantID, ids); err != nil {
+func Delete(ctx context.Context, tx pgx.Tx, ids []int64) error {
+	if _, err := tx.Exec(ctx, deleteRows, tenant.Of(ctx), ids); err != nil {
 		return fmt.Errorf("scheduleitem: delete: %w", err)
 	}
 	return nil
@@ -135,7 +136,7 @@ func Delete(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
 
 // Locks returns the first locked day of each entry, by the entry's position. Entries without locked
 // days are absent.
-func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDays) (map[int]civil.Date, error) {
+func Locks(ctx context.Context, db pg.Querier, days []EmployeeDays) (map[int]civil.Date, error) {
 	employees := make([]int64, len(days))
 	from, to := make([]civil.Date, len(days)), make([]civil.Date, len(days))
 	for i, p := range days {
@@ -149,7 +150,7 @@ func Locks(ctx context.Context, db pg.Querier, tenantID int64, days []EmployeeDa
 			locked[ordinal-1] = day
 		}
 		return nil
-	}, firstLocked, tenantID, employees, from, to)
+	}, firstLocked, tenant.Of(ctx), employees, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read locks: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // The condition matches hiddenentry.Hide.Withdraw.
@@ -22,7 +23,7 @@ WHERE CASE WHEN EXISTS (SELECT FROM pattern_assignment a WHERE a.tenant_id = $1 
 
 // WouldBeWithdrawn returns the positions of the rows that the next propagation would withdraw. Such
 // rows replace an entry of their employee that is no longer generated, on a day without employment.
-func WouldBeWithdrawn(ctx context.Context, db pg.Querier, tenantID int64, rows []Row) ([]int, error) {
+func WouldBeWithdrawn(ctx context.Context, db pg.Querier, rows []Row) ([]int, error) {
 	var positions []int
 	var employees, lineages []int64
 	var days []civil.Date
@@ -35,7 +36,7 @@ func WouldBeWithdrawn(ctx context.Context, db pg.Querier, tenantID int64, rows [
 	if len(positions) == 0 {
 		return nil, nil
 	}
-	found, err := db.Query(ctx, wouldBeWithdrawn, tenantID, employees, days, lineages)
+	found, err := db.Query(ctx, wouldBeWithdrawn, tenant.Of(ctx), employees, days, lineages)
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read employments: %w", err)
 	}
