@@ -51,7 +51,7 @@ func Copies(pool *pg.Pool) []*replica.Replica {
 
 // CompareCopies compares scheduling's copies for a tenant with their owners. It waits for up to
 // settle for changes in transit. It is an error if an owner does not respond.
-func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, tenantID int64, settle time.Duration) ([]CopyDifference, error) {
+func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slog.Logger, settle time.Duration) ([]CopyDifference, error) {
 	events, err := bus.New(bus.Options{Conn: conn, DeadLetters: outbox.NewDeadLetters(pool), Log: log, Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return nil, err
@@ -68,20 +68,20 @@ func CompareCopies(ctx context.Context, pool *pg.Pool, conn *nats.Conn, log *slo
 }
 
 // EmployeesWithLeave returns the tenant's employees with leave on their schedules.
-func EmployeesWithLeave(ctx context.Context, db pg.Querier, tenantID int64) ([]int64, error) {
-	return leave.Employees(ctx, db, tenantID)
+func EmployeesWithLeave(ctx context.Context, db pg.Querier) ([]int64, error) {
+	return leave.Employees(ctx, db)
 }
 
 // RequestsWithTimeOff returns the tenant's requests with time off on schedules, with their
 // employees.
-func RequestsWithTimeOff(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
-	return timeoffedit.Requests(ctx, db, tenantID)
+func RequestsWithTimeOff(ctx context.Context, db pg.Querier) (map[int64]int64, error) {
+	return timeoffedit.Requests(ctx, db)
 }
 
 // CountLeaveDifferences counts the employees whose leave on the schedule differs from the given
 // state.
-func CountLeaveDifferences(ctx context.Context, db pg.Querier, tenantID int64, states []*schedulingv1.EmployeeLeaveState) (int, error) {
-	return leave.CountDifferences(ctx, db, tenantID, states)
+func CountLeaveDifferences(ctx context.Context, db pg.Querier, states []*schedulingv1.EmployeeLeaveState) (int, error) {
+	return leave.CountDifferences(ctx, db, states)
 }
 
 // ReplayCommand restarts a failed propagation.

@@ -75,7 +75,7 @@ func (v *VerifyCommand) Do(ctx context.Context, database pg.Config, broker natsc
 			return nil, err
 		}
 		defer pool.Close()
-		return CompareCopies(ctx, pool, conn, log, tenant.Of(ctx), Settle)
+		return CompareCopies(ctx, pool, conn, log, Settle)
 	}, log, out)
 }
 
@@ -86,7 +86,7 @@ func (v *VerifyCommand) Compare(ctx context.Context, database pg.Config, copies 
 		return err
 	}
 	defer pool.Close()
-	report, err := reconcile.Verify(ctx, pool, v.Tenant, logProgress(ctx, log))
+	report, err := reconcile.Verify(tenant.With(ctx, v.Tenant), pool, logProgress(ctx, log))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
@@ -22,14 +23,14 @@ type Request struct {
 }
 
 // Find returns the locks with the ids, by id. Unknown ids are absent.
-func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]EmployeeDays, error) {
+func Find(ctx context.Context, db pg.Querier, ids []int64) (map[int64]EmployeeDays, error) {
 	found := make(map[int64]EmployeeDays, len(ids))
 	var id int64
 	var e EmployeeDays
 	err := pg.ForEach(ctx, db, []any{&id, &e.EmployeeID, &e.Days.From, &e.Days.To}, func() error {
 		found[id] = e
 		return nil
-	}, readByID, tenantID, ids)
+	}, readByID, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -38,7 +39,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 
 // Lock locks days of employees, and returns the lock that covers each request. The transaction must
 // hold the locks of the employees' schedules. Requests for the same days are processed together.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*schedulingv1.DayLock, error) {
+func Lock(ctx context.Context, tx pgx.Tx, list []Request) ([]*schedulingv1.DayLock, error) {
 	var order []civil.Range
 	byDays := map[civil.Range][]projection.Employee{}
 	for _, w := range list {
@@ -48,7 +49,7 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*sc
 		byDays[w.Days] = append(byDays[w.Days], w.Employee)
 	}
 	for _, days := range order {
-		if _, err := lockDays(ctx, tx, tenantID, withoutDuplicates(byDays[days]), days); err != nil {
+		if _, err := lockDays(ctx, tx, withoutDuplicates(byDays[days]), days); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +62,7 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, list []Request) ([]*sc
 	for i := range list {
 		ids[i] = list[i].Employee.ID
 	}
-	locks, err := readRows(ctx, tx, readAllLocks, tenantID, ids, func(l *lock) []any { return []any{&l.id, &l.employeeID, &l.days.From, &l.days.To} })
+	locks, err := readRows(ctx, tx, readAllLocks, ids, func(l *lock) []any { return []any{&l.id, &l.employeeID, &l.days.From, &l.days.To} })
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -45,14 +44,13 @@ func New(pool *pg.Pool, directory Directory) *Handler {
 // merged. The response has one lock for each employee, in the order of the request. It covers the
 // requested days.
 func (h *Handler) ApplyCreateDayLocks(ctx context.Context, req *schedulingv1.ApplyCreateDayLocksRequest) (*schedulingv1.ApplyCreateDayLocksResponse, error) {
-	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "forEmployees.where", req.GetForEmployees().GetWhere())
 	if err != nil {
 		return nil, err
 	}
 	var plans []plan
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		plans, err = lockDays(ctx, tx, tenantID, employees, days)
+		plans, err = lockDays(ctx, tx, employees, days)
 		return err
 	})
 	if err != nil {
@@ -77,7 +75,6 @@ func (h *Handler) read(ctx context.Context, path string, where *schedulingv1.Day
 
 // MultiDeleteDayLocks unlocks days of employees. The other days of a lock stay locked.
 func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.MultiDeleteDayLocksRequest) (*schedulingv1.DayLockList, error) {
-	tenantID := tenant.Of(ctx)
 	employees, days, err := h.read(ctx, "where.employees", req.GetWhere().GetEmployees())
 	if err != nil {
 		return nil, err
@@ -90,10 +87,10 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 	var unlocked []EmployeeDays
 	var propagationID int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := employeelock.Lock(ctx, tx, tenantID, slices.Collect(maps.Keys(refs))); err != nil {
+		if err := employeelock.Lock(ctx, tx, slices.Collect(maps.Keys(refs))); err != nil {
 			return err
 		}
-		if unlocked, err = Unlock(ctx, tx, tenantID, list); err == nil {
+		if unlocked, err = Unlock(ctx, tx, list); err == nil {
 			propagationID, err = Propagate(ctx, tx, unlocked)
 		}
 		return err
@@ -111,19 +108,19 @@ func (h *Handler) MultiDeleteDayLocks(ctx context.Context, req *schedulingv1.Mul
 }
 
 // lockDays locks the days of the employees, and returns the plan of each.
-func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projection.Employee, days civil.Range) ([]plan, error) {
+func lockDays(ctx context.Context, tx pgx.Tx, employees []projection.Employee, days civil.Range) ([]plan, error) {
 	ids := make([]int64, len(employees))
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, ids); err != nil {
 		return nil, err
 	}
 	// Locked days keep their stored spans, so first apply all changes that callers know.
-	if err := reconcile.Apply(ctx, tx, tenantID, ids); err != nil {
+	if err := reconcile.Apply(ctx, tx, ids); err != nil {
 		return nil, err
 	}
-	existing, err := overlapping(ctx, tx, tenantID, ids, days)
+	existing, err := overlapping(ctx, tx, ids, days)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +132,10 @@ func lockDays(ctx context.Context, tx pgx.Tx, tenantID int64, employees []projec
 			changed = append(changed, id)
 		}
 	}
-	if err := storePlans(ctx, tx, tenantID, plans); err != nil || len(changed) == 0 {
+	if err := storePlans(ctx, tx, plans); err != nil || len(changed) == 0 {
 		return plans, err
 	}
-	if err := freeze(ctx, tx, tenantID, changed, days, existing); err != nil {
+	if err := freeze(ctx, tx, changed, days, existing); err != nil {
 		return plans, err
 	}
 	return plans, outbox.Append(ctx, tx, &schedulingv1.ScheduleChanged{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -43,13 +44,13 @@ RETURNING employee_id`
 )
 
 // overlapping returns the locks of employees that overlap or touch the days, by employee.
-func overlapping(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range) (map[int64][]lock, error) {
+func overlapping(ctx context.Context, tx pgx.Tx, employees []int64, days civil.Range) (map[int64][]lock, error) {
 	found := map[int64][]lock{}
 	var l lock
 	err := pg.ForEach(ctx, tx, []any{&l.id, &l.employeeID, &l.days.From, &l.days.To}, func() error {
 		found[l.employeeID] = append(found[l.employeeID], l)
 		return nil
-	}, readLocks, tenantID, employees, days.From, days.To)
+	}, readLocks, tenant.Of(ctx), employees, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -57,7 +58,8 @@ func overlapping(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int
 }
 
 // storePlans stores the plans, and sets the ids of new locks.
-func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) error {
+func storePlans(ctx context.Context, tx pgx.Tx, plans []plan) error {
+	tenantID := tenant.Of(ctx)
 	var created, widened table
 	var dropped []int64
 	byEmployee := map[int64]*plan{}
@@ -100,7 +102,8 @@ func storePlans(ctx context.Context, tx pgx.Tx, tenantID int64, plans []plan) er
 
 // freeze stores the leave of newly locked days, and publishes the leave, so that copies no longer
 // apply later changes of leave to these days.
-func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64, days civil.Range, existing map[int64][]lock) error {
+func freeze(ctx context.Context, tx pgx.Tx, employees []int64, days civil.Range, existing map[int64][]lock) error {
+	tenantID := tenant.Of(ctx)
 	var opened table
 	for _, id := range employees {
 		var locked []civil.Range

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -48,7 +49,8 @@ type EmployeeDays struct {
 // Unlock removes days of employees from their locks. The transaction must hold the locks of the
 // employees' schedules. It returns the days that were locked, by employee and day. Call Propagate
 // to update the schedules.
-func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays) ([]EmployeeDays, error) {
+func Unlock(ctx context.Context, tx pgx.Tx, list []EmployeeDays) ([]EmployeeDays, error) {
+	tenantID := tenant.Of(ctx)
 	removed := map[int64][]civil.Range{}
 	for _, e := range list {
 		removed[e.EmployeeID] = append(removed[e.EmployeeID], e.Days)
@@ -59,7 +61,7 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	locks, err := readRows(ctx, tx, readAllLocks, tenantID, ids, func(l *lock) []any { return []any{&l.id, &l.employeeID, &l.days.From, &l.days.To} })
+	locks, err := readRows(ctx, tx, readAllLocks, ids, func(l *lock) []any { return []any{&l.id, &l.employeeID, &l.days.From, &l.days.To} })
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if len(unlocked) == 0 {
 		return nil, nil
 	}
-	frozen, err := readRows(ctx, tx, readLockedLeave, tenantID, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
+	frozen, err := readRows(ctx, tx, readLockedLeave, ids, func(l *lock) []any { return []any{&l.employeeID, &l.days.From, &l.days.To} })
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +77,17 @@ func Unlock(ctx context.Context, tx pgx.Tx, tenantID int64, list []EmployeeDays)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("daylock: unlock: %w", err)
 	}
-	return unlocked, publishUnlocked(ctx, tx, tenantID, unlocked, frozen)
+	return unlocked, publishUnlocked(ctx, tx, unlocked, frozen)
 }
 
 // readRows reads locks, or rows with the same columns.
-func readRows(ctx context.Context, tx pgx.Tx, sql string, tenantID int64, employees []int64, into func(*lock) []any) ([]lock, error) {
+func readRows(ctx context.Context, tx pgx.Tx, sql string, employees []int64, into func(*lock) []any) ([]lock, error) {
 	var found []lock
 	var l lock
 	err := pg.ForEach(ctx, tx, into(&l), func() error {
 		found = append(found, l)
 		return nil
-	}, sql, tenantID, employees)
+	}, sql, tenant.Of(ctx), employees)
 	if err != nil {
 		return nil, fmt.Errorf("daylock: read: %w", err)
 	}
@@ -153,7 +155,7 @@ func queueLeaveShortening(batch *pgx.Batch, tenantID int64, frozen []lock, remov
 
 // publishUnlocked publishes the changed schedules of unlocked days, and the leave, because current
 // leave applies to these days again.
-func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []EmployeeDays, frozen []lock) error {
+func publishUnlocked(ctx context.Context, tx pgx.Tx, unlocked []EmployeeDays, frozen []lock) error {
 	var employees []int64
 	all := unlocked[0].Days
 	for _, u := range unlocked {
@@ -161,7 +163,7 @@ func publishUnlocked(ctx context.Context, tx pgx.Tx, tenantID int64, unlocked []
 		all = civil.Range{From: min(all.From, u.Days.From), To: max(all.To, u.Days.To)}
 	}
 	employees = slices.Compact(employees) // ordered by employee
-	affected, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readOnLeave, tenantID, employees)
+	affected, err := pg.Collect(ctx, tx, pgx.RowTo[int64], readOnLeave, tenant.Of(ctx), employees)
 	if err != nil {
 		return fmt.Errorf("daylock: read leave: %w", err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -45,7 +44,6 @@ func New(pool *pg.Pool, reader *reading.Reader) *Handler {
 
 // ReadEmployeeDays returns the schedule data of employees on a range of days.
 func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEmployeeDaysRequest) (*schedulingv1.ReadEmployeeDaysResponse, error) {
-	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
 	mostEmployees, mostDays := maxEmployees, maxDays
 	if req.GetOnlyEditedDays() {
@@ -54,7 +52,7 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 	if n := len(req.GetEmployeeIds()); n > mostEmployees || days.Empty() || days.Days() > mostDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request has %d employees and %d days. Allowed are 1 to %d employees and 1 to %d days.", n, days.Days(), mostEmployees, mostDays))
 	}
-	out, err := h.read(ctx, tenantID, req, days)
+	out, err := h.read(ctx, req, days)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +61,15 @@ func (h *Handler) ReadEmployeeDays(ctx context.Context, req *schedulingv1.ReadEm
 		response.Employees = append(response.Employees, out[id])
 	}
 	if !req.GetOnlyLockedDays() && !req.GetOnlyEditedDays() {
-		response.Holidays, err = h.readHolidays(ctx, tenantID, days)
+		response.Holidays, err = h.readHolidays(ctx, days)
 	}
 	return response, err
 }
 
 // read returns the requested data by employee.
-func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.ReadEmployeeDaysRequest, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
+func (h *Handler) read(ctx context.Context, req *schedulingv1.ReadEmployeeDaysRequest, days civil.Range) (map[int64]*schedulingv1.EmployeeDays, error) {
 	if req.GetOnlyLockedDays() {
-		return h.lockedDays(ctx, tenantID, req.GetEmployeeIds(), days)
+		return h.lockedDays(ctx, req.GetEmployeeIds(), days)
 	}
 	read := h.reader.ReadDays
 	if req.GetOnlyEditedDays() {
@@ -81,7 +79,7 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if err != nil {
 		return nil, err
 	}
-	holidays, err := h.holidaysOfFreeEdits(ctx, tenantID, found, days)
+	holidays, err := h.holidaysOfFreeEdits(ctx, found, days)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +93,7 @@ func (h *Handler) read(ctx context.Context, tenantID int64, req *schedulingv1.Re
 	if req.GetOnlyEditedDays() {
 		return out, nil
 	}
-	return out, h.addPayRules(ctx, tenantID, req.GetEmployeeIds(), days, out)
+	return out, h.addPayRules(ctx, req.GetEmployeeIds(), days, out)
 }
 
 // shifts converts shifts, and sorts them by day and start.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -21,8 +22,8 @@ CROSS JOIN LATERAL generate_series(greatest(h.from_date, $2::date), least(h.to_d
 WHERE h.tenant_id = $1 AND h.from_date < $3 AND h.from_date > $2::date - $4::int AND h.to_date > $2 ORDER BY 1`
 
 // readHolidays returns the days that selected holidays touch.
-func (h *Handler) readHolidays(ctx context.Context, tenantID int64, days civil.Range) ([]int32, error) {
-	rows, err := h.pool.Query(ctx, readHolidays, tenantID, days.From, days.To, longestHoliday)
+func (h *Handler) readHolidays(ctx context.Context, days civil.Range) ([]int32, error) {
+	rows, err := h.pool.Query(ctx, readHolidays, tenant.Of(ctx), days.From, days.To, longestHoliday)
 	if err != nil {
 		return nil, fmt.Errorf("read holidays: %w", err)
 	}
@@ -38,10 +39,10 @@ func (h *Handler) readHolidays(ctx context.Context, tenantID int64, days civil.R
 }
 
 // holidaysOfFreeEdits returns the holidays if a pay code edit of the employees is free on holidays.
-func (h *Handler) holidaysOfFreeEdits(ctx context.Context, tenantID int64, found map[int64]*reading.Days, days civil.Range) ([]int32, error) {
+func (h *Handler) holidaysOfFreeEdits(ctx context.Context, found map[int64]*reading.Days, days civil.Range) ([]int32, error) {
 	for _, d := range found {
 		if slices.ContainsFunc(d.Edits, func(e reading.DayEdit) bool { return e.Edit.GetFreeOnHolidays() }) {
-			return h.readHolidays(ctx, tenantID, days)
+			return h.readHolidays(ctx, days)
 		}
 	}
 	return nil, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 )
@@ -26,7 +27,7 @@ type membership struct {
 }
 
 // addPayRules adds the pay rules of the employees' terms.
-func (h *Handler) addPayRules(ctx context.Context, tenantID int64, ids []int64, days civil.Range, out map[int64]*schedulingv1.EmployeeDays) error {
+func (h *Handler) addPayRules(ctx context.Context, ids []int64, days civil.Range, out map[int64]*schedulingv1.EmployeeDays) error {
 	return pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var memberships []membership
 		var terms []int64
@@ -34,10 +35,10 @@ func (h *Handler) addPayRules(ctx context.Context, tenantID int64, ids []int64, 
 		if err := pg.ForEach(ctx, tx, []any{&m.employeeID, &m.days.From, &m.days.To, &m.termID}, func() error {
 			memberships, terms = append(memberships, m), append(terms, m.termID)
 			return nil
-		}, readMemberships, tenantID, ids, days.From, days.To); err != nil {
+		}, readMemberships, tenant.Of(ctx), ids, days.From, days.To); err != nil {
 			return fmt.Errorf("read memberships: %w", err)
 		}
-		rules, err := employmentterm.PayRules(ctx, tx, tenantID, terms)
+		rules, err := employmentterm.PayRules(ctx, tx, terms)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func Buckets(employeeIDs []int64) []int32 {
 
 // Lock waits until no other transaction holds a bucket of these employees, and holds the buckets
 // until tx ends. It must precede all other locks that other holders of the buckets also acquire.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+func Lock(ctx context.Context, tx pgx.Tx, employeeIDs []int64) error {
 	return lock.WaitEach(ctx, tx, members(employeeIDs))
 }
 

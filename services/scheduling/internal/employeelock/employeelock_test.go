@@ -35,7 +35,7 @@ func TestWaitersSeeWhatTheHolderWrote(t *testing.T) {
 
 	holder, err := pool.Begin(ctx)
 	require.NoError(t, err)
-	require.NoError(t, employeelock.Lock(ctx, holder, 1, []int64{5, 3000}))
+	require.NoError(t, employeelock.Lock(ctx, holder, []int64{5, 3000}))
 	seen := make(chan int, 1)
 	go func() {
 		var n int
@@ -65,11 +65,11 @@ func TestTenantsAndBucketsDoNotWaitForEachOther(t *testing.T) {
 	ctx := t.Context()
 	holder, err := pool.Begin(ctx)
 	require.NoError(t, err)
-	require.NoError(t, employeelock.Lock(ctx, holder, 1, []int64{5}))
+	require.NoError(t, employeelock.Lock(ctx, holder, []int64{5}))
 	for tenant, employee := range map[int64]int64{1: 1024, 2: 5} {
 		t.Run(fmt.Sprint(tenant), func(t *testing.T) {
 			require.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-				return employeelock.Lock(ctx, tx, tenant, []int64{employee})
+				return employeelock.Lock(ctx, tx, []int64{employee})
 			}))
 		})
 	}
@@ -93,7 +93,7 @@ func TestNoDeadlocks(t *testing.T) {
 			for range 50 {
 				random.Shuffle(len(mine), func(i, j int) { mine[i], mine[j] = mine[j], mine[i] })
 				assert.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-					return employeelock.Lock(ctx, tx, 1, mine[:10])
+					return employeelock.Lock(ctx, tx, mine[:10])
 				}))
 			}
 		})

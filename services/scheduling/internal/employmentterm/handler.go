@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -31,8 +30,7 @@ func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // GetEmploymentTerm returns the term with the id in the path.
 func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
-	tenantID := tenant.Of(ctx)
-	found, err := get(ctx, h.pool, tenantID, req.GetId(), false)
+	found, err := get(ctx, h.pool, req.GetId(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +39,13 @@ func (h *Handler) GetEmploymentTerm(ctx context.Context, req *schedulingv1.GetEm
 
 // CreateEmploymentTerm stores a new term.
 func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.EmploymentTerm) (*schedulingv1.EmploymentTerm, error) {
-	tenantID := tenant.Of(ctx)
 	term, err := prepareNew(req)
 	if err != nil {
 		return nil, err
 	}
-	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
 		term.Id = 0
-		written, err := insert(ctx, tx, tenantID, term)
+		written, err := insert(ctx, tx, term)
 		return written, term.GetAllowsInheritance(), err
 	})
 }
@@ -56,9 +53,8 @@ func (h *Handler) CreateEmploymentTerm(ctx context.Context, req *schedulingv1.Em
 // UpdateEmploymentTerm replaces the term with the id in the path. Properties that the request omits
 // keep their values.
 func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.UpdateEmploymentTermRequest) (*schedulingv1.EmploymentTerm, error) {
-	tenantID := tenant.Of(ctx)
-	return h.change(ctx, tenantID, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
-		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+	return h.change(ctx, false, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+		old, err := get(ctx, tx, req.GetId(), true)
 		if err != nil {
 			return row{}, false, err
 		}
@@ -69,23 +65,22 @@ func (h *Handler) UpdateEmploymentTerm(ctx context.Context, req *schedulingv1.Up
 		if err != nil {
 			return row{}, false, err
 		}
-		written, err := update(ctx, tx, tenantID, req.GetId(), term)
+		written, err := update(ctx, tx, req.GetId(), term)
 		return written, term.GetAllowsInheritance() != old.term.GetAllowsInheritance(), err
 	})
 }
 
 // DeleteEmploymentTerm deletes the term with the id in the path, unless persons are assigned to it.
 func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.DeleteEmploymentTermRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
-	_, err := h.change(ctx, tenantID, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
-		old, err := get(ctx, tx, tenantID, req.GetId(), true)
+	_, err := h.change(ctx, true, func(ctx context.Context, tx pgx.Tx) (row, bool, error) {
+		old, err := get(ctx, tx, req.GetId(), true)
 		if err != nil {
 			return row{}, false, err
 		}
 		if err := old.check(ctx); err != nil {
 			return row{}, false, err
 		}
-		removed, err := remove(ctx, tx, tenantID, req.GetId())
+		removed, err := remove(ctx, tx, req.GetId())
 		return removed, err == nil && removed.term.GetAllowsInheritance(), err
 	})
 	if err != nil {
@@ -97,7 +92,7 @@ func (h *Handler) DeleteEmploymentTerm(ctx context.Context, req *schedulingv1.De
 // change runs one write, and puts its event into the outbox. If the write reports that the term
 // starts or stops passing on patterns, it also starts a propagation in the same transaction, and
 // names it in the response.
-func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, write func(context.Context, pgx.Tx) (written row, inheritanceChanged bool, err error)) (*schedulingv1.EmploymentTerm, error) {
+func (h *Handler) change(ctx context.Context, deletes bool, write func(context.Context, pgx.Tx) (written row, inheritanceChanged bool, err error)) (*schedulingv1.EmploymentTerm, error) {
 	var written row
 	var propagationID int64
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -128,8 +123,7 @@ func (h *Handler) change(ctx context.Context, tenantID int64, deletes bool, writ
 
 // ListEmploymentTerms returns the term with an id or a name, or all terms in order of their names.
 func (h *Handler) ListEmploymentTerms(ctx context.Context, req *schedulingv1.ListEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID := tenant.Of(ctx)
-	found, err := h.findListed(ctx, tenantID, req)
+	found, err := h.findListed(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -143,10 +137,10 @@ func (h *Handler) ListEmploymentTerms(ctx context.Context, req *schedulingv1.Lis
 	return out, nil
 }
 
-func (h *Handler) findListed(ctx context.Context, tenantID int64, req *schedulingv1.ListEmploymentTermsRequest) ([]row, error) {
+func (h *Handler) findListed(ctx context.Context, req *schedulingv1.ListEmploymentTermsRequest) ([]row, error) {
 	switch {
 	case req.Id != nil:
-		found, err := findByIDs(ctx, h.pool, tenantID, []int64{req.GetId()})
+		found, err := findByIDs(ctx, h.pool, []int64{req.GetId()})
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +150,7 @@ func (h *Handler) findListed(ctx context.Context, tenantID int64, req *schedulin
 		}
 		return []row{r}, nil
 	case req.GetQualifier() != "":
-		found, err := findByNames(ctx, h.pool, tenantID, []string{req.GetQualifier()})
+		found, err := findByNames(ctx, h.pool, []string{req.GetQualifier()})
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +160,7 @@ func (h *Handler) findListed(ctx context.Context, tenantID int64, req *schedulin
 		}
 		return []row{r}, nil
 	}
-	found, err := list(ctx, h.pool, tenantID, maxListed+1)
+	found, err := list(ctx, h.pool, maxListed+1)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -32,7 +31,6 @@ type termRef struct {
 // MultiReadEmploymentTerms returns the requested terms, in the order of the request. An unknown
 // name fails the request; other unknown terms fail independently.
 func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID := tenant.Of(ctx)
 	where := req.GetWhere()
 	list, err := requestedTerms(where.GetEmploymentTerms())
 	if err != nil {
@@ -42,7 +40,7 @@ func (h *Handler) MultiReadEmploymentTerms(ctx context.Context, req *schedulingv
 	if err != nil {
 		return nil, err
 	}
-	find, err := h.finder(ctx, tenantID, list)
+	find, err := h.finder(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +146,7 @@ func versionWindow(where *schedulingv1.EmploymentTermWhere) (civil.Range, error)
 }
 
 // finder loads the terms of a list, and returns a function that finds each of them.
-func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (func(termRef) (row, error), error) {
+func (h *Handler) finder(ctx context.Context, list []termRef) (func(termRef) (row, error), error) {
 	var ids []int64
 	var names, persistent []string
 	for _, w := range list {
@@ -165,13 +163,13 @@ func (h *Handler) finder(ctx context.Context, tenantID int64, list []termRef) (f
 	var nameRows, persistentRows map[string]row
 	load := func(ctx context.Context, db pg.Querier) (err error) {
 		if len(ids) > 0 {
-			idRows, err = findByIDs(ctx, db, tenantID, ids)
+			idRows, err = findByIDs(ctx, db, ids)
 		}
 		if err == nil && len(names) > 0 {
-			nameRows, err = findByNames(ctx, db, tenantID, names)
+			nameRows, err = findByNames(ctx, db, names)
 		}
 		if err == nil && len(persistent) > 0 {
-			persistentRows, err = findByPersistentIDs(ctx, db, tenantID, persistent)
+			persistentRows, err = findByPersistentIDs(ctx, db, persistent)
 		}
 		return err
 	}

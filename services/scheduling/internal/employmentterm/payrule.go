@@ -17,11 +17,11 @@ type PayRule struct {
 
 // PayRules returns the pay rules of the versions of terms, by term and in order of their days. It
 // omits versions without a pay rule.
-func PayRules(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64][]PayRule, error) {
+func PayRules(ctx context.Context, db pg.Querier, ids []int64) (map[int64][]PayRule, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := findByIDs(ctx, db, tenantID, ids)
+	found, err := findByIDs(ctx, db, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read pay rules of employment terms: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -57,12 +58,12 @@ func collect(ctx context.Context, db pg.Querier, sql string, args ...any) ([]row
 }
 
 // get returns one term. forUpdate locks it until the transaction ends.
-func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool) (row, error) {
+func get(ctx context.Context, db pg.Querier, id int64, forUpdate bool) (row, error) {
 	sql := `SELECT id, version, body FROM employment_term WHERE tenant_id = $1 AND id = $2`
 	if forUpdate {
 		sql += ` FOR NO KEY UPDATE`
 	}
-	rows, err := db.Query(ctx, sql, tenantID, id)
+	rows, err := db.Query(ctx, sql, tenant.Of(ctx), id)
 	if err != nil {
 		return row{}, err
 	}
@@ -74,14 +75,14 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64, forUpdate bool)
 }
 
 // list returns the terms in order of their names, at most limit.
-func list(ctx context.Context, db pg.Querier, tenantID int64, limit int) ([]row, error) {
+func list(ctx context.Context, db pg.Querier, limit int) ([]row, error) {
 	return collect(ctx, db, `SELECT id, version, body FROM employment_term
-		WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`, tenantID, limit)
+		WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`, tenant.Of(ctx), limit)
 }
 
-func findByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]row, error) {
+func findByIDs(ctx context.Context, db pg.Querier, ids []int64) (map[int64]row, error) {
 	found, err := collect(ctx, db, `SELECT id, version, body FROM employment_term
-		WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
+		WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +94,9 @@ func findByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) 
 }
 
 // lockByIDs is like findByIDs, but also locks the terms until the transaction ends.
-func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64]row, error) {
+func lockByIDs(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]row, error) {
 	found, err := collect(ctx, tx, `SELECT id, version, body FROM employment_term
-		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenantID, ids)
+		WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -107,19 +108,19 @@ func lockByIDs(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map
 }
 
 // findByNames returns the terms with the names, ignoring case. The keys are the names as given.
-func findByNames(ctx context.Context, db pg.Querier, tenantID int64, names []string) (map[string]row, error) {
+func findByNames(ctx context.Context, db pg.Querier, names []string) (map[string]row, error) {
 	return findByText(ctx, db, `SELECT q.text, t.id, t.version, t.body
 		FROM unnest($2::text[]) AS q (text)
-		JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(q.text)`, tenantID, names)
+		JOIN employment_term t ON t.tenant_id = $1 AND lower(t.name) = lower(q.text)`, names)
 }
 
-func findByPersistentIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []string) (map[string]row, error) {
+func findByPersistentIDs(ctx context.Context, db pg.Querier, ids []string) (map[string]row, error) {
 	return findByText(ctx, db, `SELECT t.persistent_id, t.id, t.version, t.body
-		FROM employment_term t WHERE t.tenant_id = $1 AND t.persistent_id = ANY($2)`, tenantID, ids)
+		FROM employment_term t WHERE t.tenant_id = $1 AND t.persistent_id = ANY($2)`, ids)
 }
 
-func findByText(ctx context.Context, db pg.Querier, sql string, tenantID int64, texts []string) (map[string]row, error) {
-	rows, err := db.Query(ctx, sql, tenantID, texts)
+func findByText(ctx context.Context, db pg.Querier, sql string, texts []string) (map[string]row, error) {
+	rows, err := db.Query(ctx, sql, tenant.Of(ctx), texts)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func findByText(ctx context.Context, db pg.Querier, sql string, tenantID int64, 
 	return out, rows.Err()
 }
 
-func insert(ctx context.Context, db pg.Querier, tenantID int64, term *schedulingv1.EmploymentTerm) (row, error) {
+func insert(ctx context.Context, db pg.Querier, term *schedulingv1.EmploymentTerm) (row, error) {
 	body, err := proto.Marshal(term)
 	if err != nil {
 		return row{}, fmt.Errorf("encode employment term: %w", err)
@@ -149,7 +150,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, term *scheduling
 	r := row{term: term}
 	err = db.QueryRow(ctx, `INSERT INTO employment_term (tenant_id, name, persistent_id, allows_inheritance, body)
 		VALUES ($1, $2, nullif($3, ''), $4, $5) RETURNING id, version`,
-		tenantID, term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.id, &r.version)
+		tenant.Of(ctx), term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.id, &r.version)
 	if err != nil {
 		return row{}, duplicateError(err, term)
 	}
@@ -157,7 +158,7 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, term *scheduling
 	return r, nil
 }
 
-func update(ctx context.Context, db pg.Querier, tenantID, id int64, term *schedulingv1.EmploymentTerm) (row, error) {
+func update(ctx context.Context, db pg.Querier, id int64, term *schedulingv1.EmploymentTerm) (row, error) {
 	body, err := proto.Marshal(term)
 	if err != nil {
 		return row{}, fmt.Errorf("encode employment term: %w", err)
@@ -167,7 +168,7 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, term *schedu
 		SET name = $3, persistent_id = nullif($4, ''), allows_inheritance = $5, body = $6,
 		    version = version + 1, updated_at = now()
 		WHERE tenant_id = $1 AND id = $2 RETURNING version`,
-		tenantID, id, term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.version)
+		tenant.Of(ctx), id, term.GetName(), term.GetPersistentId(), term.GetAllowsInheritance(), body).Scan(&r.version)
 	if err != nil {
 		return row{}, duplicateError(err, term)
 	}
@@ -176,9 +177,9 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, term *schedu
 }
 
 // remove deletes a term, and returns its last state with the version of the deletion.
-func remove(ctx context.Context, db pg.Querier, tenantID, id int64) (row, error) {
+func remove(ctx context.Context, db pg.Querier, id int64) (row, error) {
 	rows, err := db.Query(ctx, `DELETE FROM employment_term WHERE tenant_id = $1 AND id = $2
-		RETURNING id, version + 1, body`, tenantID, id)
+		RETURNING id, version + 1, body`, tenant.Of(ctx), id)
 	if err != nil {
 		return row{}, err
 	}

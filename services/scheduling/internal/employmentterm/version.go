@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -30,14 +29,13 @@ type edit struct {
 // UpsertEmploymentTermVersions changes and adds versions of terms, all or none. It returns the
 // terms in the order of their first appearance.
 func (h *Handler) UpsertEmploymentTermVersions(ctx context.Context, req *schedulingv1.UpsertEmploymentTermVersionsRequest) (*schedulingv1.EmploymentTermList, error) {
-	tenantID := tenant.Of(ctx)
 	edits, err := parseEdits(req.GetChanges())
 	if err != nil {
 		return nil, err
 	}
 	var out *schedulingv1.EmploymentTermList
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		out, err = upsertVersions(ctx, tx, tenantID, edits, req.GetReturnAllVersions())
+		out, err = upsertVersions(ctx, tx, edits, req.GetReturnAllVersions())
 		return err
 	})
 	if err != nil {
@@ -69,14 +67,14 @@ func parseEdits(changes *schedulingv1.EmploymentTermVersionChanges) ([]edit, err
 	return edits, nil
 }
 
-func upsertVersions(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, all bool) (*schedulingv1.EmploymentTermList, error) {
+func upsertVersions(ctx context.Context, tx pgx.Tx, edits []edit, all bool) (*schedulingv1.EmploymentTermList, error) {
 	var ids []int64
 	for _, e := range edits {
 		if !slices.Contains(ids, e.termID) {
 			ids = append(ids, e.termID)
 		}
 	}
-	rows, err := lockByIDs(ctx, tx, tenantID, ids)
+	rows, err := lockByIDs(ctx, tx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func upsertVersions(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit
 		}
 		stored := proto.CloneOf(term)
 		stored.Id = 0
-		r, err := update(ctx, tx, tenantID, id, stored)
+		r, err := update(ctx, tx, id, stored)
 		if err != nil {
 			return nil, err
 		}

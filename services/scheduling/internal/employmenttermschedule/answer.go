@@ -29,7 +29,7 @@ func (c *counter) add(n int) error {
 }
 
 // response builds the selected parts of the response.
-func (h *Handler) response(ctx context.Context, tenantID int64, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
+func (h *Handler) response(ctx context.Context, selected selection, terms []term, days civil.Range) (*schedulingv1.EmploymentTermSchedules, error) {
 	groups, memberships := &schedulingv1.ScheduledGroupList{}, &schedulingv1.GroupMembershipList{}
 	shifts, edits := &schedulingv1.GroupShiftList{}, &schedulingv1.GroupPayCodeEditList{}
 	var count counter
@@ -48,7 +48,7 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 		if !selected.shifts && !selected.edits {
 			continue
 		}
-		err := h.forEachPlanned(ctx, tenantID, t, days, selected, func(p reading.Planned) error {
+		err := h.forEachPlanned(ctx, t, days, selected, func(p reading.Planned) error {
 			if p.Shift != nil {
 				shifts.GroupShifts = append(shifts.GroupShifts, groupShift(ref, p.Shift))
 			} else {
@@ -78,7 +78,7 @@ func (h *Handler) response(ctx context.Context, tenantID int64, selected selecti
 
 // forEachPlanned calls add for the entries that the patterns of a term generate on days, even if
 // the term does not pass them on.
-func (h *Handler) forEachPlanned(ctx context.Context, tenantID int64, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
+func (h *Handler) forEachPlanned(ctx context.Context, t *term, days civil.Range, selected selection, add func(reading.Planned) error) error {
 	spans, err := span.Resolve(span.Input{
 		Assignments: t.assignments, Memberships: []span.Membership{{TermID: t.id, Days: days, Inherits: true}},
 	})

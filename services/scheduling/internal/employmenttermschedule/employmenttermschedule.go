@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
@@ -91,7 +90,6 @@ func parseSelect(names []string) (selection, error) {
 // MultiReadEmploymentTermSchedules returns the selected parts of the requested terms, or of the
 // terms that the requested employees are on.
 func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermSchedulesRequest) (*schedulingv1.EmploymentTermSchedules, error) {
-	tenantID := tenant.Of(ctx)
 	selected, err := parseSelect(req.GetSelect())
 	if err != nil {
 		return nil, err
@@ -108,11 +106,11 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 	if err != nil {
 		return nil, err
 	}
-	found, err := read(ctx, h.deps.Pool, tenantID, terms, employees, days, visible)
+	found, err := read(ctx, h.deps.Pool, terms, employees, days, visible)
 	if err != nil {
 		return nil, err
 	}
-	return h.response(ctx, tenantID, selected, found, days)
+	return h.response(ctx, selected, found, days)
 }
 
 // parseDays parses the requested days, and checks that the request has exactly one criterion.

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -55,7 +56,8 @@ type member struct {
 
 // read reads the requested terms, or the terms of the requested employees, with their assignments
 // and members on the days, in one snapshot.
-func read(ctx context.Context, pool *pg.Pool, tenantID int64, ids, employees []int64, days civil.Range, visible rowvisibility.Set) (terms []term, err error) {
+func read(ctx context.Context, pool *pg.Pool, ids, employees []int64, days civil.Range, visible rowvisibility.Set) (terms []term, err error) {
+	tenantID := tenant.Of(ctx)
 	var seen []int64 // nil means all
 	if !visible.All() {
 		seen = append([]int64{}, visible.IDs()...)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -200,7 +199,7 @@ func TestVerifyComparesEditedEntries(t *testing.T) {
 			var before [3]any
 			require.NoError(t, w.Pool.QueryRow(w.Ctx, "SELECT withdrawn, hidden_lane, hidden_ordinal FROM schedule_item WHERE id = $1", test.id).Scan(&before[0], &before[1], &before[2]))
 			w.Exec(t, "UPDATE schedule_item SET "+test.set+" WHERE id = $1", test.id)
-			report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default, nil)
+			report, err := reconcile.Verify(w.Ctx, w.Pool, nil)
 			require.NoError(t, err)
 			require.Equal(t, []reconcile.Difference{{EmployeeID: test.employee, Entries: []int64{test.id}}}, report.Differences)
 			require.Equal(t, 2, report.Entries)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -92,7 +91,7 @@ func (w *fixture) settle() {
 		err := w.Pool.QueryRow(w.Ctx, `SELECT count(*) FROM propagation WHERE state <> 'FINISHED'`).Scan(&open)
 		return err == nil && open == 0
 	}, waitTimeout, 5*time.Millisecond, "all propagations have finished")
-	report, err := reconcile.Verify(w.Ctx, w.Pool, tenant.Default, nil)
+	report, err := reconcile.Verify(w.Ctx, w.Pool, nil)
 	require.NoError(w.t, err)
 	require.Empty(w.t, report.Differences)
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -216,7 +215,7 @@ func (w *fixture) assign(id int64, day civil.Date, pattern int64) error {
 // underLock executes two statements as the consumers of other domains' events do.
 func (w *fixture) underLock(id int64, before, sql string, args ...any) error {
 	return pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := employeelock.Lock(ctx, tx, tenant.Default, []int64{id}); err != nil {
+		if err := employeelock.Lock(ctx, tx, []int64{id}); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, before, id); err != nil {

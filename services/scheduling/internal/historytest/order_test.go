@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
@@ -29,7 +28,7 @@ func begin(t *testing.T, env *schedtest.Env) pgx.Tx {
 // member puts employee 1 on a term, under the lock, instead of another term.
 func member(t *testing.T, env *schedtest.Env, tx pgx.Tx, term int64) (at time.Time) {
 	t.Helper()
-	require.NoError(t, employeelock.Lock(env.Ctx, tx, tenant.Default, []int64{1}))
+	require.NoError(t, employeelock.Lock(env.Ctx, tx, []int64{1}))
 	_, err := tx.Exec(env.Ctx, schedtest.InsertTerm+" ON CONFLICT DO NOTHING", term, fmt.Sprint("Term ", term), true)
 	require.NoError(t, err)
 	_, err = tx.Exec(env.Ctx, "DELETE FROM membership WHERE tenant_id = 1 AND employee_id = 1")

@@ -69,7 +69,6 @@ func (r row) equal(other row) bool {
 // PutLeave replaces the leave of employees if the new state is newer. It locks the employees'
 // schedules, so that a later day lock sees the leave.
 func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveRequest) (*schedulingv1.PutLeaveResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetEmployees()); n > maxEmployees {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The request has %d employees. Allowed are at most %d.", n, maxEmployees))
 	}
@@ -86,7 +85,7 @@ func (h *Handler) PutLeave(ctx context.Context, req *schedulingv1.PutLeaveReques
 		wanted[e.GetEmployeeId()], versions[e.GetEmployeeId()] = rows, e.GetVersion()
 	}
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return storeNewer(ctx, tx, tenantID, maps.Clone(versions), wanted)
+		return storeNewer(ctx, tx, maps.Clone(versions), wanted)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("put leave: %w", err)
@@ -129,12 +128,13 @@ func newRow(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
 }
 
 // storeNewer stores the states that are newer than the stored ones.
-func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int64]int64, wanted map[int64][]row) error {
+func storeNewer(ctx context.Context, tx pgx.Tx, versions map[int64]int64, wanted map[int64][]row) error {
+	tenantID := tenant.Of(ctx)
 	employees := slices.Sorted(maps.Keys(versions))
-	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, employees); err != nil {
 		return err
 	}
-	stored, err := readVersions(ctx, tx, tenantID, employees)
+	stored, err := readVersions(ctx, tx, employees)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 		return nil
 	}
 	c := change{}
-	rows, err := readRows(ctx, tx, tenantID, employees)
+	rows, err := readRows(ctx, tx, employees)
 	if err != nil {
 		return err
 	}
@@ -187,18 +187,18 @@ func storeNewer(ctx context.Context, tx pgx.Tx, tenantID int64, versions map[int
 	})
 }
 
-func readVersions(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
+func readVersions(ctx context.Context, tx pgx.Tx, employees []int64) (map[int64]int64, error) {
 	out := map[int64]int64{}
 	var id, version int64
 	err := pg.ForEach(ctx, tx, []any{&id, &version}, func() error {
 		out[id] = version
 		return nil
-	}, readHeads, tenantID, employees)
+	}, readHeads, tenant.Of(ctx), employees)
 	return out, err
 }
 
-func readRows(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]row, error) {
-	rows, err := db.Query(ctx, readEdits, tenantID, employees)
+func readRows(ctx context.Context, db pg.Querier, employees []int64) (map[int64]row, error) {
+	rows, err := db.Query(ctx, readEdits, tenant.Of(ctx), employees)
 	if err != nil {
 		return nil, err
 	}

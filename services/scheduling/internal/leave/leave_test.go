@@ -97,12 +97,12 @@ func TestDifferencesAreCounted(t *testing.T) {
 		"one too many":    {[]*schedulingv1.EmployeeLeaveState{same, state(8, 2)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, err := leave.CountDifferences(env.Ctx, env.Pool, tenant.Default, c.states)
+			n, err := leave.CountDifferences(env.Ctx, env.Pool, c.states)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, n)
 		})
 	}
-	employees, err := leave.Employees(env.Ctx, env.Pool, tenant.Default)
+	employees, err := leave.Employees(env.Ctx, env.Pool)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{7, 8}, employees)
 }
@@ -127,7 +127,7 @@ func TestLeaveWaitsForTheEmployee(t *testing.T) {
 	held, err := env.Pool.Begin(env.Ctx)
 	require.NoError(t, err)
 	defer func() { _ = held.Rollback(env.Ctx) }() // It is committed below.
-	require.NoError(t, employeelock.Lock(env.Ctx, held, tenant.Default, []int64{7}))
+	require.NoError(t, employeelock.Lock(env.Ctx, held, []int64{7}))
 	done := make(chan error, 1)
 	go func() { done <- putStates(env.Ctx, h, state(7, 1, edit(70, 1, "2026-01-05"))) }()
 	require.Eventually(t, func() bool {

@@ -7,7 +7,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -54,7 +53,6 @@ func (h *Handler) FindEmploymentTermAssignments(ctx context.Context, req *schedu
 }
 
 func (h *Handler) readOne(ctx context.Context, key personKey) (*schedulingv1.PersonEmploymentTerms, error) {
-	tenantID := tenant.Of(ctx)
 	found, missing, err := h.findPersons(ctx, []personKey{key})
 	if err != nil {
 		return nil, err
@@ -63,7 +61,7 @@ func (h *Handler) readOne(ctx context.Context, key personKey) (*schedulingv1.Per
 		return nil, missingErr
 	}
 	person := found[key]
-	assignments, err := readAssignments(ctx, h.pool, tenantID, []int64{person.ID})
+	assignments, err := readAssignments(ctx, h.pool, []int64{person.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +71,6 @@ func (h *Handler) readOne(ctx context.Context, key personKey) (*schedulingv1.Per
 // MultiReadEmploymentTermAssignments returns the assignments of the requested persons, in the order
 // of the request. Unknown persons fail independently.
 func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *schedulingv1.MultiReadEmploymentTermAssignmentsRequest) (*schedulingv1.PersonEmploymentTermsList, error) {
-	tenantID := tenant.Of(ctx)
 	requested, err := h.criterion(ctx, req.GetWhere())
 	if err != nil {
 		return nil, err
@@ -92,7 +89,7 @@ func (h *Handler) MultiReadEmploymentTermAssignments(ctx context.Context, req *s
 	for _, person := range found {
 		ids = append(ids, person.ID)
 	}
-	assignments, err := readAssignments(ctx, h.pool, tenantID, ids)
+	assignments, err := readAssignments(ctx, h.pool, ids)
 	if err != nil {
 		return nil, err
 	}

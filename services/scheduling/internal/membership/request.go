@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -37,25 +38,25 @@ func (h *Handler) RequestConsumer(commons commonsv1.TermRequestServiceClient) bu
 			return nil
 		}
 		// All events of a batch belong to the same tenant.
-		return h.handleRequests(ctx, messages[0].Tenant, response.GetRequests())
+		return h.handleRequests(ctx, response.GetRequests())
 	}
 	return consumer
 }
 
 // handleRequests carries out the requests that are newer than the last one of their person. It
 // publishes an event even if they change nothing, because commons waits for it.
-func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests []*commonsv1.TermRequest) error {
+func (h *Handler) handleRequests(ctx context.Context, requests []*commonsv1.TermRequest) error {
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		known, err := requestedTerms(ctx, tx, tenantID, requests)
+		known, err := requestedTerms(ctx, tx, requests)
 		if err != nil {
 			return err
 		}
 		persons := personsIn(requests)
-		now, err := lock(ctx, tx, tenantID, persons)
+		now, err := lock(ctx, tx, persons)
 		if err != nil {
 			return err
 		}
-		ended, err := terminations(ctx, tx, tenantID, persons)
+		ended, err := terminations(ctx, tx, persons)
 		if err != nil {
 			return err
 		}
@@ -63,10 +64,10 @@ func (h *Handler) handleRequests(ctx context.Context, tenantID int64, requests [
 		if len(handled) == 0 {
 			return nil
 		}
-		if _, err := store(ctx, tx, tenantID, changed); err != nil {
+		if _, err := store(ctx, tx, changed); err != nil {
 			return err
 		}
-		if err := storeRequests(ctx, tx, tenantID, handled); err != nil {
+		if err := storeRequests(ctx, tx, handled); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, changedEvent(handled))
@@ -87,14 +88,14 @@ func personsIn(requests []*commonsv1.TermRequest) []int64 {
 }
 
 // requestedTerms returns the terms that still exist, and locks them.
-func requestedTerms(ctx context.Context, tx pgx.Tx, tenantID int64, requests []*commonsv1.TermRequest) (map[int64]term, error) {
+func requestedTerms(ctx context.Context, tx pgx.Tx, requests []*commonsv1.TermRequest) (map[int64]term, error) {
 	var ids []int64
 	for _, r := range requests {
 		for _, t := range r.GetTerms() {
 			ids = append(ids, t.GetEmploymentTermId())
 		}
 	}
-	existing, _, err := findTermRows(ctx, tx, tenantID, ids, nil)
+	existing, _, err := findTermRows(ctx, tx, ids, nil)
 	return existing, err
 }
 
@@ -182,14 +183,14 @@ func requestedDays(e *commonsv1.RequestedTerm) (civil.Range, bool) {
 }
 
 // storeRequests stores the number of each person's newest handled request.
-func storeRequests(ctx context.Context, tx pgx.Tx, tenantID int64, handled map[int64]*personAssignments) error {
+func storeRequests(ctx context.Context, tx pgx.Tx, handled map[int64]*personAssignments) error {
 	var persons, numbers []int64
 	for id, h := range handled {
 		persons, numbers = append(persons, id), append(numbers, h.request)
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO membership_head (tenant_id, employee_id, term_request)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[]) AS q
-		ON CONFLICT (tenant_id, employee_id) DO UPDATE SET term_request = excluded.term_request`, tenantID, persons, numbers); err != nil {
+		ON CONFLICT (tenant_id, employee_id) DO UPDATE SET term_request = excluded.term_request`, tenant.Of(ctx), persons, numbers); err != nil {
 		return fmt.Errorf("note term requests: %w", err)
 	}
 	return nil

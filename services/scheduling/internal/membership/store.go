@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -38,7 +39,8 @@ const storeVersions = `INSERT INTO membership_head (tenant_id, employee_id, vers
 
 // lock returns the assignments of the persons, and locks them and their schedules until the
 // transaction ends, so that the history of a schedule has one order.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64]*personAssignments, error) {
+func lock(ctx context.Context, tx pgx.Tx, persons []int64) (map[int64]*personAssignments, error) {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, persons)
 	batch.Queue(`INSERT INTO membership_head (tenant_id, employee_id)
@@ -93,18 +95,19 @@ func readLocked(results pgx.BatchResults, n int) (map[int64]*personAssignments, 
 
 // store writes the changed assignments of locked persons, and applies them to their schedules. It
 // returns the id of the propagation, or 0.
-func store(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]*personAssignments) (int64, error) {
+func store(ctx context.Context, tx pgx.Tx, changed map[int64]*personAssignments) (int64, error) {
 	if len(changed) == 0 {
 		return 0, nil
 	}
-	if err := replace(ctx, tx, tenantID, changed); err != nil {
+	if err := replace(ctx, tx, changed); err != nil {
 		return 0, err
 	}
-	return reconcile.Finish(ctx, tx, tenantID, propagation.CauseMembership, slices.Sorted(maps.Keys(changed)))
+	return reconcile.Finish(ctx, tx, propagation.CauseMembership, slices.Sorted(maps.Keys(changed)))
 }
 
 // replace overwrites the assignments of locked persons.
-func replace(ctx context.Context, tx pgx.Tx, tenantID int64, now map[int64]*personAssignments) error {
+func replace(ctx context.Context, tx pgx.Tx, now map[int64]*personAssignments) error {
+	tenantID := tenant.Of(ctx)
 	var persons, versions, owners, terms []int64
 	var from, to []civil.Date
 	for id, h := range now {
@@ -135,7 +138,7 @@ type term struct {
 
 // terms finds the employment terms with the given ids and names, and locks them against deletion
 // until the transaction ends. Names are case-insensitive, and are returned as given.
-func findTermRows(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, names []string) (map[int64]term, map[string]term, error) {
+func findTermRows(ctx context.Context, tx pgx.Tx, ids []int64, names []string) (map[int64]term, map[string]term, error) {
 	byID, byName := map[int64]term{}, map[string]term{}
 	var requested string
 	var t term
@@ -150,7 +153,7 @@ func findTermRows(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, n
 		LEFT JOIN unnest($3::text[]) AS q (text) ON lower(q.text) = lower(t.name)
 		WHERE t.tenant_id = $1
 		  AND (t.id = ANY($2) OR lower(t.name) = ANY(SELECT lower(n.text) FROM unnest($3::text[]) AS n (text)))
-		ORDER BY t.id FOR KEY SHARE OF t`, tenantID, ids, names)
+		ORDER BY t.id FOR KEY SHARE OF t`, tenant.Of(ctx), ids, names)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find employment terms: %w", err)
 	}
@@ -159,7 +162,7 @@ func findTermRows(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, n
 
 // readAssignments returns the assignments of persons for responses, including the names of the
 // terms.
-func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons []int64) (map[int64][]*schedulingv1.EmploymentTermAssignment, error) {
+func readAssignments(ctx context.Context, db pg.Querier, persons []int64) (map[int64][]*schedulingv1.EmploymentTermAssignment, error) {
 	out := make(map[int64][]*schedulingv1.EmploymentTermAssignment, len(persons))
 	var id int64
 	var t term
@@ -171,7 +174,7 @@ func readAssignments(ctx context.Context, db pg.Querier, tenantID int64, persons
 	}, `SELECT m.employee_id, t.id, t.name, m.from_date, m.to_date
 		FROM membership m
 		JOIN employment_term t ON t.tenant_id = m.tenant_id AND t.id = m.employment_term_id
-		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.employee_id", "$2::bigint[]")+` ORDER BY m.employee_id, m.from_date`, tenantID, persons)
+		WHERE m.tenant_id = $1 AND `+condition.AnyOf("m.employee_id", "$2::bigint[]")+` ORDER BY m.employee_id, m.from_date`, tenant.Of(ctx), persons)
 	if err != nil {
 		return nil, fmt.Errorf("read assignments: %w", err)
 	}

@@ -23,7 +23,6 @@ const CodeTerminated = "WRL-20001"
 // can be in the future. Deleted persons are removed from all terms. Call it after the states are
 // stored: it uses the stored states, so that outdated states have no effect.
 func (h *Handler) Terminate(ctx context.Context, states []*commonsv1.PersonState) error {
-	tenantID := tenant.Of(ctx)
 	var persons []int64
 	for _, s := range states {
 		if s.GetDeleted() || len(s.GetTerminated()) > 0 {
@@ -36,11 +35,11 @@ func (h *Handler) Terminate(ctx context.Context, states []*commonsv1.PersonState
 	slices.Sort(persons)
 	persons = slices.Compact(persons)
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := lock(ctx, tx, tenantID, persons)
+		now, err := lock(ctx, tx, persons)
 		if err != nil {
 			return err
 		}
-		ends, err := terminations(ctx, tx, tenantID, persons)
+		ends, err := terminations(ctx, tx, persons)
 		if err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (h *Handler) Terminate(ctx context.Context, states []*commonsv1.PersonState
 		if len(changed) == 0 {
 			return nil
 		}
-		if _, err := store(ctx, tx, tenantID, changed); err != nil {
+		if _, err := store(ctx, tx, changed); err != nil {
 			return err
 		}
 		return outbox.Append(ctx, tx, changedEvent(changed))
@@ -60,7 +59,7 @@ func (h *Handler) Terminate(ctx context.Context, states []*commonsv1.PersonState
 }
 
 // terminations returns the terminated days of locked persons.
-func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int64) (map[int64][]civil.Range, error) {
+func terminations(ctx context.Context, tx pgx.Tx, persons []int64) (map[int64][]civil.Range, error) {
 	out := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
@@ -69,7 +68,7 @@ func terminations(ctx context.Context, tx pgx.Tx, tenantID int64, persons []int6
 		return nil
 	}, `SELECT e.id, d.from_date, d.to_date
 		FROM employee e CROSS JOIN LATERAL unnest(e.terminated_from, e.terminated_to) AS d (from_date, to_date)
-		WHERE e.tenant_id = $1 AND `+condition.AnyOf("e.id", "$2::bigint[]")+` ORDER BY e.id, d.from_date`, tenantID, persons); err != nil {
+		WHERE e.tenant_id = $1 AND `+condition.AnyOf("e.id", "$2::bigint[]")+` ORDER BY e.id, d.from_date`, tenant.Of(ctx), persons); err != nil {
 		return nil, fmt.Errorf("read terminations: %w", err)
 	}
 	return out, nil
@@ -93,8 +92,8 @@ func removeTerminated(now map[int64]*personAssignments, ends map[int64][]civil.R
 
 // refuseTerminated fails the items that assign a locked person to a term on days with terminated
 // employment.
-func refuseTerminated(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
-	isTerminated, err := terminations(ctx, tx, tenantID, personIDs(items))
+func refuseTerminated(ctx context.Context, tx pgx.Tx, items []*item) error {
+	isTerminated, err := terminations(ctx, tx, personIDs(items))
 	if err != nil || len(isTerminated) == 0 {
 		return err
 	}

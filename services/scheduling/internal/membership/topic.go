@@ -27,8 +27,7 @@ func Topic() replica.Topic {
 const personsPerEvent = 100
 
 func states(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
-	tenantID := tenant.Of(ctx)
-	now, err := lock(ctx, tx, tenantID, replica.Keys(gaps))
+	now, err := lock(ctx, tx, replica.Keys(gaps))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func states(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message
 		lists[i] = h.state(w.Key)
 	}
 	if len(raised) > 0 {
-		if _, err := tx.Exec(ctx, storeVersions, tenantID, raised, versions); err != nil {
+		if _, err := tx.Exec(ctx, storeVersions, tenant.Of(ctx), raised, versions); err != nil {
 			return nil, fmt.Errorf("raise versions of assignments: %w", err)
 		}
 	}

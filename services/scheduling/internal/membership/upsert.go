@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
@@ -40,7 +39,6 @@ func (h *Handler) MultiUpsertEmploymentTermAssignments(ctx context.Context, req 
 
 // write changes the assignments of each item's person as the effect determines.
 func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmploymentTerms, kind effect) (*schedulingv1.PersonEmploymentTermsList, error) {
-	tenantID := tenant.Of(ctx)
 	items := make([]*item, len(persons))
 	for i, in := range persons {
 		items[i] = &item{effect: kind, err: policy.CheckItem(in)}
@@ -58,14 +56,14 @@ func (h *Handler) write(ctx context.Context, persons []*schedulingv1.PersonEmplo
 	if err := h.identifyItems(ctx, items); err != nil {
 		return nil, err
 	}
-	propagationID, err := h.apply(ctx, tenantID, items)
+	propagationID, err := h.apply(ctx, items)
 	if err != nil {
 		return nil, err
 	}
 	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
-	return h.results(ctx, tenantID, persons, items)
+	return h.results(ctx, persons, items)
 }
 
 // identifyItems finds the persons of the items without errors.
@@ -95,29 +93,29 @@ func (h *Handler) identifyItems(ctx context.Context, items []*item) error {
 
 // apply writes the changes of all items without errors in one transaction, together with the event
 // and the propagation. It returns the id of the propagation, or 0.
-func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (propagationID int64, err error) {
+func (h *Handler) apply(ctx context.Context, items []*item) (propagationID int64, err error) {
 	good := slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.err != nil })
 	if len(good) == 0 {
 		return 0, nil
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		propagationID = 0
-		if err := findTerms(ctx, tx, tenantID, good); err != nil {
+		if err := findTerms(ctx, tx, good); err != nil {
 			return err
 		}
 		persons := personIDs(good)
 		if len(persons) == 0 {
 			return nil
 		}
-		now, err := lock(ctx, tx, tenantID, persons)
+		now, err := lock(ctx, tx, persons)
 		if err != nil {
 			return err
 		}
-		if err := refuseTerminated(ctx, tx, tenantID, good); err != nil {
+		if err := refuseTerminated(ctx, tx, good); err != nil {
 			return err
 		}
 		changed := rewriteAll(now, good)
-		propagationID, err = store(ctx, tx, tenantID, changed)
+		propagationID, err = store(ctx, tx, changed)
 		if err != nil || len(changed) == 0 {
 			return err
 		}
@@ -127,7 +125,7 @@ func (h *Handler) apply(ctx context.Context, tenantID int64, items []*item) (pro
 }
 
 // findTerms looks up the terms of the items. Items with an unknown term fail.
-func findTerms(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
+func findTerms(ctx context.Context, tx pgx.Tx, items []*item) error {
 	var ids []int64
 	var names []string
 	for _, it := range items {
@@ -139,7 +137,7 @@ func findTerms(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) er
 			}
 		}
 	}
-	byID, byName, err := findTermRows(ctx, tx, tenantID, ids, names)
+	byID, byName, err := findTermRows(ctx, tx, ids, names)
 	if err != nil {
 		return err
 	}
@@ -223,8 +221,8 @@ func (h *personAssignments) state(personID int64) *schedulingv1.PersonMembership
 }
 
 // results returns the response: the new assignments of each person, or the error.
-func (h *Handler) results(ctx context.Context, tenantID int64, inputs []*schedulingv1.PersonEmploymentTerms, items []*item) (*schedulingv1.PersonEmploymentTermsList, error) {
-	assignments, err := readAssignments(ctx, h.pool, tenantID, personIDs(items))
+func (h *Handler) results(ctx context.Context, inputs []*schedulingv1.PersonEmploymentTerms, items []*item) (*schedulingv1.PersonEmploymentTermsList, error) {
+	assignments, err := readAssignments(ctx, h.pool, personIDs(items))
 	if err != nil {
 		return nil, err
 	}

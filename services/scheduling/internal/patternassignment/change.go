@@ -101,7 +101,7 @@ func (l *layers) change(e *edit) error {
 
 // store writes edits with numbered parts, and starts their propagation. It returns 0 if there is
 // nothing to write. Old versions are ended and never changed, so that they stay readable.
-func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, edits []edit) (int64, error) {
+func (k *Kind) store(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit) (int64, error) {
 	var owners, ended []int64
 	var parts []assignment
 	for i := range edits {
@@ -126,14 +126,14 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Tim
 	if err != nil {
 		return 0, err
 	}
-	if err := end(ctx, tx, tenantID, at, ended); err != nil {
+	if err := end(ctx, tx, at, ended); err != nil {
 		return 0, err
 	}
-	return propagationID, k.insert(ctx, tx, tenantID, propagationID, at, parts)
+	return propagationID, k.insert(ctx, tx, propagationID, at, parts)
 }
 
 // describe returns the result of each edit of the current assignments.
-func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+func (s *Assignments) describe(ctx context.Context, db pg.Querier, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
 	var patternIDs []int64
 	affected := make([]affectedDays, len(edits))
 	for i := range edits {
@@ -146,7 +146,7 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, tenantID int6
 	if err != nil {
 		return nil, err
 	}
-	locked, err := s.kind.lockedNotices(ctx, db, tenantID, affected)
+	locked, err := s.kind.lockedNotices(ctx, db, affected)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -138,14 +137,13 @@ func firstError(list []creation, partial bool) error {
 func (s *Assignments) create(ctx context.Context, list []creation, partial bool) (*CreateOutcome, int64, error) {
 	var outcome *CreateOutcome
 	var propagationID int64
-	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, at, err := s.insertIntoLayers(ctx, tx, tenantID, list)
+		now, edits, errs, at, err := s.insertIntoLayers(ctx, tx, list)
 		if err != nil {
 			return err
 		}
 		outcome = &CreateOutcome{}
-		described, err := s.describe(ctx, tx, tenantID, now, edits)
+		described, err := s.describe(ctx, tx, now, edits)
 		if err != nil {
 			return err
 		}
@@ -160,7 +158,7 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool)
 				return errs[i]
 			}
 		}
-		propagationID, err = s.kind.store(ctx, tx, tenantID, at, edits)
+		propagationID, err = s.kind.store(ctx, tx, at, edits)
 		return err
 	})
 	return outcome, propagationID, err
@@ -168,7 +166,7 @@ func (s *Assignments) create(ctx context.Context, list []creation, partial bool)
 
 // insertIntoLayers adds new assignments to the current ones. It returns the current assignments,
 // the edits to store, an error for each create operation that failed, and the time of the change.
-func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID int64, list []creation) ([]assignment, []edit, []error, time.Time, error) {
+func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, list []creation) ([]assignment, []edit, []error, time.Time, error) {
 	errs := make([]error, len(list))
 	var positions []int
 	var edits []edit
@@ -189,7 +187,7 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	now, err := s.kind.current(ctx, tx, tenantID, owners, window)
+	now, err := s.kind.current(ctx, tx, owners, window)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
@@ -197,7 +195,7 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
-	hired, err := s.kind.hireDates(ctx, tx, tenantID, owners)
+	hired, err := s.kind.hireDates(ctx, tx, owners)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}
@@ -209,7 +207,7 @@ func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, tenantID 
 			placed, used = append(placed, edits[k]), append(used, definitions[k])
 		}
 	}
-	patternIDs, err := s.deps.Definitions.Put(ctx, tx, tenantID, used)
+	patternIDs, err := s.deps.Definitions.Put(ctx, tx, used)
 	if err != nil {
 		return nil, nil, nil, time.Time{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -47,7 +48,7 @@ type version struct {
 	propagationFinish *time.Time
 }
 
-func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
+func (k *Kind) history(ctx context.Context, db pg.Querier, owners []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
 	var from, to civil.Date
@@ -59,7 +60,7 @@ func (k *Kind) history(ctx context.Context, db pg.Querier, tenantID int64, owner
 		row, err := v.message()
 		list = append(list, row)
 		return err
-	}, k.selectHistory, tenantID, owners, window.From, window.To, maxRead+1)
+	}, k.selectHistory, tenant.Of(ctx), owners, window.From, window.To, maxRead+1)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: read history: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // maxExamined limits the memberships that are examined for the notice about locked days. The
@@ -40,7 +41,7 @@ type affectedDays struct {
 }
 
 // lockedNotices returns the notice about locked days for each of the affectedDays, or "".
-func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64, affected []affectedDays) ([]string, error) {
+func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, affected []affectedDays) ([]string, error) {
 	owners, from, to := make([]int64, len(affected)), make([]civil.Date, len(affected)), make([]civil.Date, len(affected))
 	for i, c := range affected {
 		owners[i], from[i], to[i] = c.ownerID, c.days.From, c.days.To
@@ -50,7 +51,7 @@ func (k *Kind) lockedNotices(ctx context.Context, db pg.Querier, tenantID int64,
 	err := pg.ForEach(ctx, db, []any{&n, &employees}, func() error {
 		notices[n-1] = k.notice(employees)
 		return nil
-	}, k.countLocked, tenantID, owners, from, to, maxExamined)
+	}, k.countLocked, tenant.Of(ctx), owners, from, to, maxExamined)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: count locked days: %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -19,12 +18,11 @@ import (
 
 // Get returns one assignment, or the error 404.
 func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSchedulePattern, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := s.deps.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.kind.readOne(ctx, s.deps.Pool, tenantID, id)
+	list, err := s.kind.readOne(ctx, s.deps.Pool, id)
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +65,13 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 	var list []assignment
 	var histories []*schedulingv1.GroupSchedulePatternHistory
 	err = pg.InSnapshot(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID := tenant.Of(ctx)
 		if selected.Current {
-			if list, err = s.kind.current(ctx, tx, tenantID, ids, window); err != nil {
+			if list, err = s.kind.current(ctx, tx, ids, window); err != nil {
 				return err
 			}
 		}
 		if selected.History {
-			histories, err = s.kind.history(ctx, tx, tenantID, ids, window)
+			histories, err = s.kind.history(ctx, tx, ids, window)
 		}
 		return err
 	})

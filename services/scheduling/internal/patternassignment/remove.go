@@ -8,7 +8,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -20,7 +19,6 @@ type ByOwnerOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePat
 // removeByOwners removes the days of u from all assignments of its owners. An owner that is listed
 // twice gets its results once.
 func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial bool) (*ByOwnerOutcome, int64, error) {
-	tenantID := tenant.Of(ctx)
 	owners, errs, err := s.FindOwners(ctx, u.refs, partial)
 	if err != nil {
 		return nil, 0, err
@@ -37,7 +35,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 		if err := s.kind.lock.WaitEach(ctx, tx, ids); err != nil {
 			return err
 		}
-		now, err := s.kind.current(ctx, tx, tenantID, ids, u.window)
+		now, err := s.kind.current(ctx, tx, ids, u.window)
 		if err != nil {
 			return err
 		}
@@ -46,7 +44,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 			edits[i] = removeDays(a, u.window)
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, now, edits); err != nil {
 			return err
 		}
 		byOwner = map[int64]*schedulingv1.GroupSchedulePatternResults{}

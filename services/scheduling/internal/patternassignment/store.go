@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // selectOwners finds the owners of assignments. An assignment never changes its owner, and is
@@ -22,8 +23,8 @@ JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 WHERE a.tenant_id = $1 AND a.id = ANY($2) AND a.believed_until = 'infinity'`
 
 // visibleOwners returns the owners of assignments, limited to those that the caller may see.
-func (k *Kind) visibleOwners(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, visible rowvisibility.Set) ([]int64, error) {
-	owners, err := pg.Collect(ctx, db, pgx.RowTo[int64], k.selectOwners, tenantID, ids)
+func (k *Kind) visibleOwners(ctx context.Context, db pg.Querier, ids []int64, visible rowvisibility.Set) ([]int64, error) {
+	owners, err := pg.Collect(ctx, db, pgx.RowTo[int64], k.selectOwners, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: find owners: %w", err)
 	}
@@ -47,13 +48,13 @@ ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
 )
 
 // one reads an assignment by id. The list is empty if it does not exist.
-func (k *Kind) readOne(ctx context.Context, db pg.Querier, tenantID, id int64) ([]assignment, error) {
-	rows, err := db.Query(ctx, k.selectOne, tenantID, id)
+func (k *Kind) readOne(ctx context.Context, db pg.Querier, id int64) ([]assignment, error) {
+	rows, err := db.Query(ctx, k.selectOne, tenant.Of(ctx), id)
 	return k.collect(rows, err)
 }
 
 // hired returns the known hire dates of owners.
-func (k *Kind) hireDates(ctx context.Context, db pg.Querier, tenantID int64, owners []int64) (map[int64]civil.Date, error) {
+func (k *Kind) hireDates(ctx context.Context, db pg.Querier, owners []int64) (map[int64]civil.Date, error) {
 	if k.selectHired == "" {
 		return nil, nil
 	}
@@ -63,7 +64,7 @@ func (k *Kind) hireDates(ctx context.Context, db pg.Querier, tenantID int64, own
 	err := pg.ForEach(ctx, db, []any{&id, &date}, func() error {
 		hired[id] = date
 		return nil
-	}, k.selectHired, tenantID, owners)
+	}, k.selectHired, tenant.Of(ctx), owners)
 	if err != nil {
 		return nil, fmt.Errorf("patternassignment: read hire dates: %w", err)
 	}
@@ -74,8 +75,8 @@ func (k *Kind) hireDates(ctx context.Context, db pg.Querier, tenantID int64, own
 const maxRead = 50_000
 
 // current reads the assignments of owners with a day in the window, by owner and first day.
-func (k *Kind) current(ctx context.Context, db pg.Querier, tenantID int64, owners []int64, window civil.Range) ([]assignment, error) {
-	rows, err := db.Query(ctx, k.selectWindow, tenantID, owners, window.From, window.To, maxRead+1)
+func (k *Kind) current(ctx context.Context, db pg.Querier, owners []int64, window civil.Range) ([]assignment, error) {
+	rows, err := db.Query(ctx, k.selectWindow, tenant.Of(ctx), owners, window.From, window.To, maxRead+1)
 	list, err := k.collect(rows, err)
 	if err == nil {
 		err = k.checkRead(len(list))
@@ -168,8 +169,8 @@ UPDATE pattern_assignment SET believed_until = $3
 WHERE tenant_id = $1 AND id = ANY($2) AND believed_until = 'infinity'`
 
 // end ends the current versions of assignments. Their data stays.
-func end(ctx context.Context, tx pgx.Tx, tenantID int64, at time.Time, ids []int64) error {
-	done, err := tx.Exec(ctx, endVersions, tenantID, ids, at)
+func end(ctx context.Context, tx pgx.Tx, at time.Time, ids []int64) error {
+	done, err := tx.Exec(ctx, endVersions, tenant.Of(ctx), ids, at)
 	if err == nil && done.RowsAffected() != int64(len(ids)) {
 		err = fmt.Errorf("%d of %d versions were current", done.RowsAffected(), len(ids))
 	}
@@ -188,7 +189,7 @@ FROM unnest($4::bigint[], $5::int[], $6::bigint[], $7::date[], $8::date[], $9::b
             $12::int[], $13::boolean[], $14::smallint[], $15::bigint[], $16::bigint[], $17::int[]) AS v`
 
 // insert stores versions of assignments.
-func (k *Kind) insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, at time.Time, list []assignment) error {
+func (k *Kind) insert(ctx context.Context, tx pgx.Tx, propagationID int64, at time.Time, list []assignment) error {
 	n := len(list)
 	ids, owners, patterns, seqs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	versions, dayCounts, offsets := make([]int32, n), make([]int32, n), make([]int32, n)
@@ -201,7 +202,7 @@ func (k *Kind) insert(ctx context.Context, tx pgx.Tx, tenantID, propagationID in
 		dayCounts[i], offsets[i], overrides[i], lanes[i] = a.dayCount, a.offset, a.override, int16(a.lane)
 		lineages[i], entries[i] = a.lineage, a.entriesPerDay
 	}
-	_, err := tx.Exec(ctx, k.insertVersions, tenantID, propagationID, at, ids, versions, owners, from, to,
+	_, err := tx.Exec(ctx, k.insertVersions, tenant.Of(ctx), propagationID, at, ids, versions, owners, from, to,
 		patterns, dayCounts, anchors, offsets, overrides, lanes, seqs, lineages, entries)
 	if err != nil {
 		return fmt.Errorf("patternassignment: insert versions: %w", err)

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -73,7 +72,6 @@ type ByIDOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatter
 
 // update edits the assignments of u.
 func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
-	tenantID := tenant.Of(ctx)
 	r, err := s.replacement(ctx, u)
 	if err != nil {
 		return nil, 0, err
@@ -85,7 +83,7 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	var out *ByIDOutcome
 	var propagationID int64
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, err := s.edit(ctx, tx, tenantID, u, r, visible)
+		now, edits, errs, err := s.edit(ctx, tx, u, r, visible)
 		if err != nil {
 			return err
 		}
@@ -97,7 +95,7 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 			}
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, tenantID, now, edits); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, now, edits); err != nil {
 			return err
 		}
 		out = &ByIDOutcome{}
@@ -180,15 +178,15 @@ func (u *update) readDates(r *replacement) error {
 
 // edit returns the current assignments of the owners and the edits of the assignments in u, or
 // errors at their positions. If none of the assignments exists, the error is 404.
-func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *update, b *requestPatterns, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
-	owners, err := s.kind.visibleOwners(ctx, tx, tenantID, u.ids, visible)
+func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *requestPatterns, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
+	owners, err := s.kind.visibleOwners(ctx, tx, u.ids, visible)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
 		return nil, nil, nil, err
 	}
-	now, err := s.kind.current(ctx, tx, tenantID, owners, allDays)
+	now, err := s.kind.current(ctx, tx, owners, allDays)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -196,7 +194,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 	for _, a := range now {
 		byID[a.id] = a
 	}
-	hired, err := s.kind.hireDates(ctx, tx, tenantID, owners)
+	hired, err := s.kind.hireDates(ctx, tx, owners)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -220,16 +218,16 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, tenantID int64, u *up
 	if !found {
 		errs[0] = patterndefinition.NotFound(resourceName, u.ids[0])
 	}
-	return now, edits, errs, s.putPattern(ctx, tx, tenantID, edits, b)
+	return now, edits, errs, s.putPattern(ctx, tx, edits, b)
 }
 
 // putPattern stores the pattern of a request, and sets it in the parts without one. It stores
 // nothing if no edits remain.
-func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, tenantID int64, edits []edit, b *requestPatterns) error {
+func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, edits []edit, b *requestPatterns) error {
 	if b == nil || len(edits) == 0 {
 		return nil
 	}
-	ids, err := s.deps.Definitions.Put(ctx, tx, tenantID, []*patterndefinition.Definition{b.definition})
+	ids, err := s.deps.Definitions.Put(ctx, tx, []*patterndefinition.Definition{b.definition})
 	if err != nil {
 		return err
 	}
@@ -266,15 +264,15 @@ func (u *update) editOne(a assignment, b *requestPatterns, layers *layers) (edit
 }
 
 // finish stores edits of current assignments, and describes them.
-func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, tenantID int64, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
+func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
 	at, err := number(ctx, tx, edits)
 	if err != nil {
 		return nil, 0, err
 	}
-	propagationID, err := s.kind.store(ctx, tx, tenantID, at, edits)
+	propagationID, err := s.kind.store(ctx, tx, at, edits)
 	if err != nil {
 		return nil, 0, err
 	}
-	described, err := s.describe(ctx, tx, tenantID, now, edits)
+	described, err := s.describe(ctx, tx, now, edits)
 	return described, propagationID, err
 }

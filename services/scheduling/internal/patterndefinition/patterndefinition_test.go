@@ -180,7 +180,7 @@ func TestCheckSetsDefaults(t *testing.T) {
 // putDefinitions stores definitions in a transaction.
 func (w *fixture) putDefinitions(definitions []*patterndefinition.Definition) (ids []int64, err error) {
 	err = pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		ids, err = w.Put(ctx, tx, tenant.Default, definitions)
+		ids, err = w.Put(ctx, tx, definitions)
 		return err
 	})
 	return ids, err
@@ -240,7 +240,7 @@ func TestPutOfTheSamePatternsAtOnce(t *testing.T) {
 			}
 			assert.NoError(t, pg.InTx(w.Ctx, w.Pool, func(ctx context.Context, tx pgx.Tx) error {
 				var err error
-				ids[i], err = w.Put(ctx, tx, tenant.Default, mine)
+				ids[i], err = w.Put(ctx, tx, mine)
 				return err
 			}))
 		})

@@ -42,14 +42,14 @@ const putRounds = 3
 // Put stores definitions, equal ones only once, and returns the pattern id of each, in order. The
 // ids are valid after the transaction has committed. New patterns are published to services that
 // keep a copy.
-func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition) ([]int64, error) {
+func (d *Definitions) Put(ctx context.Context, tx pgx.Tx, definitions []*Definition) ([]int64, error) {
 	ids := make(map[[sha256.Size]byte]int64, len(definitions))
 	for range putRounds {
 		missing := withoutID(definitions, ids)
 		if len(missing) == 0 {
 			break
 		}
-		if err := storeDefinitions(ctx, tx, tenantID, missing, ids); err != nil {
+		if err := storeDefinitions(ctx, tx, missing, ids); err != nil {
 			return nil, fmt.Errorf("patterndefinition: store patterns: %w", err)
 		}
 	}
@@ -76,7 +76,7 @@ func withoutID(definitions []*Definition, ids map[[sha256.Size]byte]int64) []*De
 	return slices.CompactFunc(missing, func(a, b *Definition) bool { return a.digest == b.digest })
 }
 
-func storeDefinitions(ctx context.Context, tx pgx.Tx, tenantID int64, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
+func storeDefinitions(ctx context.Context, tx pgx.Tx, definitions []*Definition, ids map[[sha256.Size]byte]int64) error {
 	digests, bodies := make([][]byte, len(definitions)), make([][]byte, len(definitions))
 	dayCounts := make([]int32, len(definitions))
 	for i, definition := range definitions {
@@ -95,7 +95,7 @@ func storeDefinitions(ctx context.Context, tx pgx.Tx, tenantID int64, definition
 		published, err := scheduleevent.Pattern(id, scheduleevent.Digest(digest), 0, definitions[i].Pattern)
 		events = append(events, published...)
 		return err
-	}, putPatterns, tenantID, digests, dayCounts, bodies); err != nil {
+	}, putPatterns, tenant.Of(ctx), digests, dayCounts, bodies); err != nil {
 		return err
 	}
 	return outbox.Append(ctx, tx, events...)

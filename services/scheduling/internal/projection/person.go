@@ -77,7 +77,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error 
 			return err
 		}
 	}
-	before, err := readTerminations(ctx, tx, tenantID, ids)
+	before, err := readTerminations(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error 
 			return fmt.Errorf("projection: forget rule sets of employees: %w", err)
 		}
 	}
-	after, err := readTerminations(ctx, tx, tenantID, ids)
+	after, err := readTerminations(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -127,14 +127,14 @@ func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 }
 
 // readTerminations returns the days when employees are not employed.
-func readTerminations(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) (map[int64][]civil.Range, error) {
+func readTerminations(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64][]civil.Range, error) {
 	found := map[int64][]civil.Range{}
 	var id int64
 	var days civil.Range
 	err := pg.ForEach(ctx, tx, []any{&id, &days.From, &days.To}, func() error {
 		found[id] = append(found[id], days)
 		return nil
-	}, readTerminated, tenantID, ids)
+	}, readTerminated, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("projection: read terminations: %w", err)
 	}

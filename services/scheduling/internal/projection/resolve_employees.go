@@ -192,21 +192,19 @@ func (r *Resolver) refuseOwn(ctx context.Context, employees []Employee) error {
 
 // find returns the requested employees at their positions, and the unknown ones.
 func (r *Resolver) find(ctx context.Context, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := r.rules.Visible(ctx)
 	if err != nil {
 		return nil, lookupKeys{}, err
 	}
-	return r.findAmong(ctx, tenantID, visible, want, count)
+	return r.findAmong(ctx, visible, want, count)
 }
 
 // EmployeeByID returns the employee with an id, even if not visible to the caller: other services
 // have already checked the access. An unknown id is the error WFS-103401.
 func (r *Resolver) EmployeeByID(ctx context.Context, id int64) (*Employee, error) {
-	tenantID := tenant.Of(ctx)
 	var want lookupKeys
 	want.addID(id, 0)
-	employees, missing, err := r.findAmong(ctx, tenantID, rowvisibility.AllPersons(), want, 1)
+	employees, missing, err := r.findAmong(ctx, rowvisibility.AllPersons(), want, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -217,14 +215,14 @@ func (r *Resolver) EmployeeByID(ctx context.Context, id int64) (*Employee, error
 }
 
 // findAmong is like find, but limited to the employees in visible.
-func (r *Resolver) findAmong(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
+func (r *Resolver) findAmong(ctx context.Context, visible rowvisibility.Set, want lookupKeys, count int) ([]Employee, lookupKeys, error) {
 	rowvisibility.WritesForNobody(ctx) // Employees who are not found are not written; the callers check the others.
 	employees := make([]Employee, count)
-	missing, err := r.readEmployees(ctx, tenantID, visible, want, employees)
+	missing, err := r.readEmployees(ctx, visible, want, employees)
 	if err != nil || missing.empty() {
 		return employees, lookupKeys{}, err
 	}
-	spelled, err := r.fetchEmployees(ctx, tenantID, missing)
+	spelled, err := r.fetchEmployees(ctx, missing)
 	if err != nil {
 		return nil, lookupKeys{}, err
 	}
@@ -234,7 +232,7 @@ func (r *Resolver) findAmong(ctx context.Context, tenantID int64, visible rowvis
 			missing.keys[i] = stored
 		}
 	}
-	still, err := r.readEmployees(ctx, tenantID, visible, missing, employees)
+	still, err := r.readEmployees(ctx, visible, missing, employees)
 	for i, position := range still.keyPositions { // Errors contain the number as the caller sent it.
 		still.keys[i] = requested[slices.Index(missing.keyPositions, position)]
 	}
@@ -243,10 +241,10 @@ func (r *Resolver) findAmong(ctx context.Context, tenantID int64, visible rowvis
 
 // readEmployees fills in employees that are stored and visible, and returns the missing keys. A
 // person number that two employees seem to have is missing, too.
-func (r *Resolver) readEmployees(ctx context.Context, tenantID int64, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
+func (r *Resolver) readEmployees(ctx context.Context, visible rowvisibility.Set, want lookupKeys, employees []Employee) (lookupKeys, error) {
 	var suspects []int64
 	matches := make([]int, len(employees))
-	err := r.forEachEmployee(ctx, tenantID, &want, func(position int32, e *Employee, zone string, jobs []byte) (err error) {
+	err := r.forEachEmployee(ctx, &want, func(position int32, e *Employee, zone string, jobs []byte) (err error) {
 		if !visible.Has(e.ID) {
 			authn.NoteNotVisible(ctx)
 			return nil // Employees who are not visible must not be distinguishable from unknown ones, even by the time it takes.
@@ -268,7 +266,8 @@ func (r *Resolver) readEmployees(ctx context.Context, tenantID int64, visible ro
 }
 
 // forEachEmployee calls take for each found employee with its position and its encoded columns.
-func (r *Resolver) forEachEmployee(ctx context.Context, tenantID int64, want *lookupKeys, take func(position int32, e *Employee, zone string, jobs []byte) error) error {
+func (r *Resolver) forEachEmployee(ctx context.Context, want *lookupKeys, take func(position int32, e *Employee, zone string, jobs []byte) error) error {
+	tenantID := tenant.Of(ctx)
 	var position int32
 	var e Employee
 	var zone string
@@ -297,7 +296,7 @@ func (r *Resolver) forEachEmployee(ctx context.Context, tenantID int64, want *lo
 
 // fetchEmployees reads persons from commons and stores them. It returns their person numbers by
 // normalized key, because callers can spell a number differently.
-func (r *Resolver) fetchEmployees(ctx context.Context, tenantID int64, missing lookupKeys) (spelled map[string]string, err error) {
+func (r *Resolver) fetchEmployees(ctx context.Context, missing lookupKeys) (spelled map[string]string, err error) {
 	spelled = map[string]string{}
 	err = fetch(ctx, r.pool, missing, func(ids []int64, numbers []string) ([]*commonsv1.PersonState, error) {
 		response, err := r.persons.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: ids, PersonNumbers: numbers})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -69,7 +70,8 @@ ORDER BY p.id, f.employee_id`
 type Visible func(ctx context.Context) (rowvisibility.Set, error)
 
 // addFailures adds the failed employees to unfinished propagations.
-func (h *Handler) addFailures(ctx context.Context, tenantID int64, list []propagationRow) error {
+func (h *Handler) addFailures(ctx context.Context, list []propagationRow) error {
+	tenantID := tenant.Of(ctx)
 	byBatches := map[int64][]*schedulingv1.Propagation{}
 	var ids []int64
 	for _, one := range list {

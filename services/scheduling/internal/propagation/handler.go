@@ -42,8 +42,7 @@ const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_
 
 // GetPropagation returns a propagation of the caller's tenant, or the error 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
-	tenantID := tenant.Of(ctx)
-	rows, err := h.pool.Query(ctx, selectPropagation, tenantID, req.GetId())
+	rows, err := h.pool.Query(ctx, selectPropagation, tenant.Of(ctx), req.GetId())
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
@@ -54,7 +53,7 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	if err := h.addFailures(ctx, tenantID, []propagationRow{found}); err != nil {
+	if err := h.addFailures(ctx, []propagationRow{found}); err != nil {
 		return nil, err
 	}
 	return found.Propagation, nil

@@ -49,16 +49,15 @@ func (h *Handler) ListPropagations(ctx context.Context, req *schedulingv1.ListPr
 
 // MultiReadPropagations returns a page of the propagations of the caller's tenant.
 func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.MultiReadPropagationsRequest) (*schedulingv1.PropagationPage, error) {
-	tenantID := tenant.Of(ctx)
 	f, err := parseFilter(req)
 	if err != nil {
 		return nil, err
 	}
-	terms, err := h.termIDs(ctx, tenantID, req.GetWhere().GetEmploymentTerms())
+	terms, err := h.termIDs(ctx, req.GetWhere().GetEmploymentTerms())
 	if err != nil {
 		return nil, err
 	}
-	found, err := pg.Collect(ctx, h.pool, scanPropagation, selectPropagations, tenantID, f.before, f.ids, f.states, f.causes, terms, f.from, f.to, f.requests, f.count+1)
+	found, err := pg.Collect(ctx, h.pool, scanPropagation, selectPropagations, tenant.Of(ctx), f.before, f.ids, f.states, f.causes, terms, f.from, f.to, f.requests, f.count+1)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
@@ -67,7 +66,7 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 		found = found[:f.count]
 		page.Next = &found[f.count-1].Id
 	}
-	if err := h.addFailures(ctx, tenantID, found); err != nil {
+	if err := h.addFailures(ctx, found); err != nil {
 		return nil, err
 	}
 	page.Propagations = &schedulingv1.PropagationList{}
@@ -139,7 +138,7 @@ func moment(text string) (*time.Time, error) {
 
 // termIDs returns the ids of the listed terms, or nil if there is no list. An unknown term is an
 // error.
-func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+func (h *Handler) termIDs(ctx context.Context, list *commonv1.RefList) ([]int64, error) {
 	requested := append(slices.Clone(list.GetRefs()), refs(list)...)
 	if len(requested) == 0 {
 		return nil, nil
@@ -159,7 +158,7 @@ func (h *Handler) termIDs(ctx context.Context, tenantID int64, list *commonv1.Re
 	if err := pg.ForEach(ctx, h.pool, []any{&id, &name}, func() error {
 		found, byName[strings.ToLower(name)] = append(found, id), true
 		return nil
-	}, selectTermIDs, tenantID, ids, names); err != nil {
+	}, selectTermIDs, tenant.Of(ctx), ids, names); err != nil {
 		return nil, fmt.Errorf("propagation: find terms: %w", err)
 	}
 	for _, ref := range requested {

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -92,7 +91,6 @@ func identityRef(identity *schedulingv1.SchedulingPersonIdentity) *commonv1.Ref 
 }
 
 func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath string, contextRef *commonv1.Ref, datePath, date string, partial bool) (*schedulingv1.PersonScheduleRuleSetsList, error) {
-	tenantID := tenant.Of(ctx)
 	var inContext int64
 	if contextRef != nil {
 		var err error
@@ -114,11 +112,11 @@ func (h *Handler) list(ctx context.Context, refs []*commonv1.Ref, contextPath st
 	}
 	// Read versions first, so that a client that read older assignments gets 409 when it writes.
 	ids := knownIDs(employees)
-	counted, err := versions(ctx, h.pool, tenantID, ids)
+	counted, err := versions(ctx, h.pool, ids)
 	if err != nil {
 		return nil, err
 	}
-	assignments, err := read(ctx, h.pool, tenantID, ids)
+	assignments, err := read(ctx, h.pool, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
@@ -46,14 +47,14 @@ SELECT EXISTS (SELECT FROM schedule_rule_set_assignment WHERE tenant_id = $1 AND
 )
 
 // read returns the assignments of employees, by context and day.
-func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64][]assignment, error) {
+func read(ctx context.Context, db pg.Querier, employees []int64) (map[int64][]assignment, error) {
 	out := make(map[int64][]assignment, len(employees))
 	var employee int64
 	var a assignment
 	err := pg.ForEach(ctx, db, []any{&employee, &a.context, &a.days.From, &a.days.To, &a.ruleSet, &a.name}, func() error {
 		out[employee] = append(out[employee], a)
 		return nil
-	}, readAssignments, tenantID, employees)
+	}, readAssignments, tenant.Of(ctx), employees)
 	if err != nil {
 		return nil, fmt.Errorf("read rule sets of employees: %w", err)
 	}
@@ -61,14 +62,14 @@ func read(ctx context.Context, db pg.Querier, tenantID int64, employees []int64)
 }
 
 // versions returns the versions of the employees' lists of assignments.
-func versions(ctx context.Context, db pg.Querier, tenantID int64, employees []int64) (map[int64]int64, error) {
-	rows, err := db.Query(ctx, readHeads, tenantID, employees)
+func versions(ctx context.Context, db pg.Querier, employees []int64) (map[int64]int64, error) {
+	rows, err := db.Query(ctx, readHeads, tenant.Of(ctx), employees)
 	return collectVersions(rows, err, len(employees))
 }
 
 // lock is like versions, but also locks the assignments until the transaction ends.
-func lock(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
-	rows, err := tx.Query(ctx, lockHeads, tenantID, employees)
+func lock(ctx context.Context, tx pgx.Tx, employees []int64) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, lockHeads, tenant.Of(ctx), employees)
 	return collectVersions(rows, err, len(employees))
 }
 
@@ -89,7 +90,8 @@ func collectVersions(rows pgx.Rows, err error, count int) (map[int64]int64, erro
 }
 
 // replace replaces all assignments of employees.
-func replace(ctx context.Context, tx pgx.Tx, tenantID int64, replacement map[int64][]assignment) error {
+func replace(ctx context.Context, tx pgx.Tx, replacement map[int64][]assignment) error {
+	tenantID := tenant.Of(ctx)
 	ids := slices.Sorted(maps.Keys(replacement))
 	var employees, contexts, sets []int64
 	var from, to []civil.Date
@@ -113,8 +115,8 @@ func replace(ctx context.Context, tx pgx.Tx, tenantID int64, replacement map[int
 
 // lockExistingRuleSets locks rule sets against deletion until the transaction ends, and returns
 // those that exist.
-func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSets []int64) ([]int64, error) {
-	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockRuleSets, tenantID, ruleSets)
+func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, ruleSets []int64) ([]int64, error) {
+	found, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockRuleSets, tenant.Of(ctx), ruleSets)
 	if err != nil {
 		return nil, fmt.Errorf("lock rule sets: %w", err)
 	}
@@ -123,8 +125,8 @@ func lockExistingRuleSets(ctx context.Context, tx pgx.Tx, tenantID int64, ruleSe
 
 // IsAssigned reports whether a rule set is assigned to any employee. The caller must have locked
 // the rule set.
-func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assigned bool, err error) {
-	if err := tx.QueryRow(ctx, findAssigned, tenantID, ruleSet).Scan(&assigned); err != nil {
+func IsAssigned(ctx context.Context, tx pgx.Tx, ruleSet int64) (assigned bool, err error) {
+	if err := tx.QueryRow(ctx, findAssigned, tenant.Of(ctx), ruleSet).Scan(&assigned); err != nil {
 		return false, fmt.Errorf("find assignments of a rule set: %w", err)
 	}
 	return assigned, nil
@@ -132,8 +134,8 @@ func IsAssigned(ctx context.Context, tx pgx.Tx, tenantID, ruleSet int64) (assign
 
 // EffectiveByEmployee returns the rule sets that apply to employees on days in a context, by rule
 // set and day.
-func EffectiveByEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, inContext int64, days civil.Range) (map[int64][]EffectiveRuleSet, error) {
-	found, err := read(ctx, db, tenantID, employees)
+func EffectiveByEmployee(ctx context.Context, db pg.Querier, employees []int64, inContext int64, days civil.Range) (map[int64][]EffectiveRuleSet, error) {
+	found, err := read(ctx, db, employees)
 	if err != nil {
 		return nil, err
 	}

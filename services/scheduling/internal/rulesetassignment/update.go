@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -92,7 +91,6 @@ func (h *Handler) MultiUpsertScheduleRuleSetAssignments(ctx context.Context, req
 
 // write applies the items, all or none, and returns the new assignments of each person.
 func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.PersonScheduleRuleSets, error) {
-	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(items))
 	for i, it := range items {
 		ids[i] = it.employee.ID
@@ -102,13 +100,13 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 	var assignments map[int64][]assignment
 	var counted map[int64]int64
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if counted, err = lock(ctx, tx, tenantID, ids); err != nil {
+		if counted, err = lock(ctx, tx, ids); err != nil {
 			return err
 		}
-		if err := h.resolve(ctx, tx, tenantID, items); err != nil {
+		if err := h.resolve(ctx, tx, items); err != nil {
 			return err
 		}
-		if assignments, err = read(ctx, tx, tenantID, ids); err != nil {
+		if assignments, err = read(ctx, tx, ids); err != nil {
 			return err
 		}
 		changed, err := apply(ctx, items, assignments, counted)
@@ -119,7 +117,7 @@ func (h *Handler) write(ctx context.Context, items []*item) ([]*schedulingv1.Per
 			assignments[id] = list
 			counted[id]++
 		}
-		return replace(ctx, tx, tenantID, changed)
+		return replace(ctx, tx, changed)
 	})
 	if err != nil {
 		return nil, err
@@ -161,7 +159,7 @@ func apply(ctx context.Context, items []*item, current map[int64][]assignment, c
 }
 
 // resolve finds the rule sets of items, and locks them against deletion.
-func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items []*item) error {
+func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, items []*item) error {
 	var ids []int64
 	var names []string
 	for _, it := range items {
@@ -184,7 +182,7 @@ func (h *Handler) resolve(ctx context.Context, tx pgx.Tx, tenantID int64, items 
 	for i, s := range found {
 		existing[i] = s.GetId()
 	}
-	if existing, err = lockExistingRuleSets(ctx, tx, tenantID, existing); err != nil {
+	if existing, err = lockExistingRuleSets(ctx, tx, existing); err != nil {
 		return err
 	}
 	byID, byName := map[int64]*schedulingv1.ScheduleRuleSet{}, map[string]*schedulingv1.ScheduleRuleSet{}

@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -64,7 +63,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 	if err != nil {
 		return nil, err
 	}
-	p, employees, err := h.resolve(ctx, tenant.Of(ctx), where, days)
+	p, employees, err := h.resolve(ctx, where, days)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 }
 
 // resolve returns the rule sets and the employees of a request.
-func (h *Handler) resolve(ctx context.Context, tenantID int64, where *schedulingv1.ScheduleRuleEvaluationWhere, days civil.Range) (*plan, []projection.Employee, error) {
+func (h *Handler) resolve(ctx context.Context, where *schedulingv1.ScheduleRuleEvaluationWhere, days civil.Range) (*plan, []projection.Employee, error) {
 	list := where.GetEmployees()
 	if reflist.Len(list) == 0 {
 		return nil, nil, fault.Invalid(CodeMissing, "where.employees is missing.")
@@ -119,7 +118,7 @@ func (h *Handler) resolve(ctx context.Context, tenantID int64, where *scheduling
 		return nil, nil, err
 	}
 	if reflist.Refs(where.GetRuleSets()) == nil {
-		err = h.addAssigned(ctx, tenantID, p, assigned, days, employees, severity)
+		err = h.addAssigned(ctx, p, assigned, days, employees, severity)
 	}
 	return p, employees, err
 }

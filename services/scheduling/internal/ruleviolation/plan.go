@@ -69,12 +69,12 @@ func (p *plan) check(assigned []assignedSet) error {
 }
 
 // addAssigned adds the active rule sets that are assigned to employees in a context.
-func (h *Handler) addAssigned(ctx context.Context, tenantID int64, p *plan, inContext int64, days civil.Range, employees []projection.Employee, severity int64) error {
+func (h *Handler) addAssigned(ctx context.Context, p *plan, inContext int64, days civil.Range, employees []projection.Employee, severity int64) error {
 	ids := make([]int64, len(employees))
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	holdings, err := rulesetassignment.EffectiveByEmployee(ctx, h.Pool, tenantID, ids, inContext, days)
+	holdings, err := rulesetassignment.EffectiveByEmployee(ctx, h.Pool, ids, inContext, days)
 	if err != nil || len(holdings) == 0 {
 		return err
 	}

@@ -107,9 +107,8 @@ func patternStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.
 }
 
 func spanStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
-	tenantID := tenant.Of(ctx)
 	ids := replica.Keys(gaps)
-	if err := employeelock.Lock(ctx, tx, tenantID, ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, ids); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
@@ -124,7 +123,7 @@ func spanStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Mes
 		s.Lane = uint8(lane)
 		found[id] = append(found[id], s)
 		return nil
-	}, readSpans, tenantID, ids); err != nil {
+	}, readSpans, tenant.Of(ctx), ids); err != nil {
 		return nil, fmt.Errorf("scheduleevent: read spans: %w", err)
 	}
 	published := &Spans{}
@@ -141,7 +140,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Me
 	if err != nil {
 		return nil, err
 	}
-	if err := employeelock.Lock(ctx, tx, tenantID, employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, employees); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))
@@ -176,7 +175,7 @@ func shiftStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Me
 // leave are locked, too, because their first leave may be in progress with a smaller revision.
 func leaveStates(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message, error) {
 	ids := replica.Keys(gaps)
-	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), ids); err != nil {
+	if err := employeelock.Lock(ctx, tx, ids); err != nil {
 		return nil, err
 	}
 	revision, err := revisionAbove(ctx, tx, replica.Largest(gaps))

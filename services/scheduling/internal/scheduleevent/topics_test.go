@@ -137,7 +137,7 @@ func TestLeaveBesideABackfill(t *testing.T) {
 	require.NoError(t, err)
 	second := make(chan error, 1)
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, live pgx.Tx) error {
-		require.NoError(t, employeelock.Lock(ctx, live, 1, []int64{7}))
+		require.NoError(t, employeelock.Lock(ctx, live, []int64{7}))
 		batch := &pgx.Batch{}
 		batch.Queue(`INSERT INTO leave_head VALUES (1, 7, 1)`)
 		batch.Queue(`INSERT INTO leave_edit VALUES (1, 1, 7, '2025-03-03', '2025-03-03', 1, $1)`, body)

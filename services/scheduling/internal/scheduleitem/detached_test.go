@@ -187,7 +187,7 @@ func TestDeletingWhatMovesMeanwhile(t *testing.T) {
 	tx, err := f.Pool.Begin(f.Ctx)
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(f.Ctx) }()
-	require.NoError(t, employeelock.Lock(f.Ctx, tx, 1, []int64{1}))
+	require.NoError(t, employeelock.Lock(f.Ctx, tx, []int64{1}))
 	removed := make(chan error, 1)
 	go func() {
 		_, err := f.shifts.MultiDeleteShifts(f.Ctx, &schedulingv1.MultiDeleteShiftsRequest{Where: &schedulingv1.DeleteShiftsWhere{ShiftIds: ids}})

@@ -57,7 +57,7 @@ type RestoreResult struct {
 func (d Deps) Restore(ctx context.Context, employeeIDs []int64, days civil.Range) (map[int64]*RestoreResult, error) {
 	var out map[int64]*RestoreResult
 	err := pg.InTx(ctx, d.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), slices.Clone(employeeIDs)); err != nil {
+		if err := employeelock.Lock(ctx, tx, slices.Clone(employeeIDs)); err != nil {
 			return err
 		}
 		out, err = restore(ctx, tx, employeeIDs, days)

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
@@ -115,7 +114,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 		for _, part := range todo.batches() {
 			employees = append(employees, part.Employees()...)
 		}
-		if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
+		if err := employeelock.Lock(ctx, tx, employees); err != nil {
 			return err
 		}
 		if err := todo.locks.unlock(ctx, tx); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
@@ -89,7 +88,7 @@ func (w *lockWork) find(ctx context.Context, visible rowvisibility.Set) error {
 		ids = append(ids, l.GetId())
 	}
 	var err error
-	if w.stored, err = daylock.Find(ctx, w.deps.Pool, tenant.Of(ctx), ids); err != nil {
+	if w.stored, err = daylock.Find(ctx, w.deps.Pool, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -180,18 +179,17 @@ func (w *lockWork) lock(ctx context.Context, tx pgx.Tx) error {
 	}
 	err := w.release(ctx, tx, moved, w.requests[len(w.create):])
 	if err == nil {
-		w.locked, err = daylock.Lock(ctx, tx, tenant.Of(ctx), w.requests)
+		w.locked, err = daylock.Lock(ctx, tx, w.requests)
 	}
 	return err
 }
 
 // release unlocks the days of locks, except for the days in keep.
 func (w *lockWork) release(ctx context.Context, tx pgx.Tx, ids []int64, keep []daylock.Request) error {
-	tenantID := tenant.Of(ctx)
 	if len(ids) == 0 {
 		return nil
 	}
-	now, err := daylock.Find(ctx, tx, tenantID, ids)
+	now, err := daylock.Find(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -209,7 +207,7 @@ func (w *lockWork) release(ctx context.Context, tx pgx.Tx, ids []int64, keep []d
 			list = append(list, daylock.EmployeeDays{EmployeeID: lock.EmployeeID, Days: d})
 		}
 	}
-	unlocked, err := daylock.Unlock(ctx, tx, tenantID, list)
+	unlocked, err := daylock.Unlock(ctx, tx, list)
 	w.unlocked = append(w.unlocked, unlocked...)
 	return err
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
@@ -37,7 +36,7 @@ func New(pool *pg.Pool) *Handler {
 
 // checkUnassigned rejects deleting a rule set that is assigned to employees.
 func checkUnassigned(ctx context.Context, tx pgx.Tx, s *ruleSet) error {
-	assigned, err := rulesetassignment.IsAssigned(ctx, tx, tenant.Of(ctx), s.GetId())
+	assigned, err := rulesetassignment.IsAssigned(ctx, tx, s.GetId())
 	if err == nil && assigned {
 		err = fault.Invalid(CodeAssigned, fmt.Sprintf("The schedule rule set %q is assigned to employees. Remove the assignments first.", s.GetName()))
 	}

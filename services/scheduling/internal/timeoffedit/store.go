@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
@@ -29,9 +30,9 @@ type row struct {
 }
 
 // read reads the row of a request. The transaction has locked the schedule.
-func read(ctx context.Context, tx pgx.Tx, tenantID, requestID int64) (row, error) {
+func read(ctx context.Context, tx pgx.Tx, requestID int64) (row, error) {
 	var r row
-	err := tx.QueryRow(ctx, readRow, tenantID, requestID).Scan(&r.employeeID, &r.version, &r.items, &r.digest)
+	err := tx.QueryRow(ctx, readRow, tenant.Of(ctx), requestID).Scan(&r.employeeID, &r.version, &r.items, &r.digest)
 	if errors.Is(err, pgx.ErrNoRows) {
 		sum, err := digest(nil)
 		return row{digest: sum}, err
@@ -42,8 +43,8 @@ func read(ctx context.Context, tx pgx.Tx, tenantID, requestID int64) (row, error
 	return r, nil
 }
 
-func write(ctx context.Context, tx pgx.Tx, tenantID, requestID int64, r row) error {
-	_, err := tx.Exec(ctx, writeRow, tenantID, requestID, r.employeeID, r.version, append([]int64{}, r.items...), r.digest)
+func write(ctx context.Context, tx pgx.Tx, requestID int64, r row) error {
+	_, err := tx.Exec(ctx, writeRow, tenant.Of(ctx), requestID, r.employeeID, r.version, append([]int64{}, r.items...), r.digest)
 	if err != nil {
 		return fmt.Errorf("timeoffedit: write: %w", err)
 	}
@@ -51,13 +52,13 @@ func write(ctx context.Context, tx pgx.Tx, tenantID, requestID int64, r row) err
 }
 
 // Requests returns the tenant's requests with time off on schedules, with their employees.
-func Requests(ctx context.Context, db pg.Querier, tenantID int64) (map[int64]int64, error) {
+func Requests(ctx context.Context, db pg.Querier) (map[int64]int64, error) {
 	out := map[int64]int64{}
 	var request, employee int64
 	err := pg.ForEach(ctx, db, []any{&request, &employee}, func() error {
 		out[request] = employee
 		return nil
-	}, readRequests, tenantID)
+	}, readRequests, tenant.Of(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("timeoffedit: read requests: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -56,7 +55,6 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 // PutTimeOff replaces the time off of a request on the schedule. It holds the lock of the
 // employee's schedule, like every other change of the schedule.
 func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRequest) (*schedulingv1.PutTimeOffResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if n := len(req.GetPayCodeEdits()); n > maxEdits || req.GetRequestId() <= 0 || req.GetVersion() <= 0 {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("The call needs a request id, a version, and at most %d pay code edits; it has %d.", maxEdits, n))
 	}
@@ -70,10 +68,10 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 	}
 	version := req.GetVersion()
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := employeelock.Lock(ctx, tx, tenantID, []int64{employee.ID}); err != nil {
+		if err := employeelock.Lock(ctx, tx, []int64{employee.ID}); err != nil {
 			return err
 		}
-		now, err := read(ctx, tx, tenantID, req.GetRequestId())
+		now, err := read(ctx, tx, req.GetRequestId())
 		if err != nil {
 			return err
 		}
@@ -86,12 +84,12 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 		}
 		next := row{employeeID: employee.ID, version: req.GetVersion(), items: now.items, digest: sum}
 		if !(req.GetRepeats() && bytes.Equal(now.digest, sum)) {
-			if next.items, err = h.replace(ctx, tx, tenantID, employee, now.items, req.GetPayCodeEdits()); err != nil {
+			if next.items, err = h.replace(ctx, tx, employee, now.items, req.GetPayCodeEdits()); err != nil {
 				return err
 			}
 		}
 		version = next.version
-		return write(ctx, tx, tenantID, req.GetRequestId(), next)
+		return write(ctx, tx, req.GetRequestId(), next)
 	})
 	if err != nil {
 		return nil, err
@@ -102,7 +100,7 @@ func (h *Handler) PutTimeOff(ctx context.Context, req *schedulingv1.PutTimeOffRe
 // replace removes items from an employee's schedule, adds pay code edits to it, and returns their
 // ids.
 func (h *Handler) replace(
-	ctx context.Context, tx pgx.Tx, tenantID int64, employee *projection.Employee, items []int64, edits []*schedulingv1.PayCodeEdit,
+	ctx context.Context, tx pgx.Tx, employee *projection.Employee, items []int64, edits []*schedulingv1.PayCodeEdit,
 ) ([]int64, error) {
 	if len(items) > 0 {
 		if err := h.deps.Schedules.Uncover(ctx, tx, items); err != nil {

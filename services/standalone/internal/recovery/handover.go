@@ -27,11 +27,11 @@ func readScheduled(ctx context.Context, pool *pg.Pool, tenants []int64) (map[int
 	found := make(map[int64]scheduled, len(tenants))
 	for _, id := range tenants {
 		ctx := tenant.With(ctx, id)
-		leave, err := scheduling.EmployeesWithLeave(ctx, pool, id)
+		leave, err := scheduling.EmployeesWithLeave(ctx, pool)
 		if err != nil {
 			return nil, err
 		}
-		timeOff, err := scheduling.RequestsWithTimeOff(ctx, pool, id)
+		timeOff, err := scheduling.RequestsWithTimeOff(ctx, pool)
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger) (scheduling
 // countLeaveDifferences counts the employees whose leave differs between the databases.
 func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool) (int, error) {
 	tenantID := tenant.Of(ctx)
-	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules, tenantID)
+	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules)
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +68,7 @@ func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool) (int,
 		if len(states) == 0 {
 			return differ + len(unknown), nil
 		}
-		n, err := scheduling.CountLeaveDifferences(ctx, schedules, tenantID, states)
+		n, err := scheduling.CountLeaveDifferences(ctx, schedules, states)
 		if err != nil {
 			return 0, err
 		}

@@ -76,7 +76,7 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 	if pgerr.TimedOut(err) {
 		p.metrics.timedOut.Inc()
 		var splitErr error
-		divided, splitErr = p.split(ctx, m.Tenant, key)
+		divided, splitErr = p.split(ctx, key)
 		err = errors.Join(err, splitErr)
 	}
 	if !divided && !pgerr.Exhausted(err) && (!temporary || m.Attempt >= min(isolateAfter, p.cfg.MaxDeliver)) {
@@ -90,16 +90,15 @@ func (p *Propagator) settle(ctx context.Context, m bus.Message, key batchKey, er
 
 // leaveWindow requests the tenant's next batch while this one waits for its redelivery.
 func (p *Propagator) leaveWindow(ctx context.Context, key batchKey) error {
-	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, retryBatch, tenantID, key.PropagationID, key.Batch)
+		tag, err := tx.Exec(ctx, retryBatch, tenant.Of(ctx), key.PropagationID, key.Batch)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		return p.request(ctx, tx, tenantID)
+		return p.request(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("propagation: leave the window: %w", err)
@@ -152,7 +151,7 @@ func (p *Propagator) storeFailures(ctx context.Context, key batchKey, selectFail
 		if _, err := tx.Exec(ctx, failPropagation, tenantID, key.PropagationID, failed.text()); err != nil || !all {
 			return err
 		}
-		return p.request(ctx, tx, tenantID)
+		return p.request(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("propagation: store failures: %w", err)
@@ -182,8 +181,9 @@ func (p *Propagator) settlePlanning(ctx context.Context, m bus.Message, failed [
 
 // split divides a batch that timed out into two, and notes it in the propagation. It returns false
 // if the batch is too small.
-func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (divided bool, err error) {
-	err = pg.InTx(tenant.With(ctx, tenantID), p.pool, func(ctx context.Context, tx pgx.Tx) error {
+func (p *Propagator) split(ctx context.Context, key batchKey) (divided bool, err error) {
+	tenantID := tenant.Of(ctx)
+	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		divided = false
 		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
@@ -217,7 +217,7 @@ func (p *Propagator) split(ctx context.Context, tenantID int64, key batchKey) (d
 			return err
 		}
 		divided = true
-		return p.request(ctx, tx, tenantID)
+		return p.request(ctx, tx)
 	})
 	if err != nil {
 		return false, fmt.Errorf("propagation: divide a batch: %w", err)

@@ -312,7 +312,7 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	w.exec("DELETE FROM span WHERE employee_id = 2400")
 	w.exec("UPDATE span SET position = 3 WHERE employee_id = 1200")
 	w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})
-	report, err := reconcile.Verify(t.Context(), w.pool, testTenant, nil)
+	report, err := reconcile.Verify(tenant.With(t.Context(), testTenant), w.pool, nil)
 	require.NoError(t, err)
 	assert.Equal(t, reconcile.Report{
 		Employees: 2500, Spans: 2499, Unfinished: 1, Different: 2, Differences: report.Differences,

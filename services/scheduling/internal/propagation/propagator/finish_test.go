@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
@@ -19,10 +18,10 @@ import (
 func (w *fixture) finish(employees ...int64) (id int64) {
 	w.t.Helper()
 	require.NoError(w.t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if err := employeelock.Lock(ctx, tx, tenant.Default, employees); err != nil {
+		if err := employeelock.Lock(ctx, tx, employees); err != nil {
 			return err
 		}
-		id, err = reconcile.Finish(ctx, tx, tenant.Default, propagation.CauseMembership, employees)
+		id, err = reconcile.Finish(ctx, tx, propagation.CauseMembership, employees)
 		return err
 	}))
 	return id

@@ -259,7 +259,7 @@ func (w *fixture) newBus(server *natstest.Server) *bus.Bus {
 // queries of its own.
 func (w *fixture) requireVerified() {
 	w.t.Helper()
-	report, err := reconcile.Verify(w.ctx, w.pool, testTenant, nil)
+	report, err := reconcile.Verify(w.ctx, w.pool, nil)
 	require.NoError(w.t, err)
 	require.Zero(w.t, report.Unfinished)
 	require.Empty(w.t, report.Differences)

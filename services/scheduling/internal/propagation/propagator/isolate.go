@@ -63,8 +63,7 @@ type isolation struct {
 // isolate updates the employees of a batch except those that fail. Only the failed employees remain
 // in the batch, and the propagation lists them. cause is the error of the whole batch.
 func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) error {
-	tenantID := tenant.Of(ctx)
-	s, err := p.startIsolation(ctx, tenantID, key)
+	s, err := p.startIsolation(ctx, key)
 	if err != nil || s == nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) err
 		case s.successes == 0 && s.fruitless >= maxFruitless, !progress && took.Elapsed() > maxIsolation:
 			return p.giveUp(ctx, key, cause)
 		case progress && took.Elapsed() > isolateFor:
-			return p.requeue(ctx, tenantID, key)
+			return p.requeue(ctx, key)
 		}
 		employees := s.next()
 		failed, err := p.updateBatch(ctx, key, &part{employees: employees, failed: s.failed})
@@ -100,10 +99,10 @@ func (p *Propagator) isolate(ctx context.Context, key batchKey, cause error) err
 // startIsolation returns the parts of a batch, or nil if the batch is done. Employees that failed
 // before become single parts that are tried last, in random order, so that each attempt begins with
 // others.
-func (p *Propagator) startIsolation(ctx context.Context, tenantID int64, key batchKey) (*isolation, error) {
+func (p *Propagator) startIsolation(ctx context.Context, key batchKey) (*isolation, error) {
 	var employees, failedIDs []int64
 	var codes []string
-	err := p.pool.QueryRow(ctx, readFailures, tenantID, key.PropagationID, key.Batch).Scan(&employees, &failedIDs, &codes)
+	err := p.pool.QueryRow(ctx, readFailures, tenant.Of(ctx), key.PropagationID, key.Batch).Scan(&employees, &failedIDs, &codes)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -176,7 +175,8 @@ func (p *Propagator) failOne(ctx context.Context, key batchKey, s *isolation, em
 }
 
 // requeue gives the batch another turn with the remaining employees.
-func (p *Propagator) requeue(ctx context.Context, tenantID int64, key batchKey) error {
+func (p *Propagator) requeue(ctx context.Context, key batchKey) error {
+	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockWindow.Wait(ctx, tx); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (p *Propagator) requeue(ctx context.Context, tenantID int64, key batchKey) 
 		if _, err := tx.Exec(ctx, requeueBatch, tenantID, key.PropagationID, key.Batch, turn+1); err != nil {
 			return err
 		}
-		return p.request(ctx, tx, tenantID)
+		return p.request(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("propagation: put a batch back: %w", err)

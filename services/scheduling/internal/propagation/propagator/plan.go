@@ -49,7 +49,7 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 	tenantID := tenant.Of(ctx)
 	var failures error
 	for after := int64(0); ; {
-		id, mine, err := p.planNext(ctx, tenantID, after)
+		id, mine, err := p.planNext(ctx, after)
 		if err != nil {
 			failures = errors.Join(failures, err)
 			if id == 0 || pgerr.Unavailable(err) || ctx.Err() != nil {
@@ -75,7 +75,8 @@ func (p *Propagator) plan(ctx context.Context) (failed []int64, err error) {
 // planNext plans the oldest accepted propagation with a larger id, together with others for the
 // same terms and employees, and returns its id. It returns false if another process plans for the
 // tenant.
-func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id int64, mine bool, err error) {
+func (p *Propagator) planNext(ctx context.Context, after int64) (id int64, mine bool, err error) {
+	tenantID := tenant.Of(ctx)
 	err = pg.InTx(ctx, p.pool, func(ctx context.Context, tx pgx.Tx) error {
 		id = 0
 		if mine, err = lockPlanning.Try(ctx, tx); err != nil || !mine {
@@ -84,34 +85,34 @@ func (p *Propagator) planNext(ctx context.Context, tenantID, after int64) (id in
 		var terms, listed []int64
 		err := tx.QueryRow(ctx, claimPropagation, tenantID, after).Scan(&id, &terms, &listed)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return p.request(ctx, tx, tenantID) // The hint may have been about batches.
+			return p.request(ctx, tx) // The hint may have been about batches.
 		}
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
 		}
-		employees, err := affectedEmployees(ctx, tx, tenantID, terms, listed)
+		employees, err := affectedEmployees(ctx, tx, terms, listed)
 		if err != nil {
 			return err
 		}
 		batches := splitBatches(employees)
-		if err := insertBatches(ctx, tx, tenantID, id, batches); err != nil {
+		if err := insertBatches(ctx, tx, id, batches); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, startPropagations, tenantID, id, terms, listed, len(employees), len(batches))
 		if err != nil {
 			return fmt.Errorf("propagation: start: %w", err)
 		}
-		return p.request(ctx, tx, tenantID)
+		return p.request(ctx, tx)
 	})
 	return id, mine, err
 }
 
 // affectedEmployees returns the employees that are affected by a change of terms, together with the
 // listed employees, in ascending order.
-func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, listed []int64) ([]int64, error) {
+func affectedEmployees(ctx context.Context, tx pgx.Tx, terms, listed []int64) ([]int64, error) {
 	employees := slices.Clone(listed)
 	if len(terms) > 0 {
-		rows, err := tx.Query(ctx, selectAffected, tenantID, terms)
+		rows, err := tx.Query(ctx, selectAffected, tenant.Of(ctx), terms)
 		if err != nil {
 			return nil, fmt.Errorf("propagation: select employees: %w", err)
 		}
@@ -126,7 +127,8 @@ func affectedEmployees(ctx context.Context, tx pgx.Tx, tenantID int64, terms, li
 // insertBatches stores waiting batches. The first gets the turn after the tenant's batches in
 // progress, and each other batch one turn later, so that a small change does not wait for a large
 // one that began earlier.
-func insertBatches(ctx context.Context, tx pgx.Tx, tenantID, id int64, batches [][]int64) error {
+func insertBatches(ctx context.Context, tx pgx.Tx, id int64, batches [][]int64) error {
+	tenantID := tenant.Of(ctx)
 	if len(batches) == 0 {
 		return nil
 	}

@@ -157,11 +157,11 @@ func (p *Propagator) requestAgain(ctx context.Context, tx pgx.Tx, key propagatio
 	if err != nil {
 		return err
 	}
-	if err := requestBatches(ctx, tx, key.TenantID, turns); err != nil {
+	if err := requestBatches(ctx, tx, turns); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, resetBatches, key.TenantID, key.ID); err != nil {
 		return err
 	}
-	return p.request(ctx, tx, key.TenantID)
+	return p.request(ctx, tx)
 }

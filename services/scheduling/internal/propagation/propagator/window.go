@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -59,7 +60,8 @@ func (t *nextBatch) event() proto.Message {
 // request requests waiting batches of the tenant up to the size of the window. Each transaction
 // that adds, completes or abandons batches calls it at its end, so that at least one batch is
 // requested while any are waiting.
-func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) error {
+func (p *Propagator) request(ctx context.Context, tx pgx.Tx) error {
+	tenantID := tenant.Of(ctx)
 	var next []nextBatch
 	batch := &pgx.Batch{}
 	lockWindow.Queue(batch, tenantID)
@@ -67,7 +69,7 @@ func (p *Propagator) request(ctx context.Context, tx pgx.Tx, tenantID int64) err
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: find the next batches: %w", err)
 	}
-	return requestBatches(ctx, tx, tenantID, next)
+	return requestBatches(ctx, tx, next)
 }
 
 // queueNext reads the waiting batches that fit into the window. The caller holds the window lock.
@@ -79,7 +81,7 @@ func (p *Propagator) queueNext(batch *pgx.Batch, tenantID int64, next *[]nextBat
 }
 
 // requestBatches publishes the requests for batches.
-func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []nextBatch) error {
+func requestBatches(ctx context.Context, tx pgx.Tx, turns []nextBatch) error {
 	if len(turns) == 0 {
 		return nil
 	}
@@ -89,7 +91,7 @@ func requestBatches(ctx context.Context, tx pgx.Tx, tenantID int64, turns []next
 		events[i], ids[i], numbers[i] = turns[i].event(), turns[i].PropagationID, turns[i].Batch
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(markRequested, tenantID, ids, numbers)
+	batch.Queue(markRequested, tenant.Of(ctx), ids, numbers)
 	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return fmt.Errorf("propagation: request batches: %w", err)
 	}

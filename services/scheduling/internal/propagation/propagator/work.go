@@ -65,7 +65,6 @@ type part struct {
 // part. Progress also counts for other batches of the employees. It returns the employees whose
 // spans could not be computed, or [errBatchDone].
 func (p *Propagator) updateBatch(ctx context.Context, key batchKey, only *part) (failures, error) {
-	tenantID := tenant.Of(ctx)
 	d := p.getScratch()
 	defer p.putScratch(d)
 	took, done := clock.Start(), false
@@ -74,18 +73,18 @@ func (p *Propagator) updateBatch(ctx context.Context, key batchKey, only *part) 
 	readCommitted := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
 	err := pg.InTxWith(ctx, p.pool, readCommitted, func(ctx context.Context, tx pgx.Tx) (err error) {
 		defer panics.ToError(&err) // A crash of the process would stop the propagations of all tenants.
-		if done, err = d.begin(ctx, tx, tenantID, key, only); err != nil || !done {
+		if done, err = d.begin(ctx, tx, key, only); err != nil || !done {
 			return err
 		}
 		takeSeries := func(count int32) (int64, error) { return d.series.Take(ctx, tx, count) }
 		if err := d.changes.Compute(&d.state, d.claim.employees, takeSeries); err != nil {
 			return err
 		}
-		shifts, err := d.changes.UpdateHidden(ctx, tx, tenantID)
+		shifts, err := d.changes.UpdateHidden(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return p.write(ctx, tx, tenantID, d, shifts)
+		return p.write(ctx, tx, d, shifts)
 	})
 	if err != nil {
 		return nil, err
@@ -109,7 +108,8 @@ var errBatchDone = errors.New("propagation: the batch is done")
 
 // begin locks the employees of a batch, claims the batch together with others, and reads the state
 // of all their employees. It returns false if the batch is already done.
-func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, only *part) (bool, error) {
+func (d *scratch) begin(ctx context.Context, tx pgx.Tx, key batchKey, only *part) (bool, error) {
+	tenantID := tenant.Of(ctx)
 	var employees []int64
 	err := tx.QueryRow(ctx, readBatch, tenantID, key.PropagationID, key.Batch).Scan(&employees)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -119,7 +119,7 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 		return false, fmt.Errorf("propagation: read batch: %w", err)
 	}
 	if only != nil {
-		return d.beginPart(ctx, tx, tenantID, key, employees, only)
+		return d.beginPart(ctx, tx, key, employees, only)
 	}
 	batch := &pgx.Batch{}
 	employeelock.Queue(batch, tenantID, employees)
@@ -134,14 +134,15 @@ func (d *scratch) begin(ctx context.Context, tx pgx.Tx, tenantID int64, key batc
 	}
 	if len(d.claim.employees) > len(employees) {
 		// Their locks are already held.
-		return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
+		return true, d.state.Load(ctx, tx, d.claim.employees)
 	}
-	return true, d.state.LoadAssignments(ctx, tx, tenantID)
+	return true, d.state.LoadAssignments(ctx, tx)
 }
 
 // beginPart is begin for a part of a batch. It locks the employees of the whole batch, so that no
 // other worker processes another part, but reads only the state of the part.
-func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, tenantID int64, key batchKey, employees []int64, only *part) (bool, error) {
+func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, key batchKey, employees []int64, only *part) (bool, error) {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	batch.Queue(shortenTimeout, partTimeout.Milliseconds())
 	employeelock.Queue(batch, tenantID, employees)
@@ -153,11 +154,12 @@ func (d *scratch) beginPart(ctx context.Context, tx pgx.Tx, tenantID int64, key 
 	if !d.claim.choosePart(key, only) {
 		return false, nil
 	}
-	return true, d.state.Load(ctx, tx, tenantID, d.claim.employees)
+	return true, d.state.Load(ctx, tx, d.claim.employees)
 }
 
 // write stores the changes and the progress of the claimed batches, and requests the next batches.
-func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *scratch, shifts *scheduleevent.Shifts) error {
+func (p *Propagator) write(ctx context.Context, tx pgx.Tx, d *scratch, shifts *scheduleevent.Shifts) error {
+	tenantID := tenant.Of(ctx)
 	c, batch := &d.changes, &pgx.Batch{}
 	newest := d.claim.newest()
 	c.QueueSpans(batch, tenantID, newest)
@@ -171,5 +173,5 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, tenantID int64, d *sc
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: write: %w", err)
 	}
-	return requestBatches(ctx, tx, tenantID, next)
+	return requestBatches(ctx, tx, next)
 }

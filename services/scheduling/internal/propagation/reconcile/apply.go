@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/outbox"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
@@ -16,9 +17,9 @@ import (
 // Apply updates the spans of locked employees to all committed changes, and publishes the
 // differences. Pending propagations of these changes then find nothing left to do. The transaction
 // must be able to read changes that were committed while it waited for the lock.
-func Apply(ctx context.Context, tx pgx.Tx, tenantID int64, employeeIDs []int64) error {
+func Apply(ctx context.Context, tx pgx.Tx, employeeIDs []int64) error {
 	const noPropagation = 0
-	_, err := apply(ctx, tx, tenantID, noPropagation, sortedUnique(employeeIDs))
+	_, err := apply(ctx, tx, noPropagation, sortedUnique(employeeIDs))
 	return err
 }
 
@@ -30,12 +31,12 @@ const appliedAtOnce = 100
 // finished propagation, so that callers read their change in the schedule at once. If there are too
 // many employees, or one of them cannot be updated, Finish starts a propagation instead. An error
 // of one employee does not stop the others there. It returns the id of the propagation.
-func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Cause, employeeIDs []int64) (int64, error) {
+func Finish(ctx context.Context, tx pgx.Tx, cause propagation.Cause, employeeIDs []int64) (int64, error) {
 	request := propagation.Request{Cause: cause, EmployeeIDs: sortedUnique(employeeIDs)}
 	if len(request.EmployeeIDs) > appliedAtOnce {
 		return propagation.Start(ctx, tx, request)
 	}
-	id, err := finish(ctx, tx, tenantID, request)
+	id, err := finish(ctx, tx, request)
 	if err == nil || ctx.Err() != nil {
 		return id, err
 	}
@@ -43,12 +44,12 @@ func Finish(ctx context.Context, tx pgx.Tx, tenantID int64, cause propagation.Ca
 }
 
 // finish applies the change within a savepoint, so that an error leaves nothing behind.
-func finish(ctx context.Context, tx pgx.Tx, tenantID int64, request propagation.Request) (id int64, err error) {
+func finish(ctx context.Context, tx pgx.Tx, request propagation.Request) (id int64, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if id, err = propagation.Insert(ctx, tx, request); err != nil {
 			return err
 		}
-		changes, err := apply(ctx, tx, tenantID, id, request.EmployeeIDs)
+		changes, err := apply(ctx, tx, id, request.EmployeeIDs)
 		if err != nil {
 			return err
 		}
@@ -63,26 +64,26 @@ func finish(ctx context.Context, tx pgx.Tx, tenantID int64, request propagation.
 }
 
 // apply updates the spans of employees, and returns the changes.
-func apply(ctx context.Context, tx pgx.Tx, tenantID, propagationID int64, employees []int64) (*Changes, error) {
+func apply(ctx context.Context, tx pgx.Tx, propagationID int64, employees []int64) (*Changes, error) {
 	var state State
 	var changes Changes
 	var series SeriesBlock
 	if err := tx.QueryRow(ctx, scheduleevent.NextRevision).Scan(&state.Revision); err != nil {
 		return nil, fmt.Errorf("propagation: number a change: %w", err)
 	}
-	if err := state.Load(ctx, tx, tenantID, employees); err != nil {
+	if err := state.Load(ctx, tx, employees); err != nil {
 		return nil, err
 	}
 	takeSeries := func(count int32) (int64, error) { return series.Take(ctx, tx, count) }
 	if err := changes.Compute(&state, employees, takeSeries); err != nil {
 		return nil, err
 	}
-	shifts, err := changes.UpdateHidden(ctx, tx, tenantID)
+	shifts, err := changes.UpdateHidden(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	batch := &pgx.Batch{}
-	changes.QueueSpans(batch, tenantID, propagationID)
+	changes.QueueSpans(batch, tenant.Of(ctx), propagationID)
 	events := append(changes.Events(propagationID, state.Revision), shifts.Events(state.Revision)...)
 	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return nil, fmt.Errorf("propagation: publish changes: %w", err)

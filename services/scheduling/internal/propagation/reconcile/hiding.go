@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
@@ -30,12 +31,12 @@ RETURNING i.id, i.kind = 'SHIFT', CASE WHEN i.deleted OR i.withdrawn THEN 0 ELSE
 
 // UpdateHidden recomputes the slots of changed or deleted entries, and whether their items are
 // shown. It stores the differences, and returns the entries to publish. The employees are locked.
-func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (*scheduleevent.Shifts, error) {
+func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx) (*scheduleevent.Shifts, error) {
 	published := &scheduleevent.Shifts{}
 	if len(c.edited) == 0 {
 		return published, nil
 	}
-	lookup, err := lookUp(ctx, tx, tenantID, c.edited)
+	lookup, err := lookUp(ctx, tx, c.edited)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx, tenantID int64) (
 		h := moved[s.ID]
 		s.Hides = h.Slot.Shift(h.EmployeeID, h.Day)
 		return published.Add(s)
-	}, updateHidden, tenantID, ids, lanes, ordinals, withdrawn)
+	}, updateHidden, tenant.Of(ctx), ids, lanes, ordinals, withdrawn)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: store hidden entries: %w", err)
 	}
@@ -86,7 +87,8 @@ func movedHides(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentr
 }
 
 // lookUp reads the lineages and patterns that the spans and hides of employees refer to.
-func lookUp(ctx context.Context, db pg.Querier, tenantID int64, edited []editedEmployee) (hiddenentry.Lookup, error) {
+func lookUp(ctx context.Context, db pg.Querier, edited []editedEmployee) (hiddenentry.Lookup, error) {
+	tenantID := tenant.Of(ctx)
 	out := hiddenentry.Lookup{Lineages: map[int64]int64{}, Patterns: map[int64]*hiddenentry.Pattern{}}
 	var assignments, patterns []int64
 	for _, one := range edited {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -103,13 +104,13 @@ type State struct {
 
 // Load reads the state of employees. Their ids ascend. They must be locked, or db must be a
 // transaction with a snapshot.
-func (s *State) Load(ctx context.Context, db pg.Querier, tenantID int64, employeeIDs []int64) error {
+func (s *State) Load(ctx context.Context, db pg.Querier, employeeIDs []int64) error {
 	batch := &pgx.Batch{}
-	s.Queue(batch, tenantID, employeeIDs)
+	s.Queue(batch, tenant.Of(ctx), employeeIDs)
 	if err := db.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("propagation: read state: %w", err)
 	}
-	return s.LoadAssignments(ctx, db, tenantID)
+	return s.LoadAssignments(ctx, db)
 }
 
 // Queue adds statements that read the state of employees except for the assignments of their terms.
@@ -125,9 +126,9 @@ func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 
 // LoadAssignments reads the assignments of the employees' terms. The rest of the state must be
 // loaded.
-func (s *State) LoadAssignments(ctx context.Context, db pg.Querier, tenantID int64) error {
+func (s *State) LoadAssignments(ctx context.Context, db pg.Querier) error {
 	s.collectTerms()
-	rows, err := db.Query(ctx, readTermAssignments, tenantID, s.terms)
+	rows, err := db.Query(ctx, readTermAssignments, tenant.Of(ctx), s.terms)
 	if err == nil {
 		err = scanAssignments(&s.byTerm)(rows)
 	}

@@ -60,8 +60,8 @@ type Report struct {
 // everything that reads depend on. It reads 1000 employees at a time, each time in one snapshot,
 // and changes nothing. Each time it calls progress with the number of verified employees so far,
 // unless progress is nil.
-func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(employees int)) (Report, error) {
-	ctx = tenant.With(ctx, tenantID)
+func Verify(ctx context.Context, pool *pg.Pool, progress func(employees int)) (Report, error) {
+	tenantID := tenant.Of(ctx)
 	var report Report
 	if err := pool.QueryRow(ctx, countUnfinished, tenantID).Scan(&report.Unfinished); err != nil {
 		return report, fmt.Errorf("propagation: verify: %w", err)
@@ -73,10 +73,10 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 			if employees, err = pg.Collect(ctx, tx, pgx.RowTo[int64], selectScheduled, tenantID, after, verifiedAtOnce); err != nil {
 				return err
 			}
-			if err := s.Load(ctx, tx, tenantID, employees); err != nil {
+			if err := s.Load(ctx, tx, employees); err != nil {
 				return err
 			}
-			return report.compare(ctx, tx, tenantID, &s, employees)
+			return report.compare(ctx, tx, &s, employees)
 		})
 		if err != nil {
 			return report, fmt.Errorf("propagation: verify: %w", err)
@@ -92,7 +92,7 @@ func Verify(ctx context.Context, pool *pg.Pool, tenantID int64, progress func(em
 }
 
 // compare compares the stored data of employees with the data that their state determines.
-func (r *Report) compare(ctx context.Context, db pg.Querier, tenantID int64, s *State, employees []int64) error {
+func (r *Report) compare(ctx context.Context, db pg.Querier, s *State, employees []int64) error {
 	var resolver span.Resolver
 	var edited []editedEmployee
 	different := map[int64]*Difference{}
@@ -114,7 +114,7 @@ func (r *Report) compare(ctx context.Context, db pg.Querier, tenantID int64, s *
 		}
 	}
 	if len(edited) > 0 {
-		lookup, err := lookUp(ctx, db, tenantID, edited)
+		lookup, err := lookUp(ctx, db, edited)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -54,7 +53,7 @@ func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, drafts []*itemdraft.D
 			employees = append(employees, d.EmployeeID())
 		}
 	}
-	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, employees); err != nil {
 		return nil, err
 	}
 	locked, err := itemstore.Locks(ctx, tx, days)

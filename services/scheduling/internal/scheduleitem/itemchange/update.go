@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -188,7 +187,7 @@ func (f *Editor[M]) lockEntries(ctx context.Context, tx pgx.Tx, visible rowvisib
 			employees = append(employees, h.EmployeeID) // Its propagations compute the slot of the hidden entry.
 		}
 	}
-	if err := employeelock.Lock(ctx, tx, tenant.Of(ctx), employees); err != nil {
+	if err := employeelock.Lock(ctx, tx, employees); err != nil {
 		return nil, err
 	}
 	// Rows do not change after this point.
