@@ -364,7 +364,7 @@ func TestLeaveIsHandedOverAgain(t *testing.T) {
 	newest := before[len(before)-1].GetVersion()
 	const lost = 9
 	require.NoError(t, pg.Unaudited("a restore").InTx(ctx, b.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return timekeeping.HandOverAgain(ctx, tx, 1, []int64{1, lost}, nil)
+		return timekeeping.HandOverAgain(ctx, tx, []int64{1, lost}, nil)
 	}))
 	require.Eventually(t, func() bool { return len(b.leave.takeStates()) >= len(before)+2 }, 30*time.Second, 20*time.Millisecond)
 	edits := map[int64]int{}

@@ -18,17 +18,17 @@ func Copies(pool *pg.Pool) []*replica.Replica { return []*replica.Replica{person
 
 // LeaveStates returns the leave that scheduling should have, of up to limit employees of a tenant,
 // for ids above after, sorted by id.
-func LeaveStates(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
-	return leaveedit.States(ctx, pool, tenantID, after, limit)
+func LeaveStates(ctx context.Context, pool *pg.Pool, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
+	return leaveedit.States(ctx, pool, after, limit)
 }
 
 // HandOverAgain makes timekeeping send all its data for schedules to scheduling again. Call it
 // after one of the two databases was restored, in a transaction that may write rows of the tenant.
 // leave lists the employees for whom scheduling has leave, and timeOff the requests for which it
 // has time off, with their employees.
-func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, leave []int64, timeOff map[int64]int64) error {
-	if err := leaveedit.HandOverAgain(ctx, tx, tenantID, leave); err != nil {
+func HandOverAgain(ctx context.Context, tx pgx.Tx, leave []int64, timeOff map[int64]int64) error {
+	if err := leaveedit.HandOverAgain(ctx, tx, leave); err != nil {
 		return err
 	}
-	return timeoff.HandOverAgain(ctx, tx, tenantID, timeOff)
+	return timeoff.HandOverAgain(ctx, tx, timeOff)
 }

@@ -47,7 +47,7 @@ func handOver(ctx context.Context, tx pgx.Tx, found map[int64]scheduled) error {
 		if _, err := tx.Exec(ctx, setTenant, id); err != nil {
 			return err
 		}
-		if err := timekeeping.HandOverAgain(ctx, tx, id, s.leave, s.timeOff); err != nil {
+		if err := timekeeping.HandOverAgain(tenant.With(ctx, id), tx, s.leave, s.timeOff); err != nil {
 			return fmt.Errorf("tenant %d: %w", id, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
@@ -50,7 +49,6 @@ func (v *Verify) compareLeave(ctx context.Context, log *slog.Logger) (scheduling
 
 // countLeaveDifferences counts the employees whose leave differs between the databases.
 func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool) (int, error) {
-	tenantID := tenant.Of(ctx)
 	scheduled, err := scheduling.EmployeesWithLeave(ctx, schedules)
 	if err != nil {
 		return 0, err
@@ -61,7 +59,7 @@ func countLeaveDifferences(ctx context.Context, owner, schedules *pg.Pool) (int,
 	}
 	differ, after := 0, int64(0)
 	for {
-		states, err := timekeeping.LeaveStates(ctx, owner, tenantID, after, leavePage)
+		states, err := timekeeping.LeaveStates(ctx, owner, after, leavePage)
 		if err != nil {
 			return 0, err
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -23,9 +22,9 @@ const maxYears = 50
 // Timecards reads the timecards of an employee; [card.Reader] implements it.
 type Timecards interface {
 	// TotalsUnder returns the totals under some pay codes.
-	TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
+	TotalsUnder(ctx context.Context, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
 	// WorkedOn returns the seconds worked on past days.
-	WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error)
+	WorkedOn(ctx context.Context, employeeID int64, days civil.Range) (map[civil.Date]int64, error)
 }
 
 // Balance is the remaining balance of an employee under an accrual code.
@@ -56,7 +55,7 @@ func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceCli
 // code: the grants until then, less the deductions by timecards and schedules until then. It
 // returns no balances if the employee has no accrual profile on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
-	accounts, past, err := h.read(ctx, tenant.Of(ctx), employeeID, day, day)
+	accounts, past, err := h.read(ctx, employeeID, day, day)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 
 // read returns the accounts of the accrual profile that an employee has on a day, and the timecard
 // data from the first day of the profile until a last day.
-func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last civil.Date) ([]*account, history, error) {
+func (h *Reader) read(ctx context.Context, employeeID int64, day, last civil.Date) ([]*account, history, error) {
 	profile, of, err := h.profile(ctx, employeeID, day)
 	if err != nil || profile == "" {
 		return nil, history{}, err
@@ -83,7 +82,7 @@ func (h *Reader) read(ctx context.Context, tenantID, employeeID int64, day, last
 	if y, _, _ := of.days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
 		return nil, history{}, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", of.days.From, maxYears))
 	}
-	past, err := h.history(ctx, tenantID, employeeID, civil.Through(of.days.From, last), accounts)
+	past, err := h.history(ctx, employeeID, civil.Through(of.days.From, last), accounts)
 	return accounts, past, err
 }
 
@@ -142,14 +141,14 @@ func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*ac
 }
 
 // history reads the timecard data that the accounts need.
-func (h *Reader) history(ctx context.Context, tenantID, employeeID int64, days civil.Range, accounts []*account) (history, error) {
+func (h *Reader) history(ctx context.Context, employeeID int64, days civil.Range, accounts []*account) (history, error) {
 	var codes []*commonv1.Ref
 	needsWork := false
 	for _, a := range accounts {
 		codes = append(codes, a.code.GetPayCodes()...)
 		needsWork = needsWork || a.frequency == worked
 	}
-	list, err := h.cards.TotalsUnder(ctx, tenantID, employeeID, days, codes)
+	list, err := h.cards.TotalsUnder(ctx, employeeID, days, codes)
 	if err != nil {
 		return history{}, err
 	}
@@ -162,7 +161,7 @@ func (h *Reader) history(ctx context.Context, tenantID, employeeID int64, days c
 		out.totals[day] = append(out.totals[day], t)
 	}
 	if needsWork {
-		out.worked, err = h.cards.WorkedOn(ctx, tenantID, employeeID, days)
+		out.worked, err = h.cards.WorkedOn(ctx, employeeID, days)
 	}
 	return out, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	quantity "github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -38,7 +37,7 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 	if first == civil.Forever {
 		return nil
 	}
-	accounts, past, err := h.read(ctx, tenant.Of(ctx), employeeID, first, until)
+	accounts, past, err := h.read(ctx, employeeID, first, until)
 	if err != nil || len(accounts) == 0 {
 		return err
 	}

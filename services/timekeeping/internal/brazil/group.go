@@ -91,7 +91,7 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeeping
 	case err != nil:
 		return fmt.Errorf("brazil: fill a group: %w", err)
 	case len(put) < len(ids):
-		return otherGroup(ctx, tx, tenantID, stored.GetId(), ids)
+		return otherGroup(ctx, tx, stored.GetId(), ids)
 	}
 	in, err := readRefs(ctx, tx, groupDevices, tenantID, []int64{stored.GetId()})
 	stored.Devices = in[stored.GetId()]
@@ -99,8 +99,8 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeeping
 }
 
 // otherGroup returns the error for devices if at least one of them is in another group.
-func otherGroup(ctx context.Context, tx pgx.Tx, tenantID, group int64, ids []int64) error {
-	groups, err := readRefs(ctx, tx, deviceGroups, tenantID, ids)
+func otherGroup(ctx context.Context, tx pgx.Tx, group int64, ids []int64) error {
+	groups, err := readRefs(ctx, tx, deviceGroups, tenant.Of(ctx), ids)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -25,29 +24,28 @@ var MaxRead = policy.Max[*timekeepingv1.MultiReadLeaveCasesRequest]("Leave Cases
 
 // MultiCreateLeaveCases stores new cases: either all or none, or every valid one.
 func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.MultiCreateLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID := tenant.Of(ctx)
 	inputs := req.GetBody().GetLeaveCases()
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
-	known, err := h.findEmployees(ctx, tenantID, inputs)
+	known, err := h.findEmployees(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
 	var out *bulk.Outcome[*timekeepingv1.LeaveCase, *timekeepingv1.LeaveCase]
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		out, err = bulk.Run(inputs, req.GetPartialSuccess(), func(_ int, in *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-			d, who, err := h.draft(ctx, tenantID, in, known)
+			d, who, err := h.draft(ctx, in, known)
 			if err != nil {
 				return nil, err
 			}
-			if err := checkProfile(ctx, tx, tenantID, who.ID, d.body); err != nil {
+			if err := checkProfile(ctx, tx, who.ID, d.body); err != nil {
 				return nil, err
 			}
 			var id int64
 			// The savepoint keeps the transaction usable if a code is not unique.
 			err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
-				id, err = insert(ctx, tx, tenantID, who.ID, d)
+				id, err = insert(ctx, tx, who.ID, d)
 				return err
 			})
 			if err != nil {
@@ -65,25 +63,24 @@ func (h *Handler) MultiCreateLeaveCases(ctx context.Context, req *timekeepingv1.
 }
 
 // findEmployees finds the employees of new cases with one query.
-func (h *Handler) findEmployees(ctx context.Context, tenantID int64, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
+func (h *Handler) findEmployees(ctx context.Context, inputs []*timekeepingv1.LeaveCase) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, in := range inputs {
 		if key, err := personKey(employeeRef(in)); err == nil {
 			keys = append(keys, key)
 		}
 	}
-	return h.persons.Find(ctx, tenantID, keys)
+	return h.persons.Find(ctx, keys)
 }
 
 // MultiReadLeaveCases returns the cases that refs name, in their order, or the cases of employees
 // that overlap a range of days.
 func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) (*timekeepingv1.LeaveCaseList, error) {
-	tenantID := tenant.Of(ctx)
 	status, err := statusFilter(req.GetCaseStatus())
 	if err != nil {
 		return nil, err
 	}
-	found, unknown, err := h.criteria(ctx, tenantID, req)
+	found, unknown, err := h.criteria(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +95,7 @@ func (h *Handler) MultiReadLeaveCases(ctx context.Context, req *timekeepingv1.Mu
 }
 
 // criteria returns the cases that match a request, and the unknown employees.
-func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, []rpc.UnknownEmployee, error) {
+func (h *Handler) criteria(ctx context.Context, req *timekeepingv1.MultiReadLeaveCasesRequest) ([]*Case, []rpc.UnknownEmployee, error) {
 	if len(req.GetLeaveCases()) > 0 {
 		if req.GetEmployees() != nil || req.GetDateRange() != nil {
 			return nil, nil, fault.Invalid(fault.CodeInput, "Give either leaveCases, or employees with dateRange.")
@@ -107,10 +104,10 @@ func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeeping
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := Find(ctx, h.pool, tenantID, visible, req.GetLeaveCases(), false)
+		found, err := Find(ctx, h.pool, visible, req.GetLeaveCases(), false)
 		return found, nil, err
 	}
-	employees, unknown, err := Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	employees, unknown, err := Employees(ctx, h.persons, req.GetEmployees())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +115,7 @@ func (h *Handler) criteria(ctx context.Context, tenantID int64, req *timekeeping
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := OfEmployees(ctx, h.pool, tenantID, employees, days, MaxRead+1)
+	found, err := OfEmployees(ctx, h.pool, employees, days, MaxRead+1)
 	if err == nil && len(found) > MaxRead {
 		return nil, nil, tooMany("leave cases", MaxRead)
 	}
@@ -141,7 +138,7 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 
 // Employees returns the ids of the employees that a list names, without duplicates, and the unknown
 // refs. It returns an error if all employees of the list are unknown.
-func Employees(ctx context.Context, persons *person.Directory, tenantID int64, list *commonv1.RefList) ([]int64, []rpc.UnknownEmployee, error) {
+func Employees(ctx context.Context, persons *person.Directory, list *commonv1.RefList) ([]int64, []rpc.UnknownEmployee, error) {
 	if reflist.CountKinds(list) > 1 {
 		return nil, nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
 	}
@@ -156,7 +153,7 @@ func Employees(ctx context.Context, persons *person.Directory, tenantID int64, l
 			return nil, nil, err
 		}
 	}
-	return persons.IDs(ctx, tenantID, keys, unknownEmployee)
+	return persons.IDs(ctx, keys, unknownEmployee)
 }
 
 // employeeRef returns the ref of the employee of a case; an empty ref if the case has no employee.

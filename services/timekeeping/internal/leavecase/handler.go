@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
@@ -23,11 +22,11 @@ import (
 // locked the cases.
 type Edits interface {
 	// Days returns the span of days that the edits of a case overlap; empty without edits.
-	Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error)
+	Days(ctx context.Context, db pg.Querier, caseID int64) (civil.Range, error)
 	// Touch stores the edits of a case again, because schedules show some properties of the case.
-	Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case) error
+	Touch(ctx context.Context, tx pgx.Tx, c *Case) error
 	// DeleteAll deletes the edits of cases.
-	DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*Case) error
+	DeleteAll(ctx context.Context, tx pgx.Tx, cases []*Case) error
 }
 
 // Handler serves LeaveCaseService. The interceptors before it ensure that the context has a tenant.
@@ -62,12 +61,11 @@ func (h *Handler) GetLeaveCase(ctx context.Context, req *timekeepingv1.GetLeaveC
 
 // FindLeaveCase returns the case with an id, or with a code.
 func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeaveCaseRequest) (*timekeepingv1.LeaveCase, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := OneBy(ctx, h.pool, tenantID, visible, req.LeaveCaseId, req.GetCode())
+	found, err := OneBy(ctx, h.pool, visible, req.LeaveCaseId, req.GetCode())
 	if err != nil {
 		return nil, err
 	}
@@ -76,17 +74,16 @@ func (h *Handler) FindLeaveCase(ctx context.Context, req *timekeepingv1.FindLeav
 
 // CreateLeaveCase stores a new case.
 func (h *Handler) CreateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID := tenant.Of(ctx)
-	d, who, err := h.draft(ctx, tenantID, req, nil)
+	d, who, err := h.draft(ctx, req, nil)
 	if err != nil {
 		return nil, err
 	}
 	var id int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if err := checkProfile(ctx, tx, tenantID, who.ID, d.body); err != nil {
+		if err := checkProfile(ctx, tx, who.ID, d.body); err != nil {
 			return err
 		}
-		id, err = insert(ctx, tx, tenantID, who.ID, d)
+		id, err = insert(ctx, tx, who.ID, d)
 		return err
 	})
 	if err != nil {
@@ -104,7 +101,7 @@ func newCase(id int64, who person.Person, d *draft) *Case {
 
 // draft validates a new case. For bulk requests, the caller passes the persons that it has already
 // found.
-func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.LeaveCase, known map[person.Key]person.Person) (*draft, person.Person, error) {
+func (h *Handler) draft(ctx context.Context, in *timekeepingv1.LeaveCase, known map[person.Key]person.Person) (*draft, person.Person, error) {
 	if proto.Equal(in, &timekeepingv1.LeaveCase{}) {
 		return nil, person.Person{}, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
@@ -119,7 +116,7 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 		return nil, person.Person{}, err
 	}
 	if known == nil {
-		if known, err = h.persons.Find(ctx, tenantID, []person.Key{key}); err != nil {
+		if known, err = h.persons.Find(ctx, []person.Key{key}); err != nil {
 			return nil, person.Person{}, err
 		}
 	}
@@ -137,7 +134,6 @@ func (h *Handler) draft(ctx context.Context, tenantID int64, in *timekeepingv1.L
 // UpdateLeaveCase changes the case with the id in the body. Omitted properties and the employee do
 // not change.
 func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveCase) (*timekeepingv1.LeaveCase, error) {
-	tenantID := tenant.Of(ctx)
 	if proto.Equal(req, &timekeepingv1.LeaveCase{}) {
 		return nil, fault.Invalid(CodeEmptyBody, "The body is empty.")
 	}
@@ -149,21 +145,21 @@ func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	if err != nil {
 		return nil, err
 	}
-	before, err := Find(ctx, h.pool, tenantID, visible, []*commonv1.Ref{ref}, false)
+	before, err := Find(ctx, h.pool, visible, []*commonv1.Ref{ref}, false)
 	if err != nil {
 		return nil, err
 	}
-	who, err := h.sameEmployee(ctx, tenantID, before[0], req)
+	who, err := h.sameEmployee(ctx, before[0], req)
 	if err != nil {
 		return nil, err
 	}
 	var after *Case
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		found, err := Find(ctx, tx, visible, []*commonv1.Ref{ref}, true)
 		if err != nil {
 			return err
 		}
-		after, err = h.change(ctx, tx, tenantID, found[0], req, who)
+		after, err = h.change(ctx, tx, found[0], req, who)
 		return err
 	})
 	if err != nil {
@@ -175,17 +171,17 @@ func (h *Handler) UpdateLeaveCase(ctx context.Context, req *timekeepingv1.LeaveC
 	return after.toProto(), nil
 }
 
-func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Case, req *timekeepingv1.LeaveCase, who person.Person) (*Case, error) {
+func (h *Handler) change(ctx context.Context, tx pgx.Tx, old *Case, req *timekeepingv1.LeaveCase, who person.Person) (*Case, error) {
 	d, err := changedDraft(req, old, who)
 	if err != nil {
 		return nil, err
 	}
 	if d.body.GetCategory().GetId() != old.body.GetCategory().GetId() {
-		if err := checkProfile(ctx, tx, tenantID, old.EmployeeID, d.body); err != nil {
+		if err := checkProfile(ctx, tx, old.EmployeeID, d.body); err != nil {
 			return nil, err
 		}
 	}
-	taken, err := h.edits.Days(ctx, tx, tenantID, old.ID)
+	taken, err := h.edits.Days(ctx, tx, old.ID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -194,18 +190,18 @@ func (h *Handler) change(ctx context.Context, tx pgx.Tx, tenantID int64, old *Ca
 	case !taken.Empty() && taken.To > d.days.To:
 		return nil, fault.Invalid(CodeEditsAfterEnd, fmt.Sprintf("There are leave edits after endDate: until %s.", taken.To.AddDays(-1)))
 	}
-	if err := update(ctx, tx, tenantID, old.ID, d); err != nil {
+	if err := update(ctx, tx, old.ID, d); err != nil {
 		return nil, err
 	}
 	after := newCase(old.ID, who, d)
 	if after.Code() == old.Code() && after.StatusID() == old.StatusID() && after.FrequencyID() == old.FrequencyID() {
 		return after, nil
 	}
-	return after, h.edits.Touch(ctx, tx, tenantID, after)
+	return after, h.edits.Touch(ctx, tx, after)
 }
 
 // Open opens a submitted case, which the caller has locked, and returns its new state.
-func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) (*Case, error) {
+func Open(ctx context.Context, tx pgx.Tx, c *Case, edits Edits) (*Case, error) {
 	if c.StatusID() != leavesetup.StatusSubmitted {
 		return c, c.CheckOpen()
 	}
@@ -213,15 +209,15 @@ func Open(ctx context.Context, tx pgx.Tx, tenantID int64, c *Case, edits Edits) 
 	now := *c
 	now.body = proto.CloneOf(c.body)
 	now.body.Status = open.Ref()
-	if err := update(ctx, tx, tenantID, c.ID, &draft{body: now.body, days: c.Days}); err != nil {
+	if err := update(ctx, tx, c.ID, &draft{body: now.body, days: c.Days}); err != nil {
 		return nil, err
 	}
-	return &now, edits.Touch(ctx, tx, tenantID, &now)
+	return &now, edits.Touch(ctx, tx, &now)
 }
 
 // sameEmployee returns the employee of a case. If the request names an employee, it must be the
 // same one.
-func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req *timekeepingv1.LeaveCase) (person.Person, error) {
+func (h *Handler) sameEmployee(ctx context.Context, c *Case, req *timekeepingv1.LeaveCase) (person.Person, error) {
 	key := person.Key{ID: c.EmployeeID}
 	keys := []person.Key{key}
 	if req.GetEmployee() != nil {
@@ -231,7 +227,7 @@ func (h *Handler) sameEmployee(ctx context.Context, tenantID int64, c *Case, req
 		}
 		keys = append(keys, other)
 	}
-	found, err := h.persons.Find(ctx, tenantID, keys)
+	found, err := h.persons.Find(ctx, keys)
 	if err != nil {
 		return person.Person{}, err
 	}
@@ -264,14 +260,13 @@ func (h *Handler) MultiDeleteLeaveCases(ctx context.Context, req *timekeepingv1.
 }
 
 func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bool) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var employees []int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		cases, err := Find(ctx, tx, tenantID, visible, refs, true)
+		cases, err := Find(ctx, tx, visible, refs, true)
 		if err != nil {
 			return err
 		}
@@ -282,7 +277,7 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 			if withEdits {
 				continue
 			}
-			taken, err := h.edits.Days(ctx, tx, tenantID, c.ID)
+			taken, err := h.edits.Days(ctx, tx, c.ID)
 			if err != nil {
 				return err
 			}
@@ -291,11 +286,11 @@ func (h *Handler) delete(ctx context.Context, refs []*commonv1.Ref, withEdits bo
 			}
 		}
 		if withEdits {
-			if err := h.edits.DeleteAll(ctx, tx, tenantID, cases); err != nil {
+			if err := h.edits.DeleteAll(ctx, tx, cases); err != nil {
 				return err
 			}
 		}
-		return remove(ctx, tx, tenantID, ids)
+		return remove(ctx, tx, ids)
 	})
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 
 // checkProfile returns an error if the leave profile of the employee does not have the category of
 // a case.
-func checkProfile(ctx context.Context, db pg.Querier, tenantID, employeeID int64, body *timekeepingv1.LeaveCase) error {
-	profile, category, err := leavepolicy.Of(ctx, db, tenantID, employeeID, body.GetCategory().GetId())
+func checkProfile(ctx context.Context, db pg.Querier, employeeID int64, body *timekeepingv1.LeaveCase) error {
+	profile, category, err := leavepolicy.Of(ctx, db, employeeID, body.GetCategory().GetId())
 	if err != nil || profile == nil || category != nil {
 		return err
 	}

@@ -113,8 +113,8 @@ func collect(ctx context.Context, db pg.Querier, where string, args ...any) ([]*
 }
 
 // ByIDs returns the cases with the ids; unknown ids are missing in the result.
-func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*Case, error) {
-	found, err := collect(ctx, db, `c.id = ANY($2)`, tenantID, ids)
+func ByIDs(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*Case, error) {
+	found, err := collect(ctx, db, `c.id = ANY($2)`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -127,19 +127,19 @@ func ByIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 
 // OfEmployees returns the cases of employees that overlap the days, by employee and start, up to a
 // limit.
-func OfEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]*Case, error) {
+func OfEmployees(ctx context.Context, db pg.Querier, employees []int64, days civil.Range, limit int) ([]*Case, error) {
 	// Each employee is a separate index search. OFFSET 0 keeps it so even before PostgreSQL has
 	// statistics.
 	return collect(ctx, db, `c.id = ANY(ARRAY(
     SELECT x.id FROM unnest($2::bigint[]) AS e (employee) CROSS JOIN LATERAL (
         SELECT id FROM leave_case
         WHERE tenant_id = $1 AND employee_id = e.employee AND from_date < $4 AND to_date > $3 OFFSET 0
-    ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenantID, employees, days.From, days.To, limit)
+    ) AS x)) ORDER BY c.employee_id, c.from_date, c.id LIMIT $5`, tenant.Of(ctx), employees, days.From, days.To, limit)
 }
 
 // Find returns the cases that refs name, in their order. Cases of invisible employees count as
 // unknown. Inside a transaction, lock prevents other transactions from changing them until it ends.
-func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
+func Find(ctx context.Context, db pg.Querier, visible rowvisibility.Set, refs []*commonv1.Ref, lock bool) ([]*Case, error) {
 	var ids []int64
 	var codes []string
 	for _, ref := range refs {
@@ -160,7 +160,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 	if lock {
 		where += ` FOR UPDATE OF c`
 	}
-	found, err := collect(ctx, db, where, tenantID, ids, codes)
+	found, err := collect(ctx, db, where, tenant.Of(ctx), ids, codes)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func Find(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibil
 	return out, nil
 }
 
-func insert(ctx context.Context, db pg.Querier, tenantID, employeeID int64, d *draft) (int64, error) {
+func insert(ctx context.Context, db pg.Querier, employeeID int64, d *draft) (int64, error) {
 	var id int64
 	if err := db.QueryRow(ctx, `SELECT nextval('leave_case_id')`).Scan(&id); err != nil {
 		return 0, fmt.Errorf("number a leave case: %w", err)
@@ -196,12 +196,12 @@ func insert(ctx context.Context, db pg.Querier, tenantID, employeeID int64, d *d
 	_, err = db.Exec(ctx, `
 INSERT INTO leave_case (tenant_id, id, employee_id, case_code, code, status_id, from_date, to_date, body)
 VALUES ($1, $2, $3, $4, nullif($5, ''), $6, $7, $8, $9)`,
-		tenantID, id, employeeID, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
+		tenant.Of(ctx), id, employeeID, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
 		d.days.From, d.days.To, body)
 	return id, translateUniqueError(err, d.body)
 }
 
-func update(ctx context.Context, db pg.Querier, tenantID, id int64, d *draft) error {
+func update(ctx context.Context, db pg.Querier, id int64, d *draft) error {
 	body, err := proto.Marshal(d.body)
 	if err != nil {
 		return fmt.Errorf("encode leave case: %w", err)
@@ -209,13 +209,13 @@ func update(ctx context.Context, db pg.Querier, tenantID, id int64, d *draft) er
 	_, err = db.Exec(ctx, `
 UPDATE leave_case SET case_code = $3, code = nullif($4, ''), status_id = $5, from_date = $6, to_date = $7, body = $8, updated_at = now()
 WHERE tenant_id = $1 AND id = $2`,
-		tenantID, id, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
+		tenant.Of(ctx), id, d.body.GetCaseCode(), d.body.GetCode(), d.body.GetStatus().GetId(),
 		d.days.From, d.days.To, body)
 	return translateUniqueError(err, d.body)
 }
 
-func remove(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) error {
-	if _, err := db.Exec(ctx, `DELETE FROM leave_case WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids); err != nil {
+func remove(ctx context.Context, db pg.Querier, ids []int64) error {
+	if _, err := db.Exec(ctx, `DELETE FROM leave_case WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids); err != nil {
 		return fmt.Errorf("delete leave cases: %w", err)
 	}
 	return nil
@@ -235,29 +235,29 @@ func translateUniqueError(err error, body *timekeepingv1.LeaveCase) error {
 
 // OneBy returns the case that query parameters name, if the caller sees its employee: by its id, or
 // by its external code, or else by its case code.
-func OneBy(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, id *int64, code string) (*Case, error) {
+func OneBy(ctx context.Context, db pg.Querier, visible rowvisibility.Set, id *int64, code string) (*Case, error) {
 	switch {
 	case id != nil:
-		return One(ctx, db, tenantID, visible, &commonv1.Ref{Id: id})
+		return One(ctx, db, visible, &commonv1.Ref{Id: id})
 	case code == "":
 		return nil, fault.Invalid(CodeCaseMissing, "Name the leave case by the parameter leave_case_id or code.")
 	}
-	found, err := collect(ctx, db, `c.code = $2`, tenantID, code)
+	found, err := collect(ctx, db, `c.code = $2`, tenant.Of(ctx), code)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 1 && visible.Has(found[0].EmployeeID) {
 		return found[0], nil
 	}
-	return One(ctx, db, tenantID, visible, &commonv1.Ref{Qualifier: &code})
+	return One(ctx, db, visible, &commonv1.Ref{Qualifier: &code})
 }
 
 // One returns the case that a ref names, if its employee is visible.
-func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ref *commonv1.Ref) (*Case, error) {
+func One(ctx context.Context, db pg.Querier, visible rowvisibility.Set, ref *commonv1.Ref) (*Case, error) {
 	if ref == nil {
 		return nil, fault.Invalid(CodeCaseMissing, "The leave case is missing: name it by its id or its code.")
 	}
-	found, err := Find(ctx, db, tenantID, visible, []*commonv1.Ref{ref}, false)
+	found, err := Find(ctx, db, visible, []*commonv1.Ref{ref}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -267,10 +267,9 @@ func One(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibili
 // OfCaller returns the case that a ref names, if the caller sees it. Do not call it inside a
 // transaction.
 func OfCaller(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref) (*Case, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return One(ctx, pool, tenantID, visible, ref)
+	return One(ctx, pool, visible, ref)
 }

@@ -31,11 +31,10 @@ func NewAssignments(pool *pg.Pool, persons *person.Directory) *Assignments {
 // who finds a person. The caller supplies the error for unknown persons, which determines the
 // status.
 func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (int64, person.Person, error) {
-	tenantID := tenant.Of(ctx)
 	if key == (person.Key{}) {
 		return 0, person.Person{}, fault.Invalid(leavepolicy.CodeMissing, "person_number is missing.")
 	}
-	found, err := h.persons.Find(ctx, tenantID, []person.Key{key})
+	found, err := h.persons.Find(ctx, []person.Key{key})
 	if err != nil {
 		return 0, person.Person{}, err
 	}
@@ -46,15 +45,15 @@ func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code
 	if who.Refused != nil {
 		return 0, person.Person{}, who.Refused
 	}
-	return tenantID, who, nil
+	return tenant.Of(ctx), who, nil
 }
 
 func (h *Assignments) read(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (*timekeepingv1.LeaveProfileAssignment, error) {
-	tenantID, who, err := h.who(ctx, key, unknown)
+	_, who, err := h.who(ctx, key, unknown)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := leavepolicy.AssignedTo(ctx, h.pool, tenantID, who.ID)
+	profile, err := leavepolicy.AssignedTo(ctx, h.pool, who.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -73,9 +73,9 @@ func (r caseRule) toProto(c *leavecase.Case, rule *timekeepingv1.LeaveRule) *tim
 // ListLeaveCaseRules returns the rules of a case by their days.
 func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.ListLeaveCaseRulesRequest) (*timekeepingv1.LeaveCaseRuleList, error) {
 	out := &timekeepingv1.LeaveCaseRuleList{}
-	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		rows, err := tx.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
-			WHERE tenant_id = $1 AND leave_case_id = $2 ORDER BY effective_date`, tenantID, c.ID)
+			WHERE tenant_id = $1 AND leave_case_id = $2 ORDER BY effective_date`, tenant.Of(ctx), c.ID)
 		if err != nil {
 			return err
 		}
@@ -96,23 +96,22 @@ func (h *CaseRules) ListLeaveCaseRules(ctx context.Context, req *timekeepingv1.L
 }
 
 // inCase calls read with the case that a query names, in one snapshot.
-func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *int64, code string, read func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
+func inCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, id *int64, code string, read func(context.Context, pgx.Tx, *leavecase.Case) error) error {
 	visible, err := persons.Visible(ctx)
 	if err != nil {
 		return err
 	}
 	return pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, id, code)
+		c, err := leavecase.OneBy(ctx, tx, visible, id, code)
 		if err != nil {
 			return err
 		}
-		return read(ctx, tx, tenantID, c)
+		return read(ctx, tx, c)
 	})
 }
 
 // changeCase calls change with a case, which it locks.
-func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref, change func(context.Context, pgx.Tx, int64, *leavecase.Case) error) error {
+func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, ref *commonv1.Ref, change func(context.Context, pgx.Tx, *leavecase.Case) error) error {
 	if ref == nil {
 		return fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
 	}
@@ -121,12 +120,11 @@ func changeCase(ctx context.Context, pool *pg.Pool, persons *person.Directory, r
 		return err
 	}
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		found, err := leavecase.Find(ctx, tx, visible, []*commonv1.Ref{ref}, true)
 		if err != nil {
 			return err
 		}
-		return change(ctx, tx, tenantID, found[0])
+		return change(ctx, tx, found[0])
 	})
 }
 
@@ -135,21 +133,21 @@ func (h *CaseRules) CreateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 	if req.Id != nil {
 		return nil, fault.Invalid(fault.CodeInput, "A new rule of a leave case must not have an id.")
 	}
-	return h.save(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
-		return write(ctx, tx, tenantID, c, caseRule{From: c.Days.From}, req)
+	return h.save(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
+		return write(ctx, tx, c, caseRule{From: c.Days.From}, req)
 	})
 }
 
-func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(context.Context, pgx.Tx, int64, *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error)) (*timekeepingv1.LeaveCaseRule, error) {
+func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(context.Context, pgx.Tx, *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error)) (*timekeepingv1.LeaveCaseRule, error) {
 	var out *timekeepingv1.LeaveCaseRule
 	var employeeID int64
-	err := changeCase(ctx, h.pool, h.persons, ref, func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+	err := changeCase(ctx, h.pool, h.persons, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		employeeID = c.EmployeeID
-		c, err := leavecase.Open(ctx, tx, tenantID, c, h.edits)
+		c, err := leavecase.Open(ctx, tx, c, h.edits)
 		if err != nil {
 			return err
 		}
-		r, rule, err := write(ctx, tx, tenantID, c)
+		r, rule, err := write(ctx, tx, c)
 		if err != nil {
 			return err
 		}
@@ -166,7 +164,8 @@ func (h *CaseRules) save(ctx context.Context, ref *commonv1.Ref, write func(cont
 }
 
 // write stores the given properties of a rule of a case.
-func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r caseRule, sent *timekeepingv1.LeaveCaseRule) (caseRule, *timekeepingv1.LeaveRule, error) {
+func write(ctx context.Context, tx pgx.Tx, c *leavecase.Case, r caseRule, sent *timekeepingv1.LeaveCaseRule) (caseRule, *timekeepingv1.LeaveRule, error) {
+	tenantID := tenant.Of(ctx)
 	if text := sent.GetEffectiveDate(); text != "" {
 		day, err := civil.ParseDate(text)
 		if err != nil {
@@ -184,7 +183,7 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r 
 	if ref == nil {
 		return r, nil, fault.Invalid(leavepolicy.CodeMissing, "rule is missing.")
 	}
-	rule, err := leavepolicy.RuleOfCase(ctx, tx, tenantID, c.EmployeeID, c.Body().GetCategory().GetId(), ref)
+	rule, err := leavepolicy.RuleOfCase(ctx, tx, c.EmployeeID, c.Body().GetCategory().GetId(), ref)
 	if errors.Is(err, leavepolicy.ErrClosed) {
 		return r, nil, fault.Invalid(CodeNotInProfile, "The rule is not active, or not one of the category in the leave profile of the employee.")
 	}
@@ -216,9 +215,9 @@ func write(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, r 
 }
 
 // findRule finds the rule of a case by the id in the path, if the employee is visible.
-func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, tenantID, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
+func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, id int64, visible rowvisibility.Set) (caseRule, *leavecase.Case, error) {
 	none := fault.NotFound(CodeCaseRuleUnknown, fmt.Sprintf("There is no rule of a leave case with the id %d.", id))
-	rows, err := db.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, id)
+	rows, err := db.Query(ctx, `SELECT id, leave_case_id, leave_rule_id, effective_date FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), id)
 	if err != nil {
 		return caseRule{}, nil, err
 	}
@@ -229,7 +228,7 @@ func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, tenantID, id in
 	if err != nil {
 		return r, nil, fmt.Errorf("read a rule of a leave case: %w", err)
 	}
-	cases, err := leavecase.ByIDs(ctx, db, tenantID, []int64{r.CaseID})
+	cases, err := leavecase.ByIDs(ctx, db, []int64{r.CaseID})
 	if err != nil {
 		return r, nil, err
 	}
@@ -249,7 +248,6 @@ func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, tenantID, id in
 
 // find calls findRule outside a transaction.
 func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return 0, caseRule{}, nil, err
@@ -257,10 +255,10 @@ func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leave
 	var r caseRule
 	var c *leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		r, c, err = h.findRule(ctx, tx, tenantID, id, visible)
+		r, c, err = h.findRule(ctx, tx, id, visible)
 		return err
 	})
-	return tenantID, r, c, err
+	return tenant.Of(ctx), r, c, err
 }
 
 // GetLeaveCaseRule returns one rule of a case, or 404.
@@ -289,8 +287,8 @@ func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 	if ref := sent.GetLeaveCase(); ref != nil && ref.GetId() != c.ID && (ref.Id != nil || ref.GetQualifier() != c.Code()) {
 		return nil, fault.Invalid(fault.CodeInput, "A rule stays with its leave case. Give the other case a rule of its own.")
 	}
-	return h.save(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
-		return write(ctx, tx, tenantID, c, r, sent)
+	return h.save(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) (caseRule, *timekeepingv1.LeaveRule, error) {
+		return write(ctx, tx, c, r, sent)
 	})
 }
 
@@ -300,8 +298,8 @@ func (h *CaseRules) DeleteLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	err = changeCase(ctx, h.pool, h.persons, c.Ref(), func(ctx context.Context, tx pgx.Tx, tenantID int64, _ *leavecase.Case) error {
-		_, err := tx.Exec(ctx, `DELETE FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenantID, r.ID)
+	err = changeCase(ctx, h.pool, h.persons, c.Ref(), func(ctx context.Context, tx pgx.Tx, _ *leavecase.Case) error {
+		_, err := tx.Exec(ctx, `DELETE FROM leave_case_rule WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), r.ID)
 		return err
 	})
 	if err != nil {

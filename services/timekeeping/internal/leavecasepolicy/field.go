@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -34,8 +35,8 @@ func NewCaseFields(pool *pg.Pool, persons *person.Directory) *CaseFields {
 // ListLeaveCaseCustomFields returns the custom fields of a case by name.
 func (h *CaseFields) ListLeaveCaseCustomFields(ctx context.Context, req *timekeepingv1.ListLeaveCaseCustomFieldsRequest) (*timekeepingv1.LeaveCaseCustomFieldList, error) {
 	out := &timekeepingv1.LeaveCaseCustomFieldList{}
-	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) (err error) {
-		out.Items, err = customFields(ctx, tx, tenantID, c)
+	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) (err error) {
+		out.Items, err = customFields(ctx, tx, c)
 		return err
 	})
 	return out, err
@@ -43,8 +44,8 @@ func (h *CaseFields) ListLeaveCaseCustomFields(ctx context.Context, req *timekee
 
 // customFields returns the custom fields that the profile gives to a case, and the fields that have a
 // value.
-func customFields(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) ([]*timekeepingv1.LeaveCaseCustomField, error) {
-	rows, err := tx.Query(ctx, `SELECT leave_custom_field_id, value FROM leave_case_custom_field WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID)
+func customFields(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]*timekeepingv1.LeaveCaseCustomField, error) {
+	rows, err := tx.Query(ctx, `SELECT leave_custom_field_id, value FROM leave_case_custom_field WHERE tenant_id = $1 AND leave_case_id = $2`, tenant.Of(ctx), c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func customFields(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.C
 	}); err != nil {
 		return nil, fmt.Errorf("read custom fields of a leave case: %w", err)
 	}
-	required, err := requiredFields(ctx, tx, tenantID, c)
+	required, err := requiredFields(ctx, tx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +87,8 @@ func customFields(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.C
 
 // requiredFields returns, for each custom field of the case's category in the employee's profile,
 // whether a value must stay once it is set.
-func requiredFields(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]bool, error) {
-	_, category, err := leavepolicy.Of(ctx, db, tenantID, c.EmployeeID, c.Body().GetCategory().GetId())
+func requiredFields(ctx context.Context, db pg.Querier, c *leavecase.Case) (map[int64]bool, error) {
+	_, category, err := leavepolicy.Of(ctx, db, c.EmployeeID, c.Body().GetCategory().GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -104,15 +105,15 @@ func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timek
 		return nil, fault.Invalid(leavepolicy.CodeMissing, "customFields is empty.")
 	}
 	out := &timekeepingv1.LeaveCaseCustomFieldList{}
-	err := changeCase(ctx, h.pool, h.persons, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-		required, err := requiredFields(ctx, tx, tenantID, c)
+	err := changeCase(ctx, h.pool, h.persons, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+		required, err := requiredFields(ctx, tx, c)
 		if err != nil {
 			return err
 		}
 		seen := map[int64]bool{}
 		for i, item := range req.GetCustomFields() {
 			path := fmt.Sprintf("customFields[%d]", i)
-			id, err := setField(ctx, tx, tenantID, c, path, item, required)
+			id, err := setField(ctx, tx, c, path, item, required)
 			if err != nil {
 				return err
 			}
@@ -121,18 +122,19 @@ func (h *CaseFields) UpdateLeaveCaseCustomFields(ctx context.Context, req *timek
 			}
 			seen[id] = true
 		}
-		out.Items, err = customFields(ctx, tx, tenantID, c)
+		out.Items, err = customFields(ctx, tx, c)
 		return err
 	})
 	return out, err
 }
 
 // setField sets or clears the value of one field of a case, and returns the id of the field.
-func setField(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, path string, item *timekeepingv1.LeaveCaseCustomField, required map[int64]bool) (int64, error) {
+func setField(ctx context.Context, tx pgx.Tx, c *leavecase.Case, path string, item *timekeepingv1.LeaveCaseCustomField, required map[int64]bool) (int64, error) {
+	tenantID := tenant.Of(ctx)
 	if item.GetCustomField() == nil {
 		return 0, fault.Invalid(leavepolicy.CodeMissing, path+".customField is missing.")
 	}
-	f, err := leavepolicy.FieldOfCase(ctx, tx, tenantID, c.EmployeeID, c.Body().GetCategory().GetId(), item.GetCustomField())
+	f, err := leavepolicy.FieldOfCase(ctx, tx, c.EmployeeID, c.Body().GetCategory().GetId(), item.GetCustomField())
 	if errors.Is(err, leavepolicy.ErrClosed) {
 		return 0, fault.Invalid(CodeNotInProfile, path+" is not active, or not one of the category in the leave profile of the employee.")
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -48,11 +49,11 @@ func (h *Grants) GrantLeave(ctx context.Context, req *timekeepingv1.LeaveGrant) 
 	if p, ok := authn.From(ctx); ok {
 		by = p.Subject
 	}
-	err := changeCase(ctx, h.pool, h.persons, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+	err := changeCase(ctx, h.pool, h.persons, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		if err := c.CheckOpen(); err != nil {
 			return err
 		}
-		t, err := leavepolicy.TypeOfCase(ctx, tx, tenantID, c.EmployeeID, c.Body().GetCategory().GetId(), req.GetLeaveType())
+		t, err := leavepolicy.TypeOfCase(ctx, tx, c.EmployeeID, c.Body().GetCategory().GetId(), req.GetLeaveType())
 		if errors.Is(err, leavepolicy.ErrClosed) {
 			return fault.Invalid(CodeNotInProfile, "The leave type is not enabled, or not one of the category in the leave profile of the employee.")
 		}
@@ -62,7 +63,7 @@ func (h *Grants) GrantLeave(ctx context.Context, req *timekeepingv1.LeaveGrant) 
 		_, err = tx.Exec(ctx, `INSERT INTO leave_grant (tenant_id, leave_case_id, leave_type_id, amount, granted_by) VALUES ($1, $2, $3, $4::float8::numeric, $5)
 			ON CONFLICT (tenant_id, leave_case_id, leave_type_id)
 			DO UPDATE SET amount = excluded.amount, granted_by = excluded.granted_by, granted_at = now()`,
-			tenantID, c.ID, t.GetId(), req.GetAmount(), by)
+			tenant.Of(ctx), c.ID, t.GetId(), req.GetAmount(), by)
 		if err != nil {
 			return fmt.Errorf("store a grant of leave: %w", err)
 		}
@@ -77,9 +78,9 @@ func (h *Grants) GrantLeave(ctx context.Context, req *timekeepingv1.LeaveGrant) 
 // GetLeaveGrantData returns the leave types that a case may be granted, and its grants.
 func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLeaveGrantDataRequest) (*timekeepingv1.LeaveGrantData, error) {
 	out := &timekeepingv1.LeaveGrantData{}
-	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
+	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		out.LeaveCase, out.LeaveTypes = c.Ref(), nil
-		_, _, totals, err := sumDeductions(ctx, tx, tenantID, c)
+		_, _, totals, err := sumDeductions(ctx, tx, c)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 		for _, t := range totals {
 			byType[t.GetLeaveType().GetId()] = t.GetAmountInSeconds()
 		}
-		granted, err := readGrants(ctx, tx, tenantID, c)
+		granted, err := readGrants(ctx, tx, c)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (h *Grants) GetLeaveGrantData(ctx context.Context, req *timekeepingv1.GetLe
 		if err != nil {
 			return err
 		}
-		_, category, err := leavepolicy.Of(ctx, tx, tenantID, c.EmployeeID, c.Body().GetCategory().GetId())
+		_, category, err := leavepolicy.Of(ctx, tx, c.EmployeeID, c.Body().GetCategory().GetId())
 		if err != nil {
 			return err
 		}
@@ -130,9 +131,9 @@ func isOpen(t *timekeepingv1.LeaveType, category *timekeepingv1.LeaveProfileCate
 	return t.GetEnabled() && (len(types) == 0 || slices.ContainsFunc(types, func(ref *commonv1.Ref) bool { return ref.GetId() == t.GetId() }))
 }
 
-func readGrants(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (map[int64]*timekeepingv1.GrantedLeaveType, error) {
+func readGrants(ctx context.Context, db pg.Querier, c *leavecase.Case) (map[int64]*timekeepingv1.GrantedLeaveType, error) {
 	rows, err := db.Query(ctx, `SELECT leave_type_id, amount::float8, granted_by, granted_at FROM leave_grant
-		WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID)
+		WHERE tenant_id = $1 AND leave_case_id = $2`, tenant.Of(ctx), c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -153,16 +154,16 @@ func readGrants(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase
 // GetLeaveTotalTaking returns the total deductions of a case.
 func (h *Grants) GetLeaveTotalTaking(ctx context.Context, req *timekeepingv1.GetLeaveTotalTakingRequest) (*timekeepingv1.LeaveTotalTaking, error) {
 	out := &timekeepingv1.LeaveTotalTaking{}
-	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-		paid, tracking, totals, err := sumDeductions(ctx, tx, tenantID, c)
+	err := inCase(ctx, h.pool, h.persons, req.LeaveCaseId, req.GetCode(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+		paid, tracking, totals, err := sumDeductions(ctx, tx, c)
 		out.LeaveCase, out.PaidTakings, out.TrackingTakings, out.LeaveTypeTotals = c.Ref(), &paid, &tracking, totals
 		return err
 	})
 	return out, err
 }
 
-func sumDeductions(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
-	deductions, err := leaveedit.Deductions(ctx, db, tenantID, []int64{c.ID})
+func sumDeductions(ctx context.Context, db pg.Querier, c *leavecase.Case) (paid, tracking int64, totals []*timekeepingv1.LeaveTypeTotal, err error) {
+	deductions, err := leaveedit.Deductions(ctx, db, []int64{c.ID})
 	if err != nil {
 		return 0, 0, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -50,10 +49,9 @@ func (h *Handler) ListLeaveCertifications(ctx context.Context, req *timekeepingv
 	}
 	out := &timekeepingv1.LeaveCertificationList{}
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		c, err := leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode())
+		c, err := leavecase.OneBy(ctx, tx, visible, req.LeaveCaseId, req.GetCode())
 		if err == nil {
-			out.LeaveCertifications, err = list(ctx, tx, tenantID, c)
+			out.LeaveCertifications, err = list(ctx, tx, c)
 		}
 		if all := out.GetLeaveCertifications(); req.GetLast() && len(all) > 1 {
 			out.LeaveCertifications = all[len(all)-1:]
@@ -82,8 +80,7 @@ func (h *Handler) SaveLeaveCertification(ctx context.Context, req *timekeepingv1
 	}
 	var saved *timekeepingv1.LeaveCertification
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID := tenant.Of(ctx)
-		saved, err = save(ctx, tx, tenantID, c, req.GetId(), first, proto.CloneOf(body), by)
+		saved, err = save(ctx, tx, c, req.GetId(), first, proto.CloneOf(body), by)
 		return err
 	})
 	return saved, err

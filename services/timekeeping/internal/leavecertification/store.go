@@ -13,14 +13,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
 
-func list(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case) ([]*timekeepingv1.LeaveCertification, error) {
+func list(ctx context.Context, db pg.Querier, c *leavecase.Case) ([]*timekeepingv1.LeaveCertification, error) {
 	rows, err := db.Query(ctx, `SELECT id, body, entered_by, entered_by_id, updated_at > entered_at, entered_at FROM leave_certification
-		WHERE tenant_id = $1 AND leave_case_id = $2 ORDER BY from_day, id LIMIT $3`, tenantID, c.ID, maxOfCase)
+		WHERE tenant_id = $1 AND leave_case_id = $2 ORDER BY from_day, id LIMIT $3`, tenant.Of(ctx), c.ID, maxOfCase)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,8 @@ func fill(out *timekeepingv1.LeaveCertification, c *leavecase.Case, id int64, by
 
 // save stores a new certification or, with an id, replaces one of the case. Concurrent requests can
 // exceed the maximum number by a few.
-func save(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, id int64, first civil.Date, body *timekeepingv1.LeaveCertification, by user) (*timekeepingv1.LeaveCertification, error) {
+func save(ctx context.Context, db pg.Querier, c *leavecase.Case, id int64, first civil.Date, body *timekeepingv1.LeaveCertification, by user) (*timekeepingv1.LeaveCertification, error) {
+	tenantID := tenant.Of(ctx)
 	bytes, err := proto.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("encode leave certification: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
@@ -36,7 +37,7 @@ const lock advisory.Lock = "time off of employees"
 
 // Lock waits until no other transaction changes leave of an employee, and blocks such changes until
 // tx ends.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) error {
+func Lock(ctx context.Context, tx pgx.Tx, employeeID int64) error {
 	return lock.WaitEach(ctx, tx, []int64{employeeID})
 }
 
@@ -48,8 +49,8 @@ SELECT concat_ws(' ',
 
 // ReadMark returns a text that differs after each change of the leave of an employee. A caller that
 // reads balances before its transaction compares the text again under the [Lock].
-func ReadMark(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (mark string, err error) {
-	if err := db.QueryRow(ctx, readMark, tenantID, employeeID).Scan(&mark); err != nil {
+func ReadMark(ctx context.Context, db pg.Querier, employeeID int64) (mark string, err error) {
+	if err := db.QueryRow(ctx, readMark, tenant.Of(ctx), employeeID).Scan(&mark); err != nil {
 		return "", fmt.Errorf("read the mark of leave: %w", err)
 	}
 	return mark, nil

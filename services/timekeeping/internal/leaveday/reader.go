@@ -134,7 +134,7 @@ func (d *Days) workBetween(day civil.Date, start, end int32, left int64) int64 {
 
 // Check returns an error if the days of deductions have no room for them. The deductions replace the
 // entries in except. The transaction must hold the employee's [Lock].
-func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Deduction, except ...Source) error {
+func (d *Days) Check(ctx context.Context, tx pgx.Tx, added []Deduction, except ...Source) error {
 	if len(added) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, tenantID int64, added []Ded
 		byDay[t.Day] = append(byDay[t.Day], t)
 		days.From, days.To = min(days.From, t.Day), max(days.To, t.Day+1)
 	}
-	standing, err := d.standing(ctx, tx, tenantID, days, except)
+	standing, err := d.standing(ctx, tx, days, except)
 	if err != nil {
 		return fmt.Errorf("read the leave of days: %w", err)
 	}

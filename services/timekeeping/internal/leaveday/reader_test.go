@@ -105,10 +105,10 @@ func TestEntrancesTakeTurns(t *testing.T) {
 				return
 			}
 			err = seeding.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				if err := leaveday.Lock(ctx, tx, 1, 7); err != nil {
+				if err := leaveday.Lock(ctx, tx, 7); err != nil {
 					return err
 				}
-				if err := days.Check(ctx, tx, 1, deductions); err != nil {
+				if err := days.Check(ctx, tx, deductions); err != nil {
 					return err
 				}
 				_, err := tx.Exec(ctx, by.insert, by.args(int64(i+1))...)
@@ -140,7 +140,7 @@ func TestDaysThatWereNotRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				return days.Check(ctx, tx, 1, []leaveday.Deduction{leaveday.OfTimecardEdit(0, c.day, amount.Quantity{Seconds: 8 * hour})})
+				return days.Check(ctx, tx, []leaveday.Deduction{leaveday.OfTimecardEdit(0, c.day, amount.Quantity{Seconds: 8 * hour})})
 			})
 			faulttest.RequireCode(t, c.code, err)
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // CodeSignedOff (400): the timecard of a day is signed off, so leave of the day cannot change.
@@ -23,7 +24,7 @@ type Change struct {
 // RefuseSigned returns an error for changes of leave on days with signed-off timecards, because the
 // timecard would neither show nor pay them. Until the transaction ends, it blocks other changes of
 // leave and sign-offs of these employees.
-func RefuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, changes ...Change) error {
+func RefuseSigned(ctx context.Context, tx pgx.Tx, changes ...Change) error {
 	ids, first := make([]int64, len(changes)), make(map[int64]civil.Date, len(changes))
 	for i, c := range changes {
 		ids[i] = c.EmployeeID
@@ -35,7 +36,7 @@ func RefuseSigned(ctx context.Context, tx pgx.Tx, tenantID int64, changes ...Cha
 		return err
 	}
 	rows, err := tx.Query(ctx, `SELECT employee_id, max(through) FROM timecard_signoff
-		WHERE tenant_id = $1 AND employee_id = ANY($2) GROUP BY employee_id ORDER BY employee_id`, tenantID, ids)
+		WHERE tenant_id = $1 AND employee_id = ANY($2) GROUP BY employee_id ORDER BY employee_id`, tenant.Of(ctx), ids)
 	if err != nil {
 		return fmt.Errorf("read sign-offs: %w", err)
 	}

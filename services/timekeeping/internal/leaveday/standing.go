@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
@@ -31,7 +32,7 @@ WHERE tenant_id = $1 AND employee_id = $2 AND apply_date >= $3 AND apply_date < 
 )
 
 // standing reads the leave on days from this database, without the excepted entries.
-func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civil.Range, except []Source) (map[civil.Date][]Deduction, error) {
+func (d *Days) standing(ctx context.Context, tx pgx.Tx, days civil.Range, except []Source) (map[civil.Date][]Deduction, error) {
 	out := map[civil.Date][]Deduction{}
 	add := func(list ...Deduction) {
 		for _, t := range list {
@@ -45,7 +46,7 @@ func (d *Days) standing(ctx context.Context, tx pgx.Tx, tenantID int64, days civ
 	var q amount.Quantity
 	var body []byte
 	var snapshot pg.Snapshot
-	args := []any{tenantID, d.employeeID, days.From, days.To}
+	args := []any{tenant.Of(ctx), d.employeeID, days.From, days.To}
 	snapshot.Queue(func(rows pgx.Rows) error {
 		_, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
 			request := &timekeepingv1.TimeOffRequest{}

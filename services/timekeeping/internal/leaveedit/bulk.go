@@ -45,18 +45,17 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	case given > 1:
 		return nil, fault.Invalid(fault.CodeInput, "Give exactly one of leaveEditIds, dates and startDate.")
 	}
-	tenantID := tenant.Of(ctx)
 	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
 		if ids := req.GetLeaveEditIds(); len(ids) > 0 {
-			_, err := h.findInCase(ctx, tx, tenantID, c, ids)
+			_, err := h.findInCase(ctx, tx, c, ids)
 			return ids, err
 		}
-		return findOnDates(ctx, tx, tenantID, c, req)
+		return findOnDates(ctx, tx, c, req)
 	})
 }
 
 // findOnDates returns the edits of a case on the dates of a request, or from its date on.
-func findOnDates(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
+func findOnDates(ctx context.Context, tx pgx.Tx, c *leavecase.Case, req *timekeepingv1.MultiDeleteLeaveEditsRequest) ([]int64, error) {
 	var dates []civil.Date
 	for _, text := range req.GetDates() {
 		day, err := civil.ParseDate(text)
@@ -74,7 +73,7 @@ func findOnDates(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Ca
 	}
 	rows, err := tx.Query(ctx, `SELECT id FROM leave_edit
 		WHERE tenant_id = $1 AND leave_case_id = $2 AND (from_day = ANY($3) OR from_day >= $4) ORDER BY id`,
-		tenantID, c.ID, dates, from)
+		tenant.Of(ctx), c.ID, dates, from)
 	if err != nil {
 		return nil, fmt.Errorf("find leave edits: %w", err)
 	}
@@ -87,14 +86,13 @@ func findOnDates(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Ca
 
 // MultiReadLeaveEdits returns the edits of employees with totals.
 func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.MultiReadLeaveEditsRequest) (*timekeepingv1.LeaveEditsRead, error) {
-	tenantID := tenant.Of(ctx)
 	if err := checkEnum("leaveCaseSearchType", req.GetLeaveCaseSearchType(), byCaseDates, byRetrievalDates); err != nil {
 		return nil, err
 	}
 	if err := checkEnum("leaveEditSearchTypeEnum", req.GetLeaveEditSearchTypeEnum(), byEditDates, byAllOfCase); err != nil {
 		return nil, err
 	}
-	employees, unknown, err := leavecase.Employees(ctx, h.persons, tenantID, req.GetEmployees())
+	employees, unknown, err := leavecase.Employees(ctx, h.persons, req.GetEmployees())
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +105,14 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 	var deductions map[int64][]Deduction
 	var beside map[employeeDay][]row
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if rows, err = search(ctx, tx, tenantID, req, employees, days); err == nil {
-			cases, err = leavecase.ByIDs(ctx, tx, tenantID, caseIDs(rows))
+		if rows, err = search(ctx, tx, req, employees, days); err == nil {
+			cases, err = leavecase.ByIDs(ctx, tx, caseIDs(rows))
 		}
 		if err == nil {
-			deductions, err = Deductions(ctx, tx, tenantID, caseIDs(rows))
+			deductions, err = Deductions(ctx, tx, caseIDs(rows))
 		}
 		if err == nil {
-			beside, err = untimedOn(ctx, tx, tenantID, untimedDays(rows))
+			beside, err = untimedOn(ctx, tx, untimedDays(rows))
 		}
 		return err
 	})
@@ -137,19 +135,19 @@ func (h *Handler) MultiReadLeaveEdits(ctx context.Context, req *timekeepingv1.Mu
 
 // search returns the edits that match a request. Every edit lies within its case, so an edit in the
 // range always belongs to a case that overlaps the range.
-func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
+func search(ctx context.Context, db pg.Querier, req *timekeepingv1.MultiReadLeaveEditsRequest, employees []int64, days civil.Range) ([]row, error) {
 	all := req.GetLeaveEditSearchTypeEnum() == byAllOfCase
 	var rows []row
 	var err error
 	if !all || req.GetLeaveCaseSearchType() == byRetrievalDates {
-		if rows, err = ofEmployees(ctx, db, tenantID, employees, days, leavecase.MaxRead+1); err != nil {
+		if rows, err = ofEmployees(ctx, db, employees, days, leavecase.MaxRead+1); err != nil {
 			return nil, err
 		}
 	}
 	if all {
 		ids := caseIDs(rows)
 		if req.GetLeaveCaseSearchType() != byRetrievalDates {
-			cases, err := leavecase.OfEmployees(ctx, db, tenantID, employees, days, leavecase.MaxRead+1)
+			cases, err := leavecase.OfEmployees(ctx, db, employees, days, leavecase.MaxRead+1)
 			if err != nil {
 				return nil, err
 			}
@@ -157,7 +155,7 @@ func search(ctx context.Context, db pg.Querier, tenantID int64, req *timekeeping
 				ids = append(ids, c.ID)
 			}
 		}
-		if rows, err = ofCases(ctx, db, tenantID, ids, leavecase.MaxRead+1); err != nil {
+		if rows, err = ofCases(ctx, db, ids, leavecase.MaxRead+1); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
@@ -26,8 +27,9 @@ ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, c
 // begin locks an employee before a change of their leave, assigns a new version, and records that
 // scheduling must receive it. Versions come from a sequence. A restore of the database raises the
 // sequence, so versions are never reused.
-func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version int64, err error) {
-	if _, err := lockHeads(ctx, tx, tenantID, []int64{employeeID}); err != nil {
+func begin(ctx context.Context, tx pgx.Tx, employeeID int64) (version int64, err error) {
+	tenantID := tenant.Of(ctx)
+	if _, err := lockHeads(ctx, tx, []int64{employeeID}); err != nil {
 		return 0, err
 	}
 	if err := tx.QueryRow(ctx, raiseVersion, tenantID, employeeID).Scan(&version); err != nil {
@@ -40,36 +42,36 @@ func begin(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64) (version 
 }
 
 // storeRows stores rows of a case, which the caller has locked.
-func storeRows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, rows []row) error {
+func storeRows(ctx context.Context, tx pgx.Tx, c *leavecase.Case, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	version, err := begin(ctx, tx, tenantID, c.EmployeeID)
+	version, err := begin(ctx, tx, c.EmployeeID)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		rows[i].version = version
 	}
-	return write(ctx, tx, tenantID, rows)
+	return write(ctx, tx, rows)
 }
 
 // remove deletes edits of a case, which the caller has locked.
-func remove(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, ids []int64) error {
+func remove(ctx context.Context, tx pgx.Tx, c *leavecase.Case, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	first, err := firstDay(ctx, tx, tenantID, ids)
+	first, err := firstDay(ctx, tx, ids)
 	if err != nil || first == nil {
 		return err
 	}
-	if err := leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: c.EmployeeID, First: *first}); err != nil {
+	if err := leaveday.RefuseSigned(ctx, tx, leaveday.Change{EmployeeID: c.EmployeeID, First: *first}); err != nil {
 		return err
 	}
-	if _, err := begin(ctx, tx, tenantID, c.EmployeeID); err != nil {
+	if _, err := begin(ctx, tx, c.EmployeeID); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM leave_edit WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids); err != nil {
 		return fmt.Errorf("delete leave edits: %w", err)
 	}
 	return nil
@@ -81,10 +83,10 @@ type OfCases struct{}
 var _ leavecase.Edits = OfCases{}
 
 // Days returns the span of days that the edits of a case overlap; empty without edits.
-func (OfCases) Days(ctx context.Context, db pg.Querier, tenantID, caseID int64) (civil.Range, error) {
+func (OfCases) Days(ctx context.Context, db pg.Querier, caseID int64) (civil.Range, error) {
 	var first, last *civil.Date
 	err := db.QueryRow(ctx, `
-SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, caseID).Scan(&first, &last)
+SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenant.Of(ctx), caseID).Scan(&first, &last)
 	if err != nil {
 		return civil.Range{}, fmt.Errorf("read the days of leave edits: %w", err)
 	}
@@ -95,21 +97,21 @@ SELECT min(from_day), max(to_day) FROM leave_edit WHERE tenant_id = $1 AND leave
 }
 
 // Touch stores the edits of a case again, because scheduling shows some properties of the case.
-func (OfCases) Touch(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case) error {
-	rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
+func (OfCases) Touch(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+	rows, err := ofCases(ctx, tx, []int64{c.ID}, MaxOfCase)
 	if err != nil {
 		return err
 	}
-	return storeRows(ctx, tx, tenantID, c, rows)
+	return storeRows(ctx, tx, c, rows)
 }
 
 // DeleteAll deletes the edits of cases.
-func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases []*leavecase.Case) error {
+func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, cases []*leavecase.Case) error {
 	employees := make([]int64, len(cases))
 	var changes []leaveday.Change
 	for i, c := range cases {
 		employees[i] = c.EmployeeID
-		days, err := o.Days(ctx, tx, tenantID, c.ID)
+		days, err := o.Days(ctx, tx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -118,14 +120,14 @@ func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases
 		}
 	}
 	// Each call locks all employees at once and in order, to prevent deadlocks.
-	if err := leaveday.RefuseSigned(ctx, tx, tenantID, changes...); err != nil {
+	if err := leaveday.RefuseSigned(ctx, tx, changes...); err != nil {
 		return err
 	}
-	if _, err := lockHeads(ctx, tx, tenantID, employees); err != nil {
+	if _, err := lockHeads(ctx, tx, employees); err != nil {
 		return err
 	}
 	for _, c := range cases {
-		rows, err := ofCases(ctx, tx, tenantID, []int64{c.ID}, MaxOfCase)
+		rows, err := ofCases(ctx, tx, []int64{c.ID}, MaxOfCase)
 		if err != nil {
 			return err
 		}
@@ -133,7 +135,7 @@ func (o OfCases) DeleteAll(ctx context.Context, tx pgx.Tx, tenantID int64, cases
 		for i, r := range rows {
 			ids[i] = r.id
 		}
-		if err := remove(ctx, tx, tenantID, c, ids); err != nil {
+		if err := remove(ctx, tx, c, ids); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -122,13 +123,13 @@ func selectTypes(refs []*commonv1.Ref, types map[int64]*timekeepingv1.LeaveType)
 
 // Deductions returns the deductions of the edits of cases, by the id of the edit. Only cases with
 // rules have deductions.
-func Deductions(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64][]Deduction, error) {
-	return readDeductions(ctx, db, tenantID, cases, leavecase.MaxRead)
+func Deductions(ctx context.Context, db pg.Querier, cases []int64) (map[int64][]Deduction, error) {
+	return readDeductions(ctx, db, cases, leavecase.MaxRead)
 }
 
 // readDeductions implements Deductions with a maximum number of edits.
-func readDeductions(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, most int) (map[int64][]Deduction, error) {
-	policies, err := readPolicies(ctx, db, tenantID, cases)
+func readDeductions(ctx context.Context, db pg.Querier, cases []int64, most int) (map[int64][]Deduction, error) {
+	policies, err := readPolicies(ctx, db, cases)
 	if err != nil || len(policies) == 0 {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func readDeductions(ctx context.Context, db pg.Querier, tenantID int64, cases []
 	for _, t := range list {
 		types[t.GetId()] = t
 	}
-	rows, err := ofCases(ctx, db, tenantID, slices.Sorted(maps.Keys(policies)), most+1)
+	rows, err := ofCases(ctx, db, slices.Sorted(maps.Keys(policies)), most+1)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,8 @@ func readDeductions(ctx context.Context, db pg.Querier, tenantID int64, cases []
 }
 
 // readPolicies reads the rules and the remaining grants of the cases that have rules.
-func readPolicies(ctx context.Context, db pg.Querier, tenantID int64, cases []int64) (map[int64]*policy, error) {
+func readPolicies(ctx context.Context, db pg.Querier, cases []int64) (map[int64]*policy, error) {
+	tenantID := tenant.Of(ctx)
 	rows, err := db.Query(ctx, `SELECT leave_case_id, leave_rule_id, effective_date FROM leave_case_rule
 		WHERE tenant_id = $1 AND leave_case_id = ANY($2) ORDER BY leave_case_id, effective_date`, tenantID, cases)
 	if err != nil {

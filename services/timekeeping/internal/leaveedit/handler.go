@@ -61,8 +61,7 @@ func (h *Handler) CreateLeaveEdits(ctx context.Context, req *timekeepingv1.Creat
 
 // store writes new and changed edits of a case.
 func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) (*timekeepingv1.LeaveEditList, error) {
-	tenantID := tenant.Of(ctx)
-	plan, err := h.planEdits(ctx, tenantID, ref, edits)
+	plan, err := h.planEdits(ctx, ref, edits)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +70,19 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 		return nil, err
 	}
 	out := &timekeepingv1.LeaveEditList{}
-	err = h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
-		rows, err := h.rows(ctx, tx, tenantID, c, plan.edits, clock)
+	err = h.inCase(ctx, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+		rows, err := h.rows(ctx, tx, c, plan.edits, clock)
 		if err != nil {
 			return err
 		}
 		resolve(rows, plan.work)
-		if err := checkRoom(ctx, tx, tenantID, days, rows); err != nil {
+		if err := checkRoom(ctx, tx, days, rows); err != nil {
 			return err
 		}
-		if err := storeRows(ctx, tx, tenantID, c, rows); err != nil {
+		if err := storeRows(ctx, tx, c, rows); err != nil {
 			return err
 		}
-		beside, err := untimedOn(ctx, tx, tenantID, untimedDays(rows))
+		beside, err := untimedOn(ctx, tx, untimedDays(rows))
 		if err != nil {
 			return err
 		}
@@ -103,14 +102,14 @@ func (h *Handler) store(ctx context.Context, ref *commonv1.Ref, edits []*timekee
 }
 
 // inCase runs a change of the edits of a case. The case must be open.
-func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref, change func(context.Context, pgx.Tx, *leavecase.Case) error) error {
+func (h *Handler) inCase(ctx context.Context, ref *commonv1.Ref, change func(context.Context, pgx.Tx, *leavecase.Case) error) error {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return err
 	}
 	var employeeID int64
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, true)
+		found, err := leavecase.Find(ctx, tx, visible, []*commonv1.Ref{ref}, true)
 		if err != nil {
 			return err
 		}
@@ -127,7 +126,7 @@ func (h *Handler) inCase(ctx context.Context, tenantID int64, ref *commonv1.Ref,
 }
 
 // rows validates edits of a case, which the caller has locked, and converts them to rows.
-func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) ([]row, error) {
+func (h *Handler) rows(ctx context.Context, tx pgx.Tx, c *leavecase.Case, edits []*timekeepingv1.LeaveEdit, clock *civil.TimeOfDay) ([]row, error) {
 	zone, err := h.zones.Get(c.TimeZone())
 	if err != nil {
 		return nil, err
@@ -145,10 +144,10 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 			fresh++
 		}
 	}
-	if _, err := h.findInCase(ctx, tx, tenantID, c, changed); err != nil {
+	if _, err := h.findInCase(ctx, tx, c, changed); err != nil {
 		return nil, err
 	}
-	if err := checkMaxEdits(ctx, tx, tenantID, c, fresh); err != nil {
+	if err := checkMaxEdits(ctx, tx, c, fresh); err != nil {
 		return nil, err
 	}
 	if err := number(ctx, tx, drafts); err != nil {
@@ -162,11 +161,11 @@ func (h *Handler) rows(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavec
 }
 
 // findInCase returns the edits with the ids. They must belong to the case, without duplicates.
-func (h *Handler) findInCase(ctx context.Context, db pg.Querier, tenantID int64, c *leavecase.Case, ids []int64) (map[int64]row, error) {
+func (h *Handler) findInCase(ctx context.Context, db pg.Querier, c *leavecase.Case, ids []int64) (map[int64]row, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := byIDs(ctx, db, tenantID, ids)
+	found, err := byIDs(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -189,12 +188,12 @@ func (h *Handler) findInCase(ctx context.Context, db pg.Querier, tenantID int64,
 }
 
 // checkMaxEdits returns an error if a case would have too many edits.
-func checkMaxEdits(ctx context.Context, tx pgx.Tx, tenantID int64, c *leavecase.Case, fresh int) error {
+func checkMaxEdits(ctx context.Context, tx pgx.Tx, c *leavecase.Case, fresh int) error {
 	if fresh == 0 {
 		return nil
 	}
 	var have int
-	err := tx.QueryRow(ctx, `SELECT count(*) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenantID, c.ID).Scan(&have)
+	err := tx.QueryRow(ctx, `SELECT count(*) FROM leave_edit WHERE tenant_id = $1 AND leave_case_id = $2`, tenant.Of(ctx), c.ID).Scan(&have)
 	if err != nil {
 		return fmt.Errorf("count leave edits: %w", err)
 	}
@@ -209,7 +208,7 @@ func newUnknownError(id int64) *fault.Error {
 }
 
 // find returns the edit with the id in the path, and its case.
-func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase.Case, error) {
+func (h *Handler) find(ctx context.Context, id int64) (row, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return row{}, nil, err
@@ -217,8 +216,8 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 	var found map[int64]row
 	var cases map[int64]*leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if found, err = byIDs(ctx, tx, tenantID, []int64{id}); err == nil && len(found) > 0 {
-			cases, err = leavecase.ByIDs(ctx, tx, tenantID, []int64{found[id].caseID})
+		if found, err = byIDs(ctx, tx, []int64{id}); err == nil && len(found) > 0 {
+			cases, err = leavecase.ByIDs(ctx, tx, []int64{found[id].caseID})
 		}
 		return err
 	})
@@ -241,13 +240,12 @@ func (h *Handler) find(ctx context.Context, tenantID, id int64) (row, *leavecase
 
 // GetLeaveEdit returns the edit with the id in the path.
 func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID := tenant.Of(ctx)
-	r, c, err := h.find(ctx, tenantID, req.GetId())
+	r, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	rows := []row{r}
-	beside, err := untimedOn(ctx, h.pool, tenantID, untimedDays(rows))
+	beside, err := untimedOn(ctx, h.pool, untimedDays(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +256,7 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 	if err := h.setTimes(rows, beside, work, func(row) string { return c.TimeZone() }); err != nil {
 		return nil, err
 	}
-	deductions, err := Deductions(ctx, h.pool, tenantID, []int64{c.ID})
+	deductions, err := Deductions(ctx, h.pool, []int64{c.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -269,8 +267,7 @@ func (h *Handler) GetLeaveEdit(ctx context.Context, req *timekeepingv1.GetLeaveE
 
 // UpdateLeaveEdit replaces the edit with the id in the path.
 func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.UpdateLeaveEditRequest) (*timekeepingv1.LeaveEdit, error) {
-	tenantID := tenant.Of(ctx)
-	_, c, err := h.find(ctx, tenantID, req.GetId())
+	_, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -291,26 +288,24 @@ func (h *Handler) UpdateLeaveEdit(ctx context.Context, req *timekeepingv1.Update
 
 // DeleteLeaveEdit deletes the edit with the id in the path.
 func (h *Handler) DeleteLeaveEdit(ctx context.Context, req *timekeepingv1.DeleteLeaveEditRequest) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
-	_, c, err := h.find(ctx, tenantID, req.GetId())
+	_, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
 	return h.delete(ctx, c.Ref(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
-		_, err := h.findInCase(ctx, tx, tenantID, c, []int64{req.GetId()})
+		_, err := h.findInCase(ctx, tx, c, []int64{req.GetId()})
 		return []int64{req.GetId()}, err
 	})
 }
 
 // delete deletes the edits of a case that choose returns.
 func (h *Handler) delete(ctx context.Context, ref *commonv1.Ref, choose func(context.Context, pgx.Tx, *leavecase.Case) ([]int64, error)) (*emptypb.Empty, error) {
-	tenantID := tenant.Of(ctx)
-	err := h.inCase(ctx, tenantID, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
+	err := h.inCase(ctx, ref, func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) error {
 		ids, err := choose(ctx, tx, c)
 		if err != nil {
 			return err
 		}
-		return remove(ctx, tx, tenantID, c, ids)
+		return remove(ctx, tx, c, ids)
 	})
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func ScanPaid(rows pgx.Rows, add func(PaidEdit)) error {
 
 // PaidTime returns the paid time of edits, in their order: first the override segments, then the
 // deductions under the rules of their cases from leave types that are paid under a pay code.
-func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEdit) ([]Paid, error) {
+func PaidTime(ctx context.Context, db pg.Querier, edits []PaidEdit) ([]Paid, error) {
 	if len(edits) == 0 {
 		return nil, nil
 	}
@@ -72,7 +72,7 @@ func PaidTime(ctx context.Context, db pg.Querier, tenantID int64, edits []PaidEd
 		cases = append(cases, e.caseID)
 	}
 	slices.Sort(cases)
-	deductions, err := readDeductions(ctx, db, tenantID, slices.Compact(cases), maxPaid)
+	deductions, err := readDeductions(ctx, db, slices.Compact(cases), maxPaid)
 	if err != nil {
 		return nil, fmt.Errorf("read what leave is taken as: %w", err)
 	}

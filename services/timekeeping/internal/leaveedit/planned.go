@@ -35,8 +35,8 @@ type plan struct {
 // planEdits prepares edits of a case for storing. It removes times that only repeat the times that
 // responses show for an edit without a start, so that such an edit stays without one. The plan
 // contains the scheduled work of the days that the edits may need.
-func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
-	before, err := h.readShown(ctx, tenantID, ref, sent)
+func (h *Handler) planEdits(ctx context.Context, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*plan, error) {
+	before, err := h.readShown(ctx, ref, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +75,18 @@ func (h *Handler) planEdits(ctx context.Context, tenantID int64, ref *commonv1.R
 	return &plan{of: before.of, edits: out, work: work}, nil
 }
 
-func (h *Handler) readShown(ctx context.Context, tenantID int64, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {
+func (h *Handler) readShown(ctx context.Context, ref *commonv1.Ref, sent []*timekeepingv1.LeaveEdit) (*shown, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := &shown{}
 	return out, pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := leavecase.Find(ctx, tx, tenantID, visible, []*commonv1.Ref{ref}, false)
+		found, err := leavecase.Find(ctx, tx, visible, []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return err
 		}
-		stored, err := byIDs(ctx, tx, tenantID, withTimes(sent))
+		stored, err := byIDs(ctx, tx, withTimes(sent))
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (h *Handler) readShown(ctx context.Context, tenantID int64, ref *commonv1.R
 				out.rows = append(out.rows, r)
 			}
 		}
-		out.beside, err = untimedOn(ctx, tx, tenantID, untimedDays(out.rows))
+		out.beside, err = untimedOn(ctx, tx, untimedDays(out.rows))
 		return err
 	})
 }

@@ -73,18 +73,18 @@ func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *s
 // Report sends the leave of employees. Call it after the commit and before the response, not inside
 // a transaction.
 func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
-	tenantID := tenant.Of(ctx)
-	if err := r.report(ctx, tenantID, employees); err != nil {
+	if err := r.report(ctx, employees); err != nil {
 		return fault.New(CodeNotScheduled, http.StatusServiceUnavailable,
 			"The leave is stored, and does not stand on the schedule yet. It follows as soon as the scheduling service responds.").WithCause(err)
 	}
 	return nil
 }
 
-func (r *Reporter) report(ctx context.Context, tenantID int64, employees []int64) error {
+func (r *Reporter) report(ctx context.Context, employees []int64) error {
+	tenantID := tenant.Of(ctx)
 	employees = slices.Compact(slices.Sorted(slices.Values(employees)))
 	for part := range slices.Chunk(employees, employeesPerCall) {
-		states, err := readStates(ctx, r.pool, tenantID, readReported, tenantID, part)
+		states, err := readStates(ctx, r.pool, readReported, tenantID, part)
 		if err != nil || len(states) == 0 {
 			return err
 		}
@@ -146,7 +146,7 @@ func (r *Reporter) sweep(ctx context.Context) error {
 	var failed error
 	left := 0
 	for tenantID, employees := range waiting {
-		if err := r.report(tenant.With(ctx, tenantID), tenantID, employees); err != nil {
+		if err := r.report(tenant.With(ctx, tenantID), employees); err != nil {
 			failed, left = errors.Join(failed, err), left+len(employees)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -26,14 +27,15 @@ ON CONFLICT (tenant_id, employee_id) DO UPDATE SET version = excluded.version, c
 
 // States returns the leave of up to limit employees of a tenant, for ids above after, sorted by id,
 // in the form that scheduling receives.
-func States(ctx context.Context, pool *pg.Pool, tenantID, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
-	return readStates(ctx, pool, tenantID, readAfter, tenantID, after, limit)
+func States(ctx context.Context, pool *pg.Pool, after int64, limit int) ([]*schedulingv1.EmployeeLeaveState, error) {
+	return readStates(ctx, pool, readAfter, tenant.Of(ctx), after, limit)
 }
 
 // HandOverAgain makes the sweep send the leave of all employees of a tenant again, with versions
 // above all earlier ones. Call it after a restore, in tx. Scheduled lists the employees who have
 // leave on their schedules. Leave that timekeeping has lost is removed from the schedule.
-func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []int64) error {
+func HandOverAgain(ctx context.Context, tx pgx.Tx, scheduled []int64) error {
+	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, addHeads, tenantID, scheduled); err != nil {
 		return fmt.Errorf("note employees whose leave was lost: %w", err)
 	}
@@ -44,7 +46,7 @@ func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled []i
 }
 
 // readStates returns the leave of the employees whose ids and versions an SQL statement returns.
-func readStates(ctx context.Context, pool *pg.Pool, tenantID int64, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
+func readStates(ctx context.Context, pool *pg.Pool, statement string, args ...any) ([]*schedulingv1.EmployeeLeaveState, error) {
 	var states []*schedulingv1.EmployeeLeaveState
 	err := pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		states = nil
@@ -62,11 +64,11 @@ func readStates(ctx context.Context, pool *pg.Pool, tenantID int64, statement st
 		}); err != nil || len(employees) == 0 {
 			return err
 		}
-		edits, err := collect(ctx, tx, `e.employee_id = ANY($2) ORDER BY e.employee_id, e.id`, tenantID, employees)
+		edits, err := collect(ctx, tx, `e.employee_id = ANY($2) ORDER BY e.employee_id, e.id`, tenant.Of(ctx), employees)
 		if err != nil {
 			return err
 		}
-		cases, err := leavecase.ByIDs(ctx, tx, tenantID, caseIDs(edits))
+		cases, err := leavecase.ByIDs(ctx, tx, caseIDs(edits))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -50,8 +51,8 @@ func collect(ctx context.Context, db pg.Querier, where string, args ...any) ([]r
 	return out, nil
 }
 
-func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]row, error) {
-	found, err := collect(ctx, db, `e.id = ANY($2)`, tenantID, ids)
+func byIDs(ctx context.Context, db pg.Querier, ids []int64) (map[int64]row, error) {
+	found, err := collect(ctx, db, `e.id = ANY($2)`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +64,13 @@ func byIDs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map
 }
 
 // ofCases returns the edits of cases, by employee, day and id, up to a limit.
-func ofCases(ctx context.Context, db pg.Querier, tenantID int64, cases []int64, limit int) ([]row, error) {
-	return collect(ctx, db, `e.leave_case_id = ANY($2) ORDER BY e.employee_id, e.from_day, e.id LIMIT $3`, tenantID, cases, limit)
+func ofCases(ctx context.Context, db pg.Querier, cases []int64, limit int) ([]row, error) {
+	return collect(ctx, db, `e.leave_case_id = ANY($2) ORDER BY e.employee_id, e.from_day, e.id LIMIT $3`, tenant.Of(ctx), cases, limit)
 }
 
 // ofEmployees returns the edits of employees that overlap the days, sorted and limited as in
 // ofCases.
-func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, days civil.Range, limit int) ([]row, error) {
+func ofEmployees(ctx context.Context, db pg.Querier, employees []int64, days civil.Range, limit int) ([]row, error) {
 	// Each employee is a separate index search. OFFSET 0 keeps it so even before PostgreSQL has
 	// statistics. The lower bound of from_day keeps the search short: edits are never longer.
 	return collect(ctx, db, `e.id = ANY(ARRAY(
@@ -78,7 +79,7 @@ func ofEmployees(ctx context.Context, db pg.Querier, tenantID int64, employees [
         WHERE tenant_id = $1 AND employee_id = q.employee
         AND from_day < $4 AND from_day > $3::date - $6::int AND to_day >= $3 OFFSET 0
     ) AS x)) ORDER BY e.employee_id, e.from_day, e.id LIMIT $5`,
-		tenantID, employees, days.From, days.To, limit, maxDays)
+		tenant.Of(ctx), employees, days.From, days.To, limit, maxDays)
 }
 
 // number assigns ids to the drafts that have none.
@@ -104,7 +105,7 @@ func number(ctx context.Context, tx pgx.Tx, drafts []*draft) error {
 }
 
 // write stores new and changed rows.
-func write(ctx context.Context, tx pgx.Tx, tenantID int64, rows []row) error {
+func write(ctx context.Context, tx pgx.Tx, rows []row) error {
 	var ids, cases, employees, versions []int64
 	var first, last []civil.Date
 	var bodies [][]byte
@@ -122,7 +123,7 @@ INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::date[], $7::bigint[], $8::bytea[]) AS u
 ON CONFLICT (tenant_id, id) DO UPDATE
 SET from_day = excluded.from_day, to_day = excluded.to_day, version = excluded.version, body = excluded.body`,
-		tenantID, ids, cases, employees, first, last, versions, bodies)
+		tenant.Of(ctx), ids, cases, employees, first, last, versions, bodies)
 	if err != nil {
 		return fmt.Errorf("store leave edits: %w", err)
 	}
@@ -131,7 +132,8 @@ SET from_day = excluded.from_day, to_day = excluded.to_day, version = excluded.v
 
 // lockHeads prevents other transactions from changing the leave edits of employees until this one
 // ends, and returns the versions of the employees.
-func lockHeads(ctx context.Context, tx pgx.Tx, tenantID int64, employees []int64) (map[int64]int64, error) {
+func lockHeads(ctx context.Context, tx pgx.Tx, employees []int64) (map[int64]int64, error) {
+	tenantID := tenant.Of(ctx)
 	batch := &pgx.Batch{}
 	batch.Queue(`INSERT INTO leave_edit_head (tenant_id, employee_id)
 		SELECT DISTINCT $1::bigint, q.id FROM unnest($2::bigint[]) AS q (id) ORDER BY q.id

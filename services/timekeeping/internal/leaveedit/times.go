@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -50,7 +51,7 @@ func untimedDays(rows []row) []employeeDay {
 
 // untimedOn returns the edits of all cases that belong to the days and have no start. They use the
 // time of a day one after the other, in the order of their ids.
-func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employeeDay) (map[employeeDay][]row, error) {
+func untimedOn(ctx context.Context, db pg.Querier, days []employeeDay) (map[employeeDay][]row, error) {
 	if len(days) == 0 {
 		return nil, nil
 	}
@@ -61,7 +62,7 @@ func untimedOn(ctx context.Context, db pg.Querier, tenantID int64, days []employ
 	rows, err := collect(ctx, db, `e.id = ANY(ARRAY(
     SELECT x.id FROM unnest($2::bigint[], $3::date[]) AS q (employee, day) CROSS JOIN LATERAL (
         SELECT id FROM leave_edit WHERE tenant_id = $1 AND employee_id = q.employee AND from_day = q.day OFFSET 0
-    ) AS x)) ORDER BY e.id LIMIT $4`, tenantID, employees, dates, leavecase.MaxRead+1)
+    ) AS x)) ORDER BY e.id LIMIT $4`, tenant.Of(ctx), employees, dates, leavecase.MaxRead+1)
 	if err != nil {
 		return nil, err
 	}

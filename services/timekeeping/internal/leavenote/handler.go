@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -53,9 +52,8 @@ func (h *Handler) ListLeaveNotes(ctx context.Context, req *timekeepingv1.ListLea
 	var c *leavecase.Case
 	var notes []*note
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID := tenant.Of(ctx)
-		if c, err = leavecase.OneBy(ctx, tx, tenantID, visible, req.LeaveCaseId, req.GetCode()); err == nil {
-			notes, err = list(ctx, tx, tenantID, c.ID)
+		if c, err = leavecase.OneBy(ctx, tx, visible, req.LeaveCaseId, req.GetCode()); err == nil {
+			notes, err = list(ctx, tx, c.ID)
 		}
 		return err
 	})
@@ -139,10 +137,9 @@ func (h *Handler) DeleteLeaveNote(ctx context.Context, req *timekeepingv1.Delete
 }
 
 // write runs a change of a note in a transaction, which also writes the audit log.
-func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, int64, *note) error) error {
+func (h *Handler) write(ctx context.Context, n *note, do func(context.Context, pg.Querier, *note) error) error {
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		tenantID := tenant.Of(ctx)
-		return do(ctx, tx, tenantID, n)
+		return do(ctx, tx, n)
 	})
 }
 
@@ -155,9 +152,8 @@ func (h *Handler) findNote(ctx context.Context, id int64) (*note, *leavecase.Cas
 	var n *note
 	var c *leavecase.Case
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		tenantID := tenant.Of(ctx)
-		if n, err = get(ctx, tx, tenantID, id); err == nil {
-			c, err = leavecase.One(ctx, tx, tenantID, visible, &commonv1.Ref{Id: &n.caseID})
+		if n, err = get(ctx, tx, id); err == nil {
+			c, err = leavecase.One(ctx, tx, visible, &commonv1.Ref{Id: &n.caseID})
 		}
 		return err
 	})

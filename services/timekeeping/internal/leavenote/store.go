@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 )
@@ -39,8 +40,8 @@ func scan(row pgx.CollectableRow) (*note, error) {
 	return n, err
 }
 
-func list(ctx context.Context, db pg.Querier, tenantID, caseID int64) ([]*note, error) {
-	rows, err := db.Query(ctx, selectNotes+`leave_case_id = $2 ORDER BY id LIMIT $3`, tenantID, caseID, maxNotes)
+func list(ctx context.Context, db pg.Querier, caseID int64) ([]*note, error) {
+	rows, err := db.Query(ctx, selectNotes+`leave_case_id = $2 ORDER BY id LIMIT $3`, tenant.Of(ctx), caseID, maxNotes)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +52,8 @@ func list(ctx context.Context, db pg.Querier, tenantID, caseID int64) ([]*note, 
 	return notes, nil
 }
 
-func get(ctx context.Context, db pg.Querier, tenantID, id int64) (*note, error) {
-	rows, err := db.Query(ctx, selectNotes+`id = $2`, tenantID, id)
+func get(ctx context.Context, db pg.Querier, id int64) (*note, error) {
+	rows, err := db.Query(ctx, selectNotes+`id = $2`, tenant.Of(ctx), id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +69,10 @@ func get(ctx context.Context, db pg.Querier, tenantID, id int64) (*note, error) 
 
 // insert stores a new note. Concurrent requests can exceed the maximum number by a few. The limit
 // only prevents endless lists.
-func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
+func insert(ctx context.Context, db pg.Querier, n *note) error {
 	err := db.QueryRow(ctx, `INSERT INTO leave_note (tenant_id, leave_case_id, note_date, note_text, updated_by)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM leave_note WHERE tenant_id = $1 AND leave_case_id = $2) < $6
-		RETURNING id, version`, tenantID, n.caseID, n.day, n.text, n.by, maxNotes).Scan(&n.id, &n.version)
+		RETURNING id, version`, tenant.Of(ctx), n.caseID, n.day, n.text, n.by, maxNotes).Scan(&n.id, &n.version)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fault.Invalid(fault.CodeInput, fmt.Sprintf("The leave case has %d notes already. Delete some of them.", maxNotes))
@@ -85,10 +86,10 @@ func insert(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 
 // update stores a changed note, which has its new version. It returns an error if another request
 // has changed the note since it was read.
-func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
+func update(ctx context.Context, db pg.Querier, n *note) error {
 	done, err := db.Exec(ctx, `UPDATE leave_note SET note_date = $4, note_text = $5, updated_by = $6, version = $3
 		WHERE tenant_id = $1 AND id = $2 AND version = $3 - 1`,
-		tenantID, n.id, n.version, n.day, n.text, n.by)
+		tenant.Of(ctx), n.id, n.version, n.day, n.text, n.by)
 	if err != nil {
 		return fmt.Errorf("store leave note: %w", err)
 	}
@@ -100,9 +101,9 @@ func update(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
 
 // remove deletes a note. If the request has an If-Match header, the note must still have the
 // version that was compared with it.
-func remove(ctx context.Context, db pg.Querier, tenantID int64, n *note) error {
+func remove(ctx context.Context, db pg.Querier, n *note) error {
 	done, err := db.Exec(ctx, `DELETE FROM leave_note WHERE tenant_id = $1 AND id = $2 AND ($3::bigint[] IS NULL OR version = ANY ($3))`,
-		tenantID, n.id, precondition.Versions(ctx, nil))
+		tenant.Of(ctx), n.id, precondition.Versions(ctx, nil))
 	if err != nil {
 		return fmt.Errorf("delete leave note: %w", err)
 	}

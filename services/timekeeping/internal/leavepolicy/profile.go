@@ -76,8 +76,8 @@ func checkProfileUnused(ctx context.Context, tx pgx.Tx, p *timekeepingv1.LeavePr
 // Of returns the leave profile of an employee, and its entry for the category of a case. The
 // profile is nil, and all categories are open, if the employee has no profile or an inactive one.
 // The entry is nil if the profile does not have the category.
-func Of(ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64) (*timekeepingv1.LeaveProfile, *timekeepingv1.LeaveProfileCategory, error) {
-	p, err := AssignedTo(ctx, db, tenantID, employeeID)
+func Of(ctx context.Context, db pg.Querier, employeeID, categoryID int64) (*timekeepingv1.LeaveProfile, *timekeepingv1.LeaveProfileCategory, error) {
+	p, err := AssignedTo(ctx, db, employeeID)
 	if err != nil || p == nil || !p.GetIsActive() {
 		return nil, nil, err
 	}
@@ -90,9 +90,9 @@ func Of(ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int
 }
 
 // AssignedTo returns the leave profile that is assigned to an employee, or nil.
-func AssignedTo(ctx context.Context, db pg.Querier, tenantID, employeeID int64) (*timekeepingv1.LeaveProfile, error) {
+func AssignedTo(ctx context.Context, db pg.Querier, employeeID int64) (*timekeepingv1.LeaveProfile, error) {
 	var id int64
-	err := db.QueryRow(ctx, `SELECT leave_profile_id FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID).Scan(&id)
+	err := db.QueryRow(ctx, `SELECT leave_profile_id FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenant.Of(ctx), employeeID).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -138,30 +138,30 @@ var ErrClosed = errors.New("not open to the leave case")
 
 // RuleOfCase returns the rule that a ref names, for a case of an employee in a category, and locks
 // it against deletion. It returns ErrClosed if the rule is not open to the case.
-func RuleOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveRule, error) {
+func RuleOfCase(ctx context.Context, tx pgx.Tx, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveRule, error) {
 	found, err := Rules().Resolve(ctx, tx, "rule", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetIsActive(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryRule)
+	return openTo(ctx, tx, employeeID, categoryID, found, found.GetIsActive(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryRule)
 }
 
 // TypeOfCase does the same as RuleOfCase for leave types.
-func TypeOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveType, error) {
+func TypeOfCase(ctx context.Context, tx pgx.Tx, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveType, error) {
 	found, err := Types().Resolve(ctx, tx, "leaveType", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetEnabled(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryType)
+	return openTo(ctx, tx, employeeID, categoryID, found, found.GetEnabled(), (*timekeepingv1.LeaveProfileCategory).GetLeaveProfileCategoryType)
 }
 
 // FieldOfCase does the same as RuleOfCase for custom fields.
-func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveCustomField, error) {
+func FieldOfCase(ctx context.Context, tx pgx.Tx, employeeID, categoryID int64, ref *commonv1.Ref) (*timekeepingv1.LeaveCustomField, error) {
 	found, err := Fields().Resolve(ctx, tx, "customField", ref)
 	if err != nil {
 		return nil, err
 	}
-	return openTo(ctx, tx, tenantID, employeeID, categoryID, found, found.GetIsActive(), func(c *timekeepingv1.LeaveProfileCategory) []*commonv1.Ref {
+	return openTo(ctx, tx, employeeID, categoryID, found, found.GetIsActive(), func(c *timekeepingv1.LeaveProfileCategory) []*commonv1.Ref {
 		var refs []*commonv1.Ref
 		for _, d := range c.GetLeaveProfileCategoryConfigurableData() {
 			refs = append(refs, &commonv1.Ref{Id: d.Id})
@@ -170,8 +170,8 @@ func FieldOfCase(ctx context.Context, tx pgx.Tx, tenantID, employeeID, categoryI
 	})
 }
 
-func openTo[T setup.Message](ctx context.Context, db pg.Querier, tenantID, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
-	_, category, err := Of(ctx, db, tenantID, employeeID, categoryID)
+func openTo[T setup.Message](ctx context.Context, db pg.Querier, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
+	_, category, err := Of(ctx, db, employeeID, categoryID)
 	if err == nil && (!active || len(of(category)) > 0 && !points(of(category), thing.GetId())) {
 		err = ErrClosed
 	}

@@ -96,7 +96,7 @@ func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeep
 		seen[e.ID] = true
 		keys = append(keys, person.Key{Number: g.GetEmpNo()})
 	}
-	found, err := h.persons.Find(ctx, tenantID, keys)
+	found, err := h.persons.Find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

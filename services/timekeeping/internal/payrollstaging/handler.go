@@ -126,7 +126,7 @@ func (h *Handler) findNamed(ctx context.Context, tenantID int64, list *commonv1.
 		}
 		keys = append(keys, key)
 	}
-	found, err := h.deps.Persons.Find(ctx, tenantID, keys)
+	found, err := h.deps.Persons.Find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func (w *Worker) persons(ctx context.Context, b *stagedBatch) (map[int64]person.
 	for i, id := range b.employees {
 		keys[i] = person.Key{ID: id}
 	}
-	found, err := w.deps.Persons.Find(ctx, b.tenantID, keys)
+	found, err := w.deps.Persons.Find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
@@ -16,13 +17,13 @@ const (
 )
 
 // CountEverybody returns the number of persons that the caller may see.
-func (d *Directory) CountEverybody(ctx context.Context, tenantID int64) (int, error) {
+func (d *Directory) CountEverybody(ctx context.Context) (int, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil || !visible.All() {
 		return len(visible.IDs()), err
 	}
 	var count int
-	if err := d.pool.QueryRow(ctx, countEverybody, tenantID).Scan(&count); err != nil {
+	if err := d.pool.QueryRow(ctx, countEverybody, tenant.Of(ctx)).Scan(&count); err != nil {
 		return 0, fmt.Errorf("count persons: %w", err)
 	}
 	return count, nil
@@ -30,12 +31,12 @@ func (d *Directory) CountEverybody(ctx context.Context, tenantID int64) (int, er
 
 // Everybody returns the persons that the caller may see, sorted by id. It leaves out the caller's
 // own record if the operation must not write to it.
-func (d *Directory) Everybody(ctx context.Context, tenantID int64) ([]Person, error) {
+func (d *Directory) Everybody(ctx context.Context) ([]Person, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sql, args := readEverybody, []any{tenantID}
+	sql, args := readEverybody, []any{tenant.Of(ctx)}
 	if !visible.All() {
 		sql, args = readVisible, append(args, visible.IDs())
 	}

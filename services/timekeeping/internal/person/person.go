@@ -92,12 +92,12 @@ func NewDirectory(pool *pg.Pool, commons commonsv1.PersonServiceClient, rules *r
 
 // Find returns the persons that the keys identify. Unknown persons, and persons that the caller may
 // not see, are missing in the result. It may call commons, so do not call it inside a transaction.
-func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
+func (d *Directory) Find(ctx context.Context, keys []Key) (map[Key]Person, error) {
 	visible, err := d.rows.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.find(ctx, tenantID, keys)
+	found, err := d.find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (d *Directory) Find(ctx context.Context, tenantID int64, keys []Key) (map[K
 // It also returns an error for each key of an unknown or invisible person. If all keys are of that
 // kind, it fails with the first of these errors. Do not call it inside a transaction: it calls
 // Find.
-func (d *Directory) IDs(ctx context.Context, tenantID int64, keys []Key, unknown func(Key) *fault.Error) ([]int64, []rpc.UnknownEmployee, error) {
-	found, err := d.Find(ctx, tenantID, keys)
+func (d *Directory) IDs(ctx context.Context, keys []Key, unknown func(Key) *fault.Error) ([]int64, []rpc.UnknownEmployee, error) {
+	found, err := d.Find(ctx, keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,11 +145,11 @@ func (d *Directory) Visible(ctx context.Context) (rowvisibility.Set, error) {
 }
 
 // find does the same as Find, without regard to visibility.
-func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[Key]Person, error) {
+func (d *Directory) find(ctx context.Context, keys []Key) (map[Key]Person, error) {
 	// A deleted person has no number, and the empty key identifies no person.
 	keys = slices.DeleteFunc(slices.Clone(keys), func(key Key) bool { return key == Key{} })
 	found := make(map[Key]Person, len(keys))
-	if err := d.fromProjection(ctx, tenantID, keys, found); err != nil {
+	if err := d.fromProjection(ctx, keys, found); err != nil {
 		return nil, err
 	}
 	missing := slices.DeleteFunc(slices.Clone(keys), func(key Key) bool {
@@ -157,7 +157,7 @@ func (d *Directory) find(ctx context.Context, tenantID int64, keys []Key) (map[K
 		return known
 	})
 	for part := range slices.Chunk(missing, maxPerCall) {
-		if err := d.fromCommons(ctx, tenantID, part, found); err != nil {
+		if err := d.fromCommons(ctx, part, found); err != nil {
 			return nil, err
 		}
 	}
@@ -180,7 +180,7 @@ const maxPerCall = 1000
 const copies pg.Unaudited = "a copy of what its owner has written already"
 
 // fromCommons reads persons from commons, and stores them.
-func (d *Directory) fromCommons(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
+func (d *Directory) fromCommons(ctx context.Context, keys []Key, found map[Key]Person) error {
 	var ask commonsv1.ResolvePersonsRequest
 	for _, key := range keys {
 		if key.ID != 0 {
@@ -224,7 +224,7 @@ UNION
 SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.hire_date, p.terminated FROM unnest($3::text[]) AS u (number)
 CROSS JOIN LATERAL (SELECT * FROM person WHERE tenant_id = $1 AND person_number = u.number OFFSET 0) AS p`
 
-func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []Key, found map[Key]Person) error {
+func (d *Directory) fromProjection(ctx context.Context, keys []Key, found map[Key]Person) error {
 	var ids []int64
 	var numbers []string
 	for _, key := range keys {
@@ -234,7 +234,7 @@ func (d *Directory) fromProjection(ctx context.Context, tenantID int64, keys []K
 			numbers = append(numbers, key.Number)
 		}
 	}
-	persons, err := pg.Collect(ctx, d.pool, scanPerson, findPersons, tenantID, ids, numbers)
+	persons, err := pg.Collect(ctx, d.pool, scanPerson, findPersons, tenant.Of(ctx), ids, numbers)
 	if err != nil {
 		return fmt.Errorf("read persons: %w", err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
@@ -32,7 +31,7 @@ func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // ready ensures that the tenant of a call has its initial subtypes.
 func (h *Handler) ready(ctx context.Context) error {
-	return ensureSeeded(ctx, h.pool, tenant.Of(ctx))
+	return ensureSeeded(ctx, h.pool)
 }
 
 // GetRequestSubtype returns one subtype, or 404.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
@@ -56,7 +57,8 @@ const seeded = `SELECT EXISTS (SELECT FROM request_subtype_seed WHERE tenant_id 
 const seeds pg.Unaudited = "what every tenant begins with is there before anybody acts"
 
 // ensureSeeded ensures that the tenant has received the initial subtypes.
-func ensureSeeded(ctx context.Context, pool *pg.Pool, tenantID int64) error {
+func ensureSeeded(ctx context.Context, pool *pg.Pool) error {
+	tenantID := tenant.Of(ctx)
 	var done bool
 	if err := pool.QueryRow(ctx, seeded, tenantID).Scan(&done); err != nil || done {
 		return err

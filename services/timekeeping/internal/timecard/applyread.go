@@ -21,7 +21,6 @@ const maxPunchTime = time.Hour
 
 // ApplyReadPunches returns a page of employees with their punches between two times.
 func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.ApplyReadPunchesRequest) (*timekeepingv1.PunchPage, error) {
-	tenantID := tenant.Of(ctx)
 	first, last, err := punchTimes(req.GetWhere().GetDateRange())
 	if err != nil {
 		return nil, err
@@ -30,7 +29,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.persons.Find(ctx, tenantID, keys)
+	found, err := h.persons.Find(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 		Count: req.Count, Index: proto.Int64(req.GetIndex()), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
 		FailedEmployeeCount: proto.Int64(int64(failed)), RequestTag: req.GetOptions().GetRequestTag(),
 	}}
-	out.Data, err = punch.Between(ctx, h.pool, &h.zones, tenantID, page, first, last)
+	out.Data, err = punch.Between(ctx, h.pool, &h.zones, tenant.Of(ctx), page, first, last)
 	var punches int64
 	for _, e := range out.GetData() {
 		punches += int64(len(e.GetPunches()))

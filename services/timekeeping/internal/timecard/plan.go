@@ -144,10 +144,10 @@ func (p *plan) checkRoom(ctx context.Context, tx pgx.Tx) error {
 	if len(added) == 0 {
 		return nil
 	}
-	if err := leaveday.Lock(ctx, tx, p.tenantID, p.who.ID); err != nil {
+	if err := leaveday.Lock(ctx, tx, p.who.ID); err != nil {
 		return err
 	}
-	return p.leaveDays.Check(ctx, tx, p.tenantID, added, replaced...)
+	return p.leaveDays.Check(ctx, tx, added, replaced...)
 }
 
 func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.Setup) error {

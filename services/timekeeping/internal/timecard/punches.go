@@ -109,7 +109,7 @@ func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*tim
 			keys = append(keys, key)
 		}
 	}
-	return h.persons.Find(ctx, tenantID, keys)
+	return h.persons.Find(ctx, keys)
 }
 
 // entry converts a punch of a found employee to an entry.

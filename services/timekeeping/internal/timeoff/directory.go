@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
@@ -35,10 +34,10 @@ type employee struct {
 
 // Persons finds persons; [person.Directory] implements it.
 type Persons interface {
-	Find(ctx context.Context, tenantID int64, keys []person.Key) (map[person.Key]person.Person, error)
+	Find(ctx context.Context, keys []person.Key) (map[person.Key]person.Person, error)
 	Visible(ctx context.Context) (rowvisibility.Set, error)
-	CountEverybody(ctx context.Context, tenantID int64) (int, error)
-	Everybody(ctx context.Context, tenantID int64) ([]person.Person, error)
+	CountEverybody(ctx context.Context) (int, error)
+	Everybody(ctx context.Context) ([]person.Person, error)
 }
 
 // directory finds the employees of requests. Do not call it inside a transaction.
@@ -63,7 +62,6 @@ func (d *directory) employees(ctx context.Context, refs []*commonv1.Ref) ([]empl
 
 // findKnown does the same as employees, but leaves out unknown employees and returns their errors.
 func (d *directory) findKnown(ctx context.Context, refs []*commonv1.Ref) ([]employee, []rpc.UnknownEmployee, error) {
-	tenantID := tenant.Of(ctx)
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		if !timeofffault.Named(ref) {
@@ -71,7 +69,7 @@ func (d *directory) findKnown(ctx context.Context, refs []*commonv1.Ref) ([]empl
 		}
 		keys[i] = personKey(ref)
 	}
-	found, err := d.persons.Find(ctx, tenantID, keys)
+	found, err := d.persons.Find(ctx, keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,8 +126,7 @@ func (d *directory) findListed(ctx context.Context, list *commonv1.RefList) ([]e
 }
 
 func (d *directory) everybody(ctx context.Context) ([]employee, error) {
-	tenantID := tenant.Of(ctx)
-	persons, err := d.persons.Everybody(ctx, tenantID)
+	persons, err := d.persons.Everybody(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +141,7 @@ func (d *directory) everybody(ctx context.Context) ([]employee, error) {
 
 // count returns the number of employees that an empty list stands for.
 func (d *directory) count(ctx context.Context) (int, error) {
-	tenantID := tenant.Of(ctx)
-	return d.persons.CountEverybody(ctx, tenantID)
+	return d.persons.CountEverybody(ctx)
 }
 
 func (d *directory) newEmployee(p person.Person) (employee, error) {

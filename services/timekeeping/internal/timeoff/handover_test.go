@@ -16,7 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -270,7 +269,7 @@ func TestHandingOverAgain(t *testing.T) {
 		RequestId: cancelled.GetId(), EmployeeId: 1, Version: 1, PayCodeEdits: []*schedulingv1.PayCodeEdit{{StartDate: "2031-03-05"}},
 	})
 	require.NoError(t, pg.InTx(w.ctx, w.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return timeoff.HandOverAgain(ctx, tx, tenant.Default, map[int64]int64{cancelled.GetId(): 1, 999: 1})
+		return timeoff.HandOverAgain(ctx, tx, map[int64]int64{cancelled.GetId(): 1, 999: 1})
 	}))
 	require.NoError(t, w.sweep())
 	assert.Equal(t, []string{"2031-03-03", "2031-03-04"}, w.schedules.Days())

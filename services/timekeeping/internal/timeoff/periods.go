@@ -11,7 +11,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -96,8 +95,7 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 	if days.Days() > maxDays {
 		return nil, invalid("end_date", "must be less than %d days after start_date", maxDays)
 	}
-	tenantID := tenant.Of(ctx)
-	taken, err := h.unavailableDays(ctx, h.Pool, tenantID, employee.ID, days)
+	taken, err := h.unavailableDays(ctx, h.Pool, employee.ID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +114,12 @@ func (h *requests) periods(ctx context.Context, employee *employee, first, last 
 }
 
 // unavailableDays returns the days that an employee cannot request off.
-func (h *requests) unavailableDays(ctx context.Context, db pg.Querier, tenantID, employeeID int64, days civil.Range) (map[civil.Date]bool, error) {
+func (h *requests) unavailableDays(ctx context.Context, db pg.Querier, employeeID int64, days civil.Range) (map[civil.Date]bool, error) {
 	ranges, err := h.lockedDays(ctx, employeeID, days)
 	if err != nil {
 		return nil, err
 	}
-	others, err := byEmployee(ctx, db, tenantID, []int64{employeeID}, active, days)
+	others, err := byEmployee(ctx, db, []int64{employeeID}, active, days)
 	if err != nil {
 		return nil, err
 	}

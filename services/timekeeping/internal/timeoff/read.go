@@ -12,15 +12,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
 // get returns one request, or 404.
 func (h *requests) get(ctx context.Context, id int64) (*timekeepingv1.TimeOffRequest, error) {
-	tenantID := tenant.Of(ctx)
-	r, employee, err := h.find(ctx, tenantID, id, http.StatusNotFound)
+	r, employee, err := h.find(ctx, id, http.StatusNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +30,11 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 	if len(ids) == 0 {
 		return nil, missing("where.ids.timeOffRequestIds")
 	}
-	tenantID := tenant.Of(ctx)
 	visible, err := h.visible(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := byID(ctx, h.Pool, tenantID, ids)
+	found, err := byID(ctx, h.Pool, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +55,6 @@ func (h *requests) withIDs(ctx context.Context, ids []int64) (*timekeepingv1.Tim
 // readRequests returns the requests of employees that overlap a range of days and have one of the statuses;
 // nil selects all statuses.
 func (h *requests) readRequests(ctx context.Context, employees []employee, days civil.Range, statuses []status) (*timekeepingv1.TimeOffRequestList, error) {
-	tenantID := tenant.Of(ctx)
 	if statuses == nil {
 		for s := range names {
 			statuses = append(statuses, s)
@@ -68,7 +64,7 @@ func (h *requests) readRequests(ctx context.Context, employees []employee, days 
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	rows, err := byEmployee(ctx, h.Pool, tenantID, ids, statuses, days)
+	rows, err := byEmployee(ctx, h.Pool, ids, statuses, days)
 	if err != nil {
 		return nil, err
 	}

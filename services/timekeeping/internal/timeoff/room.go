@@ -11,7 +11,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
@@ -67,7 +66,6 @@ func retry(change func() error) error {
 // readRoom reads the data of the days of an intended request, and whether balances cover it. Do not
 // call it inside a transaction.
 func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
-	tenantID := tenant.Of(ctx)
 	deductions, err := leaveday.OfTimeOff(w.id, w.request)
 	if err != nil {
 		return nil, err
@@ -77,7 +75,7 @@ func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 		return nil, err
 	}
 	m := &room{}
-	mark, err := leaveday.ReadMark(ctx, h.Pool, tenantID, w.employeeID)
+	mark, err := leaveday.ReadMark(ctx, h.Pool, w.employeeID)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +83,7 @@ func (h *requests) readRoom(ctx context.Context, w wish) (*room, error) {
 	for _, t := range deductions {
 		first, last = min(first, t.Day), max(last, t.Day)
 	}
-	others, err := byEmployee(ctx, h.Pool, tenantID, []int64{w.employeeID}, active, civil.Through(max(civil.Beginning, first-maxAround), last+maxAround))
+	others, err := byEmployee(ctx, h.Pool, []int64{w.employeeID}, active, civil.Through(max(civil.Beginning, first-maxAround), last+maxAround))
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +176,12 @@ func needsCheck(code *timekeepingv1.PayCode, as status) bool {
 
 // check returns an error if the days of a request have no room for it beside the employee's other
 // leave, or if the balance does not cover it. The transaction holds the lock of the employee.
-func (m *room) check(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+func (m *room) check(ctx context.Context, tx pgx.Tx, r *row) error {
 	if m == nil {
 		return errMeanwhile
 	}
 	if m.mark != "" {
-		if mark, err := leaveday.ReadMark(ctx, tx, tenantID, r.employeeID); err != nil || mark != m.mark {
+		if mark, err := leaveday.ReadMark(ctx, tx, r.employeeID); err != nil || mark != m.mark {
 			return cmp.Or[error](err, errMeanwhile)
 		}
 	}
@@ -191,7 +189,7 @@ func (m *room) check(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) err
 	if err != nil {
 		return err
 	}
-	if err := m.days.Check(ctx, tx, tenantID, deductions, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id}); err != nil {
+	if err := m.days.Check(ctx, tx, deductions, leaveday.Source{Kind: leaveday.TimeOff, ID: r.id}); err != nil {
 		return err
 	}
 	return m.uncovered

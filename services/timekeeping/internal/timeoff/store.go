@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -62,8 +63,8 @@ func newID(ctx context.Context, db pg.Querier) (int64, error) {
 }
 
 // byID returns the requests with the ids, by id.
-func byID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]*row, error) {
-	found, err := db.Query(ctx, readByID, tenantID, ids)
+func byID(ctx context.Context, db pg.Querier, ids []int64) (map[int64]*row, error) {
+	found, err := db.Query(ctx, readByID, tenant.Of(ctx), ids)
 	list, err := collect(found, err)
 	out := make(map[int64]*row, len(list))
 	for _, r := range list {
@@ -73,8 +74,8 @@ func byID(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[
 }
 
 // readCovering returns the requests that are on schedules, with their employees.
-func readCovering(ctx context.Context, tx pgx.Tx, tenantID int64) (map[int64]int64, error) {
-	rows, err := tx.Query(ctx, selectCovering, tenantID, []status{approved, cancelSubmitted})
+func readCovering(ctx context.Context, tx pgx.Tx) (map[int64]int64, error) {
+	rows, err := tx.Query(ctx, selectCovering, tenant.Of(ctx), []status{approved, cancelSubmitted})
 	if err != nil {
 		return nil, fmt.Errorf("timeoff: read approved requests: %w", err)
 	}
@@ -92,8 +93,8 @@ func readCovering(ctx context.Context, tx pgx.Tx, tenantID int64) (map[int64]int
 
 // forUpdate returns a request or nil. It prevents other transactions from changing the request
 // until the transaction ends.
-func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error) {
-	found, err := tx.Query(ctx, lockByID, tenantID, id)
+func forUpdate(ctx context.Context, tx pgx.Tx, id int64) (*row, error) {
+	found, err := tx.Query(ctx, lockByID, tenant.Of(ctx), id)
 	list, err := collect(found, err)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -103,8 +104,8 @@ func forUpdate(ctx context.Context, tx pgx.Tx, tenantID, id int64) (*row, error)
 
 // byEmployee returns the requests of employees that have one of the statuses and overlap a range of
 // days with their span from first to last day. It returns at most maxRead+1 requests.
-func byEmployee(ctx context.Context, db pg.Querier, tenantID int64, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
-	found, err := db.Query(ctx, readByEmployee, tenantID, employees, statuses, days.From, days.To-1, maxRead+1)
+func byEmployee(ctx context.Context, db pg.Querier, employees []int64, statuses []status, days civil.Range) ([]*row, error) {
+	found, err := db.Query(ctx, readByEmployee, tenant.Of(ctx), employees, statuses, days.From, days.To-1, maxRead+1)
 	list, err := collect(found, err)
 	if err != nil {
 		return nil, err
@@ -156,12 +157,12 @@ func collect(rows pgx.Rows, err error) ([]*row, error) {
 }
 
 // insert stores a new request, whose id is already set.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+func insert(ctx context.Context, tx pgx.Tx, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {
 		return fmt.Errorf("timeoff: encode: %w", err)
 	}
-	err = tx.QueryRow(ctx, insertRow, tenantID, r.id, r.employeeID, r.status, r.first, r.last, r.subtypeID, body).Scan(&r.version)
+	err = tx.QueryRow(ctx, insertRow, tenant.Of(ctx), r.id, r.employeeID, r.status, r.first, r.last, r.subtypeID, body).Scan(&r.version)
 	if err != nil {
 		return fmt.Errorf("timeoff: insert: %w", err)
 	}
@@ -171,12 +172,12 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 var errGone = errors.New("timeoff: the request is gone")
 
 // update stores a changed status of a request.
-func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+func update(ctx context.Context, tx pgx.Tx, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {
 		return fmt.Errorf("timeoff: encode: %w", err)
 	}
-	tag, err := tx.Exec(ctx, updateRow, tenantID, r.id, r.status, body)
+	tag, err := tx.Exec(ctx, updateRow, tenant.Of(ctx), r.id, r.status, body)
 	if err == nil && tag.RowsAffected() != 1 {
 		err = errGone
 	}
@@ -187,12 +188,12 @@ func update(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
 }
 
 // replace stores new contents of a request.
-func replace(ctx context.Context, tx pgx.Tx, tenantID int64, r *row) error {
+func replace(ctx context.Context, tx pgx.Tx, r *row) error {
 	body, err := proto.Marshal(r.request)
 	if err != nil {
 		return fmt.Errorf("timeoff: encode: %w", err)
 	}
-	tag, err := tx.Exec(ctx, replaceRow, tenantID, r.id, r.first, r.last, r.subtypeID, body)
+	tag, err := tx.Exec(ctx, replaceRow, tenant.Of(ctx), r.id, r.first, r.last, r.subtypeID, body)
 	if err == nil && tag.RowsAffected() != 1 {
 		err = errGone
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -75,7 +74,6 @@ func newRequests(deps Deps, by side) requests {
 
 // create stores a request of an employee with a status.
 func (h *requests) create(ctx context.Context, employee *employee, given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype, as status) (*timekeepingv1.TimeOffRequest, error) {
-	tenantID := tenant.Of(ctx)
 	request, days, err := prepare(given, subtype)
 	if err != nil {
 		return nil, err
@@ -100,17 +98,17 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 		if err != nil {
 			return err
 		}
-		return h.Handover.Change(ctx, tenantID, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
-			if err := refuseOverlaps(ctx, tx, tenantID, made, days); err != nil {
+		return h.Handover.Change(ctx, of, as.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+			if err := refuseOverlaps(ctx, tx, made, days); err != nil {
 				return err
 			}
-			if err := room.check(ctx, tx, tenantID, made); err != nil {
+			if err := room.check(ctx, tx, made); err != nil {
 				return err
 			}
-			if err := insert(ctx, tx, tenantID, made); err != nil || !as.covers() {
+			if err := insert(ctx, tx, made); err != nil || !as.covers() {
 				return err
 			}
-			return putOnSchedule(ctx, tx, tenantID, made, made.first, put)
+			return putOnSchedule(ctx, tx, made, made.first, put)
 		})
 	})
 	if err != nil {
@@ -121,8 +119,8 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 
 // refuseOverlaps returns an error if the employee has another request on one of the days, and one
 // of the two requests uses the whole day.
-func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, days []civil.Range) error {
-	others, err := byEmployee(ctx, tx, tenantID, []int64{made.employeeID}, active, civil.Through(made.first, made.last))
+func refuseOverlaps(ctx context.Context, tx pgx.Tx, made *row, days []civil.Range) error {
+	others, err := byEmployee(ctx, tx, []int64{made.employeeID}, active, civil.Through(made.first, made.last))
 	if err != nil {
 		return err
 	}
@@ -148,8 +146,8 @@ func refuseOverlaps(ctx context.Context, tx pgx.Tx, tenantID int64, made *row, d
 // putOnSchedule sends the edits that a request has in its status to the schedule. It returns an
 // error if the timecard of its first day, or of its first day before the change, is signed off. It
 // must be the last step of a change, because scheduling may reject the edits.
-func putOnSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, r *row, first civil.Date, put handover.Put) error {
-	if err := leaveday.RefuseSigned(ctx, tx, tenantID, leaveday.Change{EmployeeID: r.employeeID, First: first}); err != nil {
+func putOnSchedule(ctx context.Context, tx pgx.Tx, r *row, first civil.Date, put handover.Put) error {
+	if err := leaveday.RefuseSigned(ctx, tx, leaveday.Change{EmployeeID: r.employeeID, First: first}); err != nil {
 		return err
 	}
 	list, err := r.edits()
@@ -169,8 +167,8 @@ func (r *row) edits() ([]*schedulingv1.PayCodeEdit, error) {
 
 // StoredEdits returns the pay code edits that a request has on the schedule, according to the
 // database. A request that does not exist has none.
-func StoredEdits(ctx context.Context, db pg.Querier, tenantID, requestID int64) ([]*schedulingv1.PayCodeEdit, error) {
-	found, err := byID(ctx, db, tenantID, []int64{requestID})
+func StoredEdits(ctx context.Context, db pg.Querier, requestID int64) ([]*schedulingv1.PayCodeEdit, error) {
+	found, err := byID(ctx, db, []int64{requestID})
 	if err != nil || found[requestID] == nil {
 		return nil, err
 	}
@@ -179,8 +177,8 @@ func StoredEdits(ctx context.Context, db pg.Querier, tenantID, requestID int64) 
 
 // HandOverAgain makes the sweep send the edits of requests to scheduling again: of the approved
 // requests, and of those that scheduling has, given with their employees.
-func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled map[int64]int64) error {
-	requests, err := readCovering(ctx, tx, tenantID)
+func HandOverAgain(ctx context.Context, tx pgx.Tx, scheduled map[int64]int64) error {
+	requests, err := readCovering(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -189,7 +187,7 @@ func HandOverAgain(ctx context.Context, tx pgx.Tx, tenantID int64, scheduled map
 	for id, employeeID := range requests {
 		list = append(list, handover.Request{ID: id, EmployeeID: employeeID})
 	}
-	return handover.Repeat(ctx, tx, tenantID, list)
+	return handover.Repeat(ctx, tx, list)
 }
 
 // change changes the status of a request.
@@ -215,8 +213,7 @@ func (h *requests) change(ctx context.Context, req *timekeepingv1.ApplyUpdateTim
 
 // changeStatus makes one attempt to change the status of a request.
 func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffStatusDo, id int64, to status) (*timekeepingv1.TimeOffRequest, error) {
-	tenantID := tenant.Of(ctx)
-	seen, employee, err := h.find(ctx, tenantID, id, http.StatusBadRequest)
+	seen, employee, err := h.find(ctx, id, http.StatusBadRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -234,8 +231,8 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 		}
 	}
 	of := handover.Request{ID: seen.id, EmployeeID: seen.employeeID}
-	err = h.Handover.Change(ctx, tenantID, of, seen.status.covers() != after.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
-		r, err := forUpdate(ctx, tx, tenantID, seen.id)
+	err = h.Handover.Change(ctx, of, seen.status.covers() != after.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+		r, err := forUpdate(ctx, tx, seen.id)
 		if err != nil {
 			return err
 		}
@@ -256,7 +253,7 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 			if r.version != seen.version {
 				return errMeanwhile
 			}
-			if err := room.check(ctx, tx, tenantID, r); err != nil {
+			if err := room.check(ctx, tx, r); err != nil {
 				return err
 			}
 			r.request.ApprovalPeriods = r.request.GetPeriods()
@@ -264,10 +261,10 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 			r.request.ApprovalPeriods = nil
 		}
 		changed = r
-		if err := update(ctx, tx, tenantID, r); err != nil || r.status.covers() == before.covers() {
+		if err := update(ctx, tx, r); err != nil || r.status.covers() == before.covers() {
 			return err
 		}
-		return putOnSchedule(ctx, tx, tenantID, r, r.first, put)
+		return putOnSchedule(ctx, tx, r, r.first, put)
 	})
 	if err != nil {
 		return nil, err
@@ -277,12 +274,12 @@ func (h *requests) changeStatus(ctx context.Context, do *timekeepingv1.TimeOffSt
 
 // find returns a request that the caller may see, with its employee. Otherwise it returns an error
 // with the status missing.
-func (h *requests) find(ctx context.Context, tenantID, id int64, missing int) (*row, *employee, error) {
+func (h *requests) find(ctx context.Context, id int64, missing int) (*row, *employee, error) {
 	visible, err := h.visible(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := byID(ctx, h.Pool, tenantID, []int64{id})
+	found, err := byID(ctx, h.Pool, []int64{id})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff/handover"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
@@ -25,8 +24,7 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTi
 	if id := given.GetId(); id != 0 && id != req.GetId() {
 		return nil, fault.Invalid(timeofffault.CodeOtherID, "The id in the body must be the one in the path.")
 	}
-	tenantID := tenant.Of(ctx)
-	seen, employee, err := h.requests.find(ctx, tenantID, req.GetId(), http.StatusNotFound)
+	seen, employee, err := h.requests.find(ctx, req.GetId(), http.StatusNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +35,7 @@ func (h *Manager) UpdateTimeOff(ctx context.Context, req *timekeepingv1.UpdateTi
 	if err != nil {
 		return nil, err
 	}
-	return h.requests.replace(ctx, tenantID, seen, employee, given, subtype)
+	return h.requests.replace(ctx, seen, employee, given, subtype)
 }
 
 // subtypeFor returns the new subtype of a request. The current subtype must let managers edit
@@ -57,7 +55,7 @@ func (h *requests) subtypeFor(ctx context.Context, given *timekeepingv1.TimeOffR
 }
 
 func (h *requests) replace(
-	ctx context.Context, tenantID int64, seen *row, employee *employee, given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype,
+	ctx context.Context, seen *row, employee *employee, given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOffRequestSubtype,
 ) (*timekeepingv1.TimeOffRequest, error) {
 	request, days, err := prepare(given, subtype)
 	if err != nil {
@@ -73,8 +71,8 @@ func (h *requests) replace(
 		if err != nil {
 			return err
 		}
-		return h.Handover.Change(ctx, tenantID, of, seen.status.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
-			r, err := forUpdate(ctx, tx, tenantID, seen.id)
+		return h.Handover.Change(ctx, of, seen.status.covers(), func(ctx context.Context, tx pgx.Tx, put handover.Put) error {
+			r, err := forUpdate(ctx, tx, seen.id)
 			if err != nil {
 				return err
 			}
@@ -101,20 +99,20 @@ func (h *requests) replace(
 			first := r.first
 			r.request, r.subtypeID = request, subtype.GetId()
 			r.first, r.last = extent(days)
-			if err := refuseOverlaps(ctx, tx, tenantID, r, days); err != nil {
+			if err := refuseOverlaps(ctx, tx, r, days); err != nil {
 				return err
 			}
-			if err := room.check(ctx, tx, tenantID, r); err != nil {
+			if err := room.check(ctx, tx, r); err != nil {
 				return err
 			}
 			if r.status.covers() {
 				request.ApprovalPeriods = request.GetPeriods()
 			}
 			changed = r
-			if err := replace(ctx, tx, tenantID, r); err != nil || !r.status.covers() {
+			if err := replace(ctx, tx, r); err != nil || !r.status.covers() {
 				return err
 			}
-			return putOnSchedule(ctx, tx, tenantID, r, min(first, r.first), put)
+			return putOnSchedule(ctx, tx, r, min(first, r.first), put)
 		})
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -20,7 +21,8 @@ const maxBookedDays = 20_000
 // WorkedTime, for any number of days. If no rule pays work under these pay codes, it reads only
 // bookings without punches, so that its cost depends on the number of bookings instead of the
 // number of days. It calls other services, so do not call it inside a transaction.
-func (r *Reader) TotalsUnder(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error) {
+func (r *Reader) TotalsUnder(ctx context.Context, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error) {
+	tenantID := tenant.Of(ctx)
 	var out []*timekeepingv1.WorkedTimeTotal
 	for from := days.From; from < days.To; from += maxBookedDays {
 		part := civil.Range{From: from, To: min(from+maxBookedDays, days.To)}

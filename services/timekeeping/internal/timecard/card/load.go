@@ -159,7 +159,7 @@ func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int6
 	if err := snapshot.Read(ctx, tx); err != nil {
 		return nil, fmt.Errorf("read timecards: %w", err)
 	}
-	paid, err := leaveedit.PaidTime(ctx, tx, tenantID, leave)
+	paid, err := leaveedit.PaidTime(ctx, tx, leave)
 	for _, p := range paid {
 		found[p.EmployeeID].leave = append(found[p.EmployeeID].leave, p)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -175,7 +176,8 @@ var errSignedWhileReading = fault.Conflict(fault.CodeStale, "The timecard was si
 // are before today on the clock of the employee. Signed-off days use the work at the sign-off plus
 // later corrections. Other days are calculated, so the cost grows with their number. Days without
 // work are missing. It calls other services, so do not call it inside a transaction.
-func (r *Reader) WorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
+func (r *Reader) WorkedOn(ctx context.Context, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
+	tenantID := tenant.Of(ctx)
 	var out map[civil.Date]int64
 	var err error
 	for range workedOnTries {

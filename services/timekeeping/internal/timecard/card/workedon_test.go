@@ -58,12 +58,12 @@ func TestWorkedOn(t *testing.T) {
 			}
 		}
 		for _, id := range []int64{employee, twin} {
-			got, err := cards.Cards.WorkedOn(ctx, 1, id, days)
+			got, err := cards.Cards.WorkedOn(ctx, id, days)
 			require.NoError(t, err)
 			assert.Equal(t, want, got, "%s: %d", when, id)
 		}
 		part := civil.Range{From: civil.Of(2024, 3, 1), To: civil.Of(2025, 6, 1)}
-		got, err := cards.Cards.WorkedOn(ctx, 1, employee, part)
+		got, err := cards.Cards.WorkedOn(ctx, employee, part)
 		require.NoError(t, err)
 		for day := range want {
 			if !part.Contains(day) {

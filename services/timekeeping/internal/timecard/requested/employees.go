@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -53,7 +52,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 		return Set{}, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, card.MaxEmployeeDays))
 	}
-	ids, missing, err := f.persons.IDs(ctx, tenant.Of(ctx), keys, newUnknownError)
+	ids, missing, err := f.persons.IDs(ctx, keys, newUnknownError)
 	if set.GetHyperFind() != nil {
 		// A hyperfind can return an employee who is deleted before the next call. The request does
 		// not name this employee, so it is not an error.

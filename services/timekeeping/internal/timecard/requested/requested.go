@@ -41,17 +41,16 @@ func New(persons *person.Directory, commons Commons) *Finder {
 // Employee finds an employee that the caller can see.
 func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
 	var none person.Person
-	tenantID := tenant.Of(ctx)
 	key, err := PersonKey(ref)
 	if err != nil {
 		return 0, none, err
 	}
-	found, err := f.persons.Find(ctx, tenantID, []person.Key{key})
+	found, err := f.persons.Find(ctx, []person.Key{key})
 	if err != nil {
 		return 0, none, err
 	}
 	who, err := In(found, ref)
-	return tenantID, who, err
+	return tenant.Of(ctx), who, err
 }
 
 // Self finds the caller.

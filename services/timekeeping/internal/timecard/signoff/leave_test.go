@@ -29,7 +29,7 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 	signedOff := make(chan error, 1)
 	const work pg.Unaudited = "a test"
 	require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := leaveday.Lock(ctx, tx, 1, 7); err != nil {
+		if err := leaveday.Lock(ctx, tx, 7); err != nil {
 			return err
 		}
 		go func() {

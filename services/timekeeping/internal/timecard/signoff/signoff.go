@@ -76,7 +76,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if open.Days() > card.MaxDays {
 		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, card.MaxDays)
 	}
-	mark, err := leaveday.ReadMark(ctx, s.pool, tenantID, who.ID)
+	mark, err := leaveday.ReadMark(ctx, s.pool, who.ID)
 	if err != nil {
 		return err
 	}
@@ -107,10 +107,10 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 			return errSignedMeanwhile
 		}
 		// Leave of signed-off days is an error, so no leave may be stored at the same time.
-		if err := leaveday.Lock(ctx, tx, tenantID, who.ID); err != nil {
+		if err := leaveday.Lock(ctx, tx, who.ID); err != nil {
 			return err
 		}
-		if under, err := leaveday.ReadMark(ctx, tx, tenantID, who.ID); err != nil || under != mark {
+		if under, err := leaveday.ReadMark(ctx, tx, who.ID); err != nil || under != mark {
 			return cmp.Or(err, error(errSignedMeanwhile))
 		}
 		cards, err := s.readOpen(ctx, tx, tenantID, all)

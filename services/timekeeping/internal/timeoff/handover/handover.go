@@ -20,6 +20,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 )
@@ -41,7 +42,7 @@ var (
 
 // Stored reads the pay code edits that a request has on the schedule, according to the database. A
 // request that does not exist has none.
-type Stored func(ctx context.Context, db pg.Querier, tenantID, requestID int64) ([]*schedulingv1.PayCodeEdit, error)
+type Stored func(ctx context.Context, db pg.Querier, requestID int64) ([]*schedulingv1.PayCodeEdit, error)
 
 // Handover changes requests together with the schedule.
 type Handover struct {
@@ -71,10 +72,10 @@ type Put func(ctx context.Context, tx pgx.Tx, edits []*schedulingv1.PayCodeEdit)
 // requests. Touches says whether the change will probably call put. If so, Change commits the claim
 // first. A change that calls put unexpectedly is restarted with a claim.
 func (h *Handover) Change(
-	ctx context.Context, tenantID int64, r Request, touches bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
+	ctx context.Context, r Request, touches bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
 ) error {
 	for range maxAttempts {
-		err := h.runAttempt(ctx, tenantID, r, touches, change)
+		err := h.runAttempt(ctx, r, touches, change)
 		switch {
 		case errors.Is(err, errUnclaimed):
 			touches = true
@@ -95,8 +96,9 @@ type attempt struct {
 }
 
 func (h *Handover) runAttempt(
-	ctx context.Context, tenantID int64, r Request, claimed bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
+	ctx context.Context, r Request, claimed bool, change func(ctx context.Context, tx pgx.Tx, put Put) error,
 ) error {
+	tenantID := tenant.Of(ctx)
 	a := &attempt{Handover: h, tenantID: tenantID, request: r}
 	if claimed {
 		if err := claims.QueryRow(ctx, h.pool, insertClaim, tenantID, r.ID, r.EmployeeID).Scan(&a.claim); err != nil {
@@ -104,11 +106,11 @@ func (h *Handover) runAttempt(
 		}
 	}
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := leaveday.Lock(ctx, tx, tenantID, r.EmployeeID); err != nil {
+		if err := leaveday.Lock(ctx, tx, r.EmployeeID); err != nil {
 			return err
 		}
 		if claimed {
-			if there, err := takeClaim(ctx, tx, tenantID, a.claim); err != nil || !there {
+			if there, err := takeClaim(ctx, tx, a.claim); err != nil || !there {
 				return errors.Join(err, errSwept)
 			}
 		}

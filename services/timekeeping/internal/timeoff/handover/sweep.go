@@ -45,8 +45,8 @@ type claim struct {
 }
 
 // takeClaim deletes a claim, and returns false if it no longer exists.
-func takeClaim(ctx context.Context, tx pgx.Tx, tenantID, id int64) (bool, error) {
-	done, err := tx.Exec(ctx, deleteClaim, tenantID, id)
+func takeClaim(ctx context.Context, tx pgx.Tx, id int64) (bool, error) {
+	done, err := tx.Exec(ctx, deleteClaim, tenant.Of(ctx), id)
 	if err != nil {
 		return false, fmt.Errorf("take the claim of a request for time off: %w", err)
 	}
@@ -98,13 +98,13 @@ func (h *Handover) Sweep(ctx context.Context, after time.Duration) error {
 // settle sends the state of a request in the database to scheduling.
 func (h *Handover) settle(ctx context.Context, c claim) error {
 	return claims.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := leaveday.Lock(ctx, tx, c.Tenant, c.Employee); err != nil {
+		if err := leaveday.Lock(ctx, tx, c.Employee); err != nil {
 			return err
 		}
-		if there, err := takeClaim(ctx, tx, c.Tenant, c.ID); err != nil || !there {
+		if there, err := takeClaim(ctx, tx, c.ID); err != nil || !there {
 			return err
 		}
-		edits, err := h.stored(ctx, tx, c.Tenant, c.RequestID)
+		edits, err := h.stored(ctx, tx, c.RequestID)
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func (h *Handover) settle(ctx context.Context, c claim) error {
 }
 
 // Repeat claims requests in a transaction, so that the sweep sends their edits to scheduling again.
-func Repeat(ctx context.Context, tx pgx.Tx, tenantID int64, requests []Request) error {
+func Repeat(ctx context.Context, tx pgx.Tx, requests []Request) error {
 	ids, employees := make([]int64, len(requests)), make([]int64, len(requests))
 	for i, r := range requests {
 		ids[i], employees[i] = r.ID, r.EmployeeID
 	}
-	if _, err := tx.Exec(ctx, claimEach, tenantID, ids, employees); err != nil {
+	if _, err := tx.Exec(ctx, claimEach, tenant.Of(ctx), ids, employees); err != nil {
 		return fmt.Errorf("claim requests for time off: %w", err)
 	}
 	return nil
