@@ -37,7 +37,7 @@ const (
 
 // Source reads the shifts that employees worked; [card.Reader] implements it.
 type Source interface {
-	WorkedShifts(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error)
+	WorkedShifts(ctx context.Context, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error)
 }
 
 var _ Source = (*card.Reader)(nil)
@@ -124,7 +124,7 @@ func (h *Handler) read(ctx context.Context, tenantID int64, ids []int64, days ci
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[int64]*schedulingv1.EmployeeWorkedShifts, len(ids))
 	for from := days.From; from < days.To; from += card.MaxDays {
-		found, err := h.worked.WorkedShifts(ctx, tenantID, ids, civil.Range{From: from, To: min(from+card.MaxDays, days.To)})
+		found, err := h.worked.WorkedShifts(ctx, ids, civil.Range{From: from, To: min(from+card.MaxDays, days.To)})
 		if err != nil {
 			return nil, fmt.Errorf("read what was worked: %w", err)
 		}

@@ -65,7 +65,7 @@ type worked struct {
 	err       error
 }
 
-func (w *worked) WorkedShifts(_ context.Context, _ int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
+func (w *worked) WorkedShifts(_ context.Context, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
 	w.readings = append(w.readings, reading{ids, days})
 	var out []*schedulingv1.EmployeeWorkedShifts
 	for _, id := range ids {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -42,7 +41,6 @@ func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet
 // loadTimecards reads the data that the elements need, in the order of the ids. It reads each
 // timecard once.
 func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
-	tenantID := tenant.Of(ctx)
 	var payPeriods []civil.Range
 	if needs&needPayPeriods != 0 {
 		var err error
@@ -57,7 +55,7 @@ func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, id
 	if needs&(needSheets|needWages) != 0 {
 		wages := needs&needWages != 0 && card.SeesWages(ctx)
 		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), card.MaxEmployees) {
-			sheets, err := reader.Sheets(ctx, tenantID, part, days, wages)
+			sheets, err := reader.Sheets(ctx, part, days, wages)
 			if err != nil {
 				return nil, err
 			}

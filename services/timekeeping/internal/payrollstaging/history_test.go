@@ -133,14 +133,14 @@ func (h *history) changePunches(t *testing.T, ctx context.Context) change {
 		if h.random.IntN(2) == 0 {
 			h.note("remove the punch of %d at %s", employee, e.Local(at.Unix()))
 			return func(ctx context.Context) error {
-				return h.Signoffs.Change(ctx, 1, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Delete(ctx, tx, 1, employee, id) })
+				return h.Signoffs.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Delete(ctx, tx, employee, id) })
 			}
 		}
 		days.Add(employee, added)
 		e.ID = id
 		h.note("move the punch of %d from %s to %s", employee, e.Local(at.Unix()), e.Local(e.At))
 		return func(ctx context.Context) error {
-			return h.Signoffs.Change(ctx, 1, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Update(ctx, tx, 1, e) })
+			return h.Signoffs.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Update(ctx, tx, e) })
 		}
 	}
 	list := []*punch.Entry{e}
@@ -151,7 +151,7 @@ func (h *history) changePunches(t *testing.T, ctx context.Context) change {
 		list = append(list, &until)
 	}
 	h.note("punch of %d at %s, %d s of %q", employee, e.Local(e.At), list[len(list)-1].At-e.At, e.Job)
-	return func(ctx context.Context) error { return h.Signoffs.AddPunches(ctx, 1, list) }
+	return func(ctx context.Context) error { return h.Signoffs.AddPunches(ctx, list) }
 }
 
 // edit returns a pay code edit of a random worth.
@@ -184,15 +184,15 @@ func (h *history) changeEdits(t *testing.T, ctx context.Context) change {
 		require.NoError(t, err)
 		days.Add(employee, old)
 	}
-	store := func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Store(ctx, tx, 1, employee, e) }
+	store := func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Store(ctx, tx, employee, e) }
 	if e.ID != 0 && h.random.IntN(2) == 0 {
 		h.note("remove the edit %d of %d on %s", e.ID, employee, old)
-		store = func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Delete(ctx, tx, 1, employee, e.ID) }
+		store = func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Delete(ctx, tx, employee, e.ID) }
 	} else {
 		h.note("edit %d of %d on %s: %v %v", e.ID, employee, e.Day, e.Quantity, e.Body)
 		days.Add(employee, e.Day)
 	}
-	return func(ctx context.Context) error { return h.Signoffs.Change(ctx, 1, days, store) }
+	return func(ctx context.Context) error { return h.Signoffs.Change(ctx, days, store) }
 }
 
 // changeSignoff signs an employee off, or removes a sign-off. Either may be refused.
@@ -200,13 +200,13 @@ func (h *history) changeSignoff() change {
 	employee, day := h.employee(), h.day()
 	if h.random.IntN(2) == 0 {
 		return func(ctx context.Context) error {
-			err := h.Signoffs.SignOff(ctx, 1, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, civil.Through(max(h.days.From, day-6), day))
+			err := h.Signoffs.SignOff(ctx, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, civil.Through(max(h.days.From, day-6), day))
 			h.note("sign %d off through %s: %v", employee, day, err)
 			return unlessRefused(err)
 		}
 	}
 	return func(ctx context.Context) error {
-		err := h.Signoffs.Reopen(ctx, 1, employee, day)
+		err := h.Signoffs.Reopen(ctx, employee, day)
 		h.note("open %d from %s: %v", employee, day, err)
 		return unlessRefused(err)
 	}

@@ -44,7 +44,7 @@ func (w timecardTotals) ReadWorkedTime(ctx context.Context, req *timekeepingv1.R
 	if err != nil {
 		return nil, err
 	}
-	list, err := w.Cards.WorkedTime(ctx, tenant.Of(ctx), req.GetEmployeeIds(), civil.Through(from, last))
+	list, err := w.Cards.WorkedTime(ctx, req.GetEmployeeIds(), civil.Through(from, last))
 	return &timekeepingv1.ReadWorkedTimeResponse{Employees: list}, err
 }
 
@@ -134,7 +134,7 @@ func TestRunsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
 	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
-	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.Punch(ctx, t, 1, "2026-03-02T08:00", "2026-03-02T16:00")
 	last := civil.Range{From: days.From, To: days.To - 1}
 	a := begunOn(t, ctx, f.pool, last, &timekeepingv1.PayrollStagingRequest{}, 1)[0]
 	b := begunOn(t, ctx, f.pool, last, &timekeepingv1.PayrollStagingRequest{}, 1)[0]
@@ -155,14 +155,14 @@ func TestChangesDuringARun(t *testing.T) {
 	ctx, f := newLedger(t)
 	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
 	next := civil.Range{From: days.To, To: days.To + 7}
-	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.Punch(ctx, t, 1, "2026-03-02T08:00", "2026-03-02T16:00")
 	f.SignOff(ctx, t, 1, days)
 	b := begunOn(t, ctx, f.pool, civil.Range{From: days.From, To: days.To - 1}, &timekeepingv1.PayrollStagingRequest{}, 1)[0]
 	books, err := f.worker.readBooks(ctx, b)
 	require.NoError(t, err)
 	known, err := f.worker.totals(ctx, b, books)
 	require.NoError(t, err)
-	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
+	f.Punch(ctx, t, 1, "2026-03-03T08:00", "2026-03-03T16:00")
 	require.NoError(t, f.worker.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error {
 		return insertStaged(ctx, tx, b, []stagingEmployee{{
 			Person: person.Person{ID: 1}, head: books[1].Head, fields: []string{}, totals: b.rules.difference(books[1], known[0].Totals), coveredThrough: &b.rules.days.To, settled: days.To,
@@ -178,9 +178,9 @@ func TestSignedOffRunsKeepPaidCorrections(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
 	days := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
-	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.Punch(ctx, t, 1, "2026-03-02T08:00", "2026-03-02T16:00")
 	f.SignOff(ctx, t, 1, days)
-	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
+	f.Punch(ctx, t, 1, "2026-03-03T08:00", "2026-03-03T16:00")
 	both := civil.Range{From: days.From, To: days.To + 7}
 	f.stage(t, ctx, both, &timekeepingv1.PayrollStagingRequest{}, 1)
 	want := []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}
@@ -199,7 +199,7 @@ func TestCorrectionsOfAJobByID(t *testing.T) {
 	for _, n := range []string{"2", "3"} {
 		list := timecardtest.Entries(t, 1, "2026-03-0"+n+"T08:00", "2026-03-0"+n+"T16:00")
 		list[0].Job = orgjob.Text(&commonv1.Ref{Id: new(int64(5))})
-		require.NoError(t, f.Signoffs.AddPunches(ctx, 1, list))
+		require.NoError(t, f.Signoffs.AddPunches(ctx, list))
 		if n == "2" {
 			f.SignOff(ctx, t, 1, days)
 		}
@@ -214,11 +214,11 @@ func TestAFirstSignOffAfterPunchesWent(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)
 	first := civil.Of(2026, 3, 2)
-	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-17T08:00", "2026-03-17T16:00")
+	f.Punch(ctx, t, 1, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-17T08:00", "2026-03-17T16:00")
 	f.stage(t, ctx, civil.Range{From: first, To: first + 7}, &timekeepingv1.PayrollStagingRequest{}, 1)
 	gone := signoff.ChangedDays{}
 	gone.Add(1, first)
-	require.NoError(t, f.Signoffs.Change(ctx, 1, gone, func(ctx context.Context, tx pgx.Tx) error {
+	require.NoError(t, f.Signoffs.Change(ctx, gone, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM punch WHERE tenant_id = 1 AND employee_id = 1 AND at < '2026-03-03'`)
 		return err
 	}))
@@ -236,7 +236,7 @@ func TestAPayCodeIsRenamed(t *testing.T) {
 	edit := &paycodeedit.Edit{Day: days.From, Body: &timekeepingv1.TimecardPayCodeEdit{Paycode: codes["Training"], AmountType: amount.UnitHour}, Quantity: amount.Quantity{Seconds: 3600}}
 	changed := signoff.ChangedDays{}
 	changed.Add(1, days.From)
-	require.NoError(t, f.Signoffs.Change(ctx, 1, changed, func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Store(ctx, tx, 1, 1, edit) }))
+	require.NoError(t, f.Signoffs.Change(ctx, changed, func(ctx context.Context, tx pgx.Tx) error { return paycodeedit.Store(ctx, tx, 1, edit) }))
 	named := func(name string) *timekeepingv1.PayrollStagingRequest {
 		return &timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Qualifier: &name}}}
 	}
@@ -264,12 +264,12 @@ func TestSignedOffRunsSettle(t *testing.T) {
 		return heads[0].Changed
 	}
 	signedOff := &timekeepingv1.PayrollStagingRequest{IgnoreSignOff: new(false)}
-	f.Punch(ctx, t, 1, 1, "2026-03-02T08:00", "2026-03-02T16:00")
+	f.Punch(ctx, t, 1, "2026-03-02T08:00", "2026-03-02T16:00")
 	f.SignOff(ctx, t, 1, week)
 	f.stage(t, ctx, week, signedOff, 1)
 	assert.True(t, changed().Empty(), "%s", changed())
 
-	f.Punch(ctx, t, 1, 1, "2026-03-03T08:00", "2026-03-03T16:00")
+	f.Punch(ctx, t, 1, "2026-03-03T08:00", "2026-03-03T16:00")
 	f.stage(t, ctx, next, signedOff, 1)
 	assert.False(t, changed().Empty(), "the correction applies on an open day")
 	f.SignOff(ctx, t, 1, next)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
@@ -51,7 +50,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 		Count: req.Count, Index: proto.Int64(req.GetIndex()), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
 		FailedEmployeeCount: proto.Int64(int64(failed)), RequestTag: req.GetOptions().GetRequestTag(),
 	}}
-	out.Data, err = punch.Between(ctx, h.pool, &h.zones, tenant.Of(ctx), page, first, last)
+	out.Data, err = punch.Between(ctx, h.pool, &h.zones, page, first, last)
 	var punches int64
 	for _, e := range out.GetData() {
 		punches += int64(len(e.GetPunches()))

@@ -90,21 +90,21 @@ func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.
 		return nil, nil, err
 	}
 	w.Days = set.Days
-	cards, err := h.cards.Read(ctx, tenant.Of(ctx), set.IDs, w)
+	cards, err := h.cards.Read(ctx, set.IDs, w)
 	return cards, set.Unknown, err
 }
 
 // UpdateTimecard changes the timecard of one employee.
 func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	tenantID, who, err := h.finder.Employee(ctx, req.GetWhere().GetEmployee())
+	_, who, err := h.finder.Employee(ctx, req.GetWhere().GetEmployee())
 	if err != nil {
 		return nil, err
 	}
-	return h.updateTimecard(ctx, tenantID, who, req)
+	return h.updateTimecard(ctx, who, req)
 }
 
 // updateTimecard changes the timecard of an employee, and returns the requested days.
-func (h *Timecards) updateTimecard(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
+func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
 		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),
@@ -112,10 +112,10 @@ func (h *Timecards) updateTimecard(ctx context.Context, tenantID int64, who pers
 	if err != nil {
 		return nil, err
 	}
-	if err := h.update(ctx, tenantID, who, req.GetDo()); err != nil && !errors.Is(err, errOnlyValidated) {
+	if err := h.update(ctx, who, req.GetDo()); err != nil && !errors.Is(err, errOnlyValidated) {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, tenantID, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func dateOnly(text string) string {
 var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
-func (h *Timecards) update(ctx context.Context, tenantID int64, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenantID, who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room, jobs: h.jobs}
+func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges) error {
+	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenant.Of(ctx), who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}
-	return h.signoffs.Change(ctx, tenantID, plan.days, func(ctx context.Context, tx pgx.Tx) error {
+	return h.signoffs.Change(ctx, plan.days, func(ctx context.Context, tx pgx.Tx) error {
 		if err := plan.apply(ctx, tx); err != nil {
 			return err
 		}

@@ -44,23 +44,23 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	handler, cards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-20"))
-	cards.Punch(ctx, t, 1, 7, "2026-03-09T08:00", "2026-03-09T12:00")
+	cards.Punch(ctx, t, 7, "2026-03-09T08:00", "2026-03-09T12:00")
 	monday := civil.Of(2026, time.March, 9)
 	cards.SignOff(ctx, t, 7, civil.Through(monday-8, monday+1))
-	read, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: civil.Through(monday, monday), Bodies: true})
+	read, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: civil.Through(monday, monday), Bodies: true})
 	require.NoError(t, err)
 	id := read[0].NonEmptyDays()[0].GetPunches()[1].GetId()
 
 	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
 	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}, now: cards.Cards.Now(), jobs: handler.jobs}
 	require.NoError(t, late.read(ctx, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
-	require.NoError(t, handler.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
+	require.NoError(t, handler.update(ctx, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
 		Updated: []*timekeepingv1.Punch{{Id: &id, PunchDtm: "2026-03-02T12:00:00"}},
 	}}))
-	err = cards.Signoffs.Change(ctx, 1, late.days, late.apply)
+	err = cards.Signoffs.Change(ctx, late.days, late.apply)
 	assert.True(t, fault.HasCode(err, fault.CodeStale), err)
 	// Prepared again, it is carried out.
-	assert.NoError(t, handler.update(ctx, 1, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
+	assert.NoError(t, handler.update(ctx, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
 }
 
 func TestTimecardsAtOnceAreBounded(t *testing.T) {

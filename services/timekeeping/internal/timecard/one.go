@@ -28,25 +28,25 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 	if req.EmployeeId != nil && req.PersonNumber != nil {
 		return nil, timecardfault.Invalid("employee_id and person_number must not both be given")
 	}
-	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	_, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
-	return h.readTimecard(ctx, tenantID, who, req)
+	return h.readTimecard(ctx, who, req)
 }
 
 // GetEmployeeTimecard returns the timecard of the caller.
 func (h *Timecards) GetEmployeeTimecard(ctx context.Context, req *timekeepingv1.GetEmployeeTimecardRequest) (*timekeepingv1.Timecard, error) {
-	tenantID, who, err := h.finder.Self(ctx)
+	_, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return h.readTimecard(ctx, tenantID, who, &timekeepingv1.GetTimecardRequest{
+	return h.readTimecard(ctx, who, &timekeepingv1.GetTimecardRequest{
 		StartDate: req.GetStartDate(), EndDate: req.GetEndDate(), SymbolicPeriodId: req.GetSymbolicPeriodId(), Select: req.GetSelect(),
 	})
 }
 
-func (h *Timecards) readTimecard(ctx context.Context, tenantID int64, who person.Person, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
+func (h *Timecards) readTimecard(ctx context.Context, who person.Person, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
 	var list []string
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {
@@ -60,7 +60,7 @@ func (h *Timecards) readTimecard(ctx context.Context, tenantID int64, who person
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, tenantID, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	tenantID, who, err := h.finder.Self(ctx)
+	_, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, tenantID, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 // UpdateEmployeeTimecard changes the timecard of the caller. An employee in the request must be the
 // caller.
 func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	tenantID, who, err := h.finder.Self(ctx)
+	_, who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 			}
 		}
 	}
-	return h.updateTimecard(ctx, tenantID, who, req)
+	return h.updateTimecard(ctx, who, req)
 }
 
 // errNotOwn is the error if an operation on the caller's own timecard names another employee.

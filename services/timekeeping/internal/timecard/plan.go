@@ -230,20 +230,20 @@ func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
 		return errMovedMeanwhile
 	}
 	for _, id := range p.removedPunches {
-		if err := punch.Delete(ctx, tx, p.tenantID, p.who.ID, id); err != nil {
+		if err := punch.Delete(ctx, tx, p.who.ID, id); err != nil {
 			return err
 		}
 	}
 	for _, e := range p.updatedPunches {
-		if err := punch.Update(ctx, tx, p.tenantID, e); err != nil {
+		if err := punch.Update(ctx, tx, e); err != nil {
 			return err
 		}
 	}
-	if err := punch.Insert(ctx, tx, p.zones, p.tenantID, p.addedPunches); err != nil {
+	if err := punch.Insert(ctx, tx, p.zones, p.addedPunches); err != nil {
 		return err
 	}
 	for _, id := range p.removedEdits {
-		if err := paycodeedit.Delete(ctx, tx, p.tenantID, p.who.ID, id); err != nil {
+		if err := paycodeedit.Delete(ctx, tx, p.who.ID, id); err != nil {
 			return err
 		}
 	}
@@ -251,7 +251,7 @@ func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for _, e := range p.edits {
-		if err := paycodeedit.Store(ctx, tx, p.tenantID, p.who.ID, e); err != nil {
+		if err := paycodeedit.Store(ctx, tx, p.who.ID, e); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
@@ -41,11 +40,10 @@ func NewPunches(pool *pg.Pool, signoffs *signoff.Store, persons *person.Director
 
 // ImportPunches stores punches independently of each other.
 func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPunchesRequest) (*timekeepingv1.ImportPunchesResponse, error) {
-	tenantID := tenant.Of(ctx)
 	if len(req.GetPunches()) == 0 {
 		return nil, timecardfault.Missing("punches")
 	}
-	found, err := h.findEmployees(ctx, tenantID, req.GetPunches())
+	found, err := h.findEmployees(ctx, req.GetPunches())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +79,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		}
 		rows, at = append(rows, row), append(at, i)
 	}
-	if err := h.signoffs.AddPunches(ctx, tenantID, rows); err != nil {
+	if err := h.signoffs.AddPunches(ctx, rows); err != nil {
 		return nil, err
 	}
 	for n, row := range rows {
@@ -102,7 +100,7 @@ func namedJobs(list []*punch.Entry) []orgjob.Name {
 }
 
 // findEmployees finds the employees of punches. Unknown employees are missing in the result.
-func (h *Punches) findEmployees(ctx context.Context, tenantID int64, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
+func (h *Punches) findEmployees(ctx context.Context, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, p := range list {
 		if key, err := requested.PersonKey(p.GetEmployee()); err == nil && !slices.Contains(keys, key) {

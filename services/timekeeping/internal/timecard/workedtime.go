@@ -5,7 +5,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
@@ -18,7 +17,6 @@ func NewWorkedTime(reader *card.Reader) *WorkedTime { return &WorkedTime{reader:
 
 // ReadWorkedTime returns the totals of the timecards of employees.
 func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error) {
-	tenantID := tenant.Of(ctx)
 	from, err := civil.ParseDate(req.GetStartDate())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "startDate: "+err.Error()+".")
@@ -27,6 +25,6 @@ func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.Read
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "endDate: "+err.Error()+".")
 	}
-	list, err := h.reader.WorkedTime(ctx, tenantID, req.GetEmployeeIds(), civil.Through(from, last))
+	list, err := h.reader.WorkedTime(ctx, req.GetEmployeeIds(), civil.Through(from, last))
 	return &timekeepingv1.ReadWorkedTimeResponse{Employees: list}, err
 }

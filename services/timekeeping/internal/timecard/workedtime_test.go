@@ -63,16 +63,16 @@ func TestWorkedShifts(t *testing.T) {
 		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})
 	require.NoError(t, err)
-	cards.Punch(ctx, t, 1, 7,
+	cards.Punch(ctx, t, 7,
 		"2026-03-02T07:55", "2026-03-02T16:10", // with a break that is taken out
 		"2026-03-03T08:30", // without a punch out
 		"2026-03-05T22:00", "2026-03-06T01:00", "2026-03-06T01:30", "2026-03-06T04:00",
 		"2026-03-12T06:00") // still at work
-	cards.Punch(tenant.With(t.Context(), 2), t, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	cards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: march(1), To: march(6)})
 
 	read := func(from, to civil.Date) [][]string {
-		found, err := cards.Cards.WorkedShifts(ctx, 1, []int64{8, 7}, civil.Range{From: from, To: to})
+		found, err := cards.Cards.WorkedShifts(ctx, []int64{8, 7}, civil.Range{From: from, To: to})
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(found), 1)
 		if len(found) == 0 {
@@ -97,7 +97,7 @@ func TestWorkedShiftsAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := cards.WorkedShifts(t.Context(), 1, make([]int64, c.employees), civil.Range{To: civil.Date(c.days)})
+			_, err := cards.WorkedShifts(tenant.With(t.Context(), 1), make([]int64, c.employees), civil.Range{To: civil.Date(c.days)})
 			assert.Equal(t, fault.CodeBadRequest, fault.FromError(err).Code)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -172,7 +173,7 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return InLock(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return InLock(ctx, h.pool, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To); err != nil {
 			return fmt.Errorf("replace approvals: %w", err)
 		}
@@ -184,7 +185,7 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 }
 
 func (h *Handler) remove(ctx context.Context, s subject) error {
-	return InLock(ctx, h.pool, s.tenantID, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+	return InLock(ctx, h.pool, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To)
 		if err != nil {
 			return fmt.Errorf("remove approvals: %w", err)
@@ -223,7 +224,7 @@ func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardA
 }
 
 // Drop deletes the approvals of changed days. A change can also affect a shift of the day before.
-func Drop(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]map[civil.Date]bool) error {
+func Drop(ctx context.Context, tx pgx.Tx, changed map[int64]map[civil.Date]bool) error {
 	var ids []int64
 	var from, to []civil.Date
 	for id, days := range changed {
@@ -231,7 +232,7 @@ func Drop(ctx context.Context, tx pgx.Tx, tenantID int64, changed map[int64]map[
 			ids, from, to = append(ids, id), append(from, day-1), append(to, day+1)
 		}
 	}
-	if _, err := tx.Exec(ctx, dropApprovals, tenantID, ids, from, to); err != nil {
+	if _, err := tx.Exec(ctx, dropApprovals, tenant.Of(ctx), ids, from, to); err != nil {
 		return fmt.Errorf("delete approvals: %w", err)
 	}
 	return nil

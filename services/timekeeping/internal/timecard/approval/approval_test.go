@@ -171,7 +171,7 @@ func TestChangesDropApprovals(t *testing.T) {
 			_, err := h.ApproveTimecard(by(ctx, 9), days(employee, "2026-03-10", "2026-03-12"))
 			require.NoError(t, err)
 			require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-				return approval.Drop(ctx, tx, 1, map[int64]map[civil.Date]bool{employee: {civil.Of(2026, 3, c.day): true}, 8: {civil.Of(2026, 3, 11): true}})
+				return approval.Drop(ctx, tx, map[int64]map[civil.Date]bool{employee: {civil.Of(2026, 3, c.day): true}, 8: {civil.Of(2026, 3, 11): true}})
 			}))
 			assert.Equal(t, c.stays, len(approved(t, ctx, h, employee)) == 1)
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 const (
@@ -18,7 +19,8 @@ SELECT employee_id FROM timecard_head WHERE tenant_id = $1 AND employee_id = ANY
 )
 
 // lockCards locks the timecards of employees for changes. The ids have no duplicates.
-func lockCards(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) error {
+func lockCards(ctx context.Context, tx pgx.Tx, ids []int64) error {
+	tenantID := tenant.Of(ctx)
 	if _, err := tx.Exec(ctx, makeHeads, tenantID, ids); err != nil {
 		return fmt.Errorf("lock timecards: %w", err)
 	}
@@ -29,9 +31,9 @@ func lockCards(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64) erro
 }
 
 // InLock runs a change in a transaction that locks the timecards of employees.
-func InLock(ctx context.Context, pool *pg.Pool, tenantID int64, ids []int64, fn func(context.Context, pgx.Tx) error) error {
+func InLock(ctx context.Context, pool *pg.Pool, ids []int64, fn func(context.Context, pgx.Tx) error) error {
 	return pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := lockCards(ctx, tx, tenantID, ids); err != nil {
+		if err := lockCards(ctx, tx, ids); err != nil {
 			return err
 		}
 		return fn(ctx, tx)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/paysetup"
@@ -22,13 +21,12 @@ const maxBookedDays = 20_000
 // bookings without punches, so that its cost depends on the number of bookings instead of the
 // number of days. It calls other services, so do not call it inside a transaction.
 func (r *Reader) TotalsUnder(ctx context.Context, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error) {
-	tenantID := tenant.Of(ctx)
 	var out []*timekeepingv1.WorkedTimeTotal
 	for from := days.From; from < days.To; from += maxBookedDays {
 		part := civil.Range{From: from, To: min(from+maxBookedDays, days.To)}
-		totals, paysWork, err := r.bookedTotals(ctx, tenantID, employeeID, part, codes)
+		totals, paysWork, err := r.bookedTotals(ctx, employeeID, part, codes)
 		if err == nil && paysWork {
-			totals, err = r.workedTotals(ctx, tenantID, employeeID, part)
+			totals, err = r.workedTotals(ctx, employeeID, part)
 		}
 		if err != nil {
 			return nil, err
@@ -40,7 +38,7 @@ func (r *Reader) TotalsUnder(ctx context.Context, employeeID int64, days civil.R
 
 // bookedTotals returns the totals of bookings without punches, and of signed-off days. It returns
 // nothing and true if a rule can pay work under one of the pay codes.
-func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, bool, error) {
+func (r *Reader) bookedTotals(ctx context.Context, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, bool, error) {
 	known, err := r.days.ReadEdited(ctx, employeeID, days)
 	if err != nil {
 		return nil, false, err
@@ -52,7 +50,7 @@ func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, d
 			return err
 		}
 		w := Window{Days: days, Booked: true}
-		found, err := r.load(ctx, tx, tenantID, []int64{employeeID}, w, setup.Rules)
+		found, err := r.load(ctx, tx, []int64{employeeID}, w, setup.Rules)
 		if err != nil {
 			return err
 		}
@@ -79,10 +77,10 @@ func (r *Reader) bookedTotals(ctx context.Context, tenantID, employeeID int64, d
 }
 
 // workedTotals returns the totals of all timecards of the days.
-func (r *Reader) workedTotals(ctx context.Context, tenantID, employeeID int64, days civil.Range) ([]*timekeepingv1.WorkedTimeTotal, error) {
+func (r *Reader) workedTotals(ctx context.Context, employeeID int64, days civil.Range) ([]*timekeepingv1.WorkedTimeTotal, error) {
 	var out []*timekeepingv1.WorkedTimeTotal
 	for from := days.From; from < days.To; from += MaxDays {
-		worked, err := r.WorkedTime(ctx, tenantID, []int64{employeeID}, civil.Range{From: from, To: min(from+MaxDays, days.To)})
+		worked, err := r.WorkedTime(ctx, []int64{employeeID}, civil.Range{From: from, To: min(from+MaxDays, days.To)})
 		if err != nil {
 			return nil, err
 		}

@@ -117,7 +117,7 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 						marshal(&timekeepingv1.LeaveEdit{OverrideSegments: []*timekeepingv1.LeaveOverrideSegment{{PayCode: codes["Vacation"], AmountInSeconds: proto.Int64(3600)}}}))
 				}
 			}
-			cards.Punch(ctx, t, 1, 7, local...)
+			cards.Punch(ctx, t, 7, local...)
 			check := func(when string) {
 				t.Helper()
 				for _, names := range [][]string{{"Vacation", "Day"}, {"Day"}, {"Vacation", "Overtime"}, {"Holiday"}} {
@@ -146,7 +146,7 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 			known[7] = randomSchedule(random, days)
 			check("the schedule was changed after the sign-off")
 			late := signed.From + civil.Date(random.IntN(200))
-			require.NoError(t, cards.Signoffs.Change(ctx, 1, signoff.ChangedDays{7: {late: true}}, func(ctx context.Context, tx pgx.Tx) error {
+			require.NoError(t, cards.Signoffs.Change(ctx, signoff.ChangedDays{7: {late: true}}, func(ctx context.Context, tx pgx.Tx) error {
 				return addEdit(ctx, tx, late)
 			}))
 			check("a signed-off day was corrected")

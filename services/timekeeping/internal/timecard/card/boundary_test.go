@@ -61,7 +61,7 @@ func TestSplitShiftsAcrossASignOff(t *testing.T) {
 			t.Parallel()
 			cards := ruled(t, c.rule)
 			ctx := tenant.With(t.Context(), 1)
-			cards.Punch(ctx, t, 1, 7, "2026-03-06T08:00", "2026-03-06T16:00", "2026-03-08T20:00", "2026-03-09T08:00", "2026-03-09T20:00", "2026-03-09T23:00")
+			cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T16:00", "2026-03-08T20:00", "2026-03-09T08:00", "2026-03-09T20:00", "2026-03-09T23:00")
 			want := []string{
 				"2026-03-06 WORKED Regular  28800", "2026-03-08 WORKED Regular  14400", "2026-03-09 WORKED Regular  39600",
 			}
@@ -94,7 +94,7 @@ func TestHolidayCredits(t *testing.T) {
 				PayCode: ref("Holiday"), Length: proto.Int32(480), UnlessWorked: &c.unlessWorked,
 			}}, holidays...)
 			ctx := tenant.With(t.Context(), 1)
-			cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T12:00")
+			cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T12:00")
 			assert.Equal(t, c.want, cards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7), "nothing before the hire date and after the termination")
 			cards.SignOff(ctx, t, 7, civil.Through(day, day))
 			assert.Equal(t, c.want, cards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7))
@@ -111,11 +111,11 @@ func TestTheRegularRateDoesNotDependOnTheRange(t *testing.T) {
 	})
 	ctx := tenant.With(t.Context(), 1)
 	for _, day := range []string{"02", "03", "04", "05"} {
-		cards.Punch(ctx, t, 1, 7, "2026-03-"+day+"T08:00", "2026-03-"+day+"T17:00")
+		cards.Punch(ctx, t, 7, "2026-03-"+day+"T08:00", "2026-03-"+day+"T17:00")
 	}
-	cards.Punch(ctx, t, 1, 7, "2026-03-06T08:00", "2026-03-06T18:00")
+	cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T18:00")
 	wages := func(from, to int) (out []string) {
-		sheets, err := cards.Cards.Sheets(ctx, 1, []int64{7}, civil.Through(civil.Of(2026, 3, from), civil.Of(2026, 3, to)), true)
+		sheets, err := cards.Cards.Sheets(ctx, []int64{7}, civil.Through(civil.Of(2026, 3, from), civil.Of(2026, 3, to)), true)
 		require.NoError(t, err)
 		for _, d := range sheets[0].Days {
 			for _, total := range d.GetTotals() {

@@ -35,7 +35,7 @@ func TestAWeekReadsThePunchesAroundIt(t *testing.T) {
 	for _, id := range []int64{7, 8} {
 		require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 			before := punchRowsRead(ctx, t, tx)
-			found, err := cards.ReadIn(ctx, tx, 1, []int64{id}, card.Window{Days: week, Bodies: true}, nil)
+			found, err := cards.ReadIn(ctx, tx, []int64{id}, card.Window{Days: week, Bodies: true}, nil)
 			require.NoError(t, err)
 			assert.Len(t, found[0].NonEmptyDays(), 7)
 			read = append(read, punchRowsRead(ctx, t, tx)-before)

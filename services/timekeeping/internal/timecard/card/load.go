@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
@@ -123,7 +124,8 @@ ORDER BY e.id, p.at, p.direction DESC, p.is_transfer, p.id`
 )
 
 // load reads the stored data of employees.
-func (r *Reader) load(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, rules *payrule.Rules) (map[int64]*employee, error) {
+func (r *Reader) load(ctx context.Context, tx pgx.Tx, ids []int64, w Window, rules *payrule.Rules) (map[int64]*employee, error) {
+	tenantID := tenant.Of(ctx)
 	found := make(map[int64]*employee, len(ids))
 	days, maxShift, back := w.weeks(rules), rules.MaxShift(), int64(0)
 	if rules.Splits() {

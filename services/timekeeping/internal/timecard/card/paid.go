@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
@@ -27,7 +28,8 @@ FROM historical_correction WHERE tenant_id = $1 AND employee_id = $2 AND histori
 
 // ReadPaid returns what the sign-off and later corrections have recorded for signed-off days of an
 // employee, by day, pay code and job. Pay codes have their present names.
-func ReadPaid(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, days []civil.Date) (map[worktime.Key]amount.Quantity, error) {
+func ReadPaid(ctx context.Context, tx pgx.Tx, employeeID int64, days []civil.Date) (map[worktime.Key]amount.Quantity, error) {
+	tenantID := tenant.Of(ctx)
 	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err

@@ -48,14 +48,14 @@ func NewReader(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Re
 // Read calculates the timecards of employees, in the order of the ids. The stored data is from one
 // snapshot; the schedule is not part of it. Read calls other services, so do not call it inside a
 // transaction.
-func (r *Reader) Read(ctx context.Context, tenantID int64, ids []int64, w Window) ([]*Card, error) {
+func (r *Reader) Read(ctx context.Context, ids []int64, w Window) ([]*Card, error) {
 	known, err := r.ReadEmployeeDays(ctx, ids, w.Days, w.Wages)
 	if err != nil {
 		return nil, err
 	}
 	var cards []*Card
 	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		cards, err = r.ReadIn(ctx, tx, tenantID, ids, w, known)
+		cards, err = r.ReadIn(ctx, tx, ids, w, known)
 		return err
 	})
 	return cards, err
@@ -76,12 +76,12 @@ func Around(days civil.Range) civil.Range {
 
 // ReadIn does the same as Read inside a transaction. The caller supplies the data of other
 // services.
-func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, tenantID int64, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
+func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
 	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.load(ctx, tx, tenantID, ids, w, setup.Rules)
+	found, err := r.load(ctx, tx, ids, w, setup.Rules)
 	if err != nil {
 		return nil, err
 	}

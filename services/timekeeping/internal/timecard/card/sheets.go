@@ -25,8 +25,8 @@ type Sheet struct {
 // Sheets returns the timecards of up to MaxEmployees employees on some days, in the order of the
 // ids. wages requests totals with wages. It does not check which employees the caller may see. Do
 // not call it inside a transaction.
-func (r *Reader) Sheets(ctx context.Context, tenantID int64, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
-	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days, Wages: wages})
+func (r *Reader) Sheets(ctx context.Context, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
+	cards, err := r.Read(ctx, ids, Window{Days: days, Wages: wages})
 	if err != nil {
 		return nil, err
 	}

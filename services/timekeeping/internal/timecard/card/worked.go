@@ -20,11 +20,11 @@ import (
 // WorkedTime returns the totals of up to 500 employees on up to 366 days, in the order of the ids,
 // from one snapshot. It does not check which employees the caller may see. It calls commons, so do
 // not call it inside a transaction.
-func (r *Reader) WorkedTime(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error) {
+func (r *Reader) WorkedTime(ctx context.Context, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error) {
 	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), MaxEmployees, MaxDays))
 	}
-	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days})
+	cards, err := r.Read(ctx, ids, Window{Days: days})
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +57,13 @@ func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 // 30,000 employee days, in the order of the ids. It leaves out employees without a shift.
 // Signed-off days are calculated from their present punches. It does not check which employees the
 // caller may see. It calls other services, so do not call it inside a transaction.
-func (r *Reader) WorkedShifts(ctx context.Context, tenantID int64, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
+func (r *Reader) WorkedShifts(ctx context.Context, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
 	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays || n*days.Days() > MaxEmployeeDays {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d or %d together, or none.",
 			n, days.Days(), MaxEmployees, MaxDays, MaxEmployeeDays))
 	}
 	// The stored data of signed-off days has the displayed times of shifts, but not their instants.
-	cards, err := r.Read(ctx, tenantID, ids, Window{Days: days, Signed: true, Across: true})
+	cards, err := r.Read(ctx, ids, Window{Days: days, Signed: true, Across: true})
 	if err != nil {
 		return nil, err
 	}
@@ -177,19 +177,18 @@ var errSignedWhileReading = fault.Conflict(fault.CodeStale, "The timecard was si
 // later corrections. Other days are calculated, so the cost grows with their number. Days without
 // work are missing. It calls other services, so do not call it inside a transaction.
 func (r *Reader) WorkedOn(ctx context.Context, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
-	tenantID := tenant.Of(ctx)
 	var out map[civil.Date]int64
 	var err error
 	for range workedOnTries {
-		if out, err = r.tryWorkedOn(ctx, tenantID, employeeID, days); !errors.Is(err, errSignedWhileReading) {
+		if out, err = r.tryWorkedOn(ctx, employeeID, days); !errors.Is(err, errSignedWhileReading) {
 			return out, err
 		}
 	}
 	return out, err
 }
 
-func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
-	out, through, err := r.signedWork(ctx, tenantID, employeeID, days)
+func (r *Reader) tryWorkedOn(ctx context.Context, employeeID int64, days civil.Range) (map[civil.Date]int64, error) {
+	out, through, err := r.signedWork(ctx, employeeID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +199,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, da
 	}
 	for from := open.From; from < open.To; from += MaxDays {
 		part := civil.Range{From: from, To: min(from+MaxDays, open.To)}
-		cards, err := r.Read(ctx, tenantID, []int64{employeeID}, Window{Days: part})
+		cards, err := r.Read(ctx, []int64{employeeID}, Window{Days: part})
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +218,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, tenantID, employeeID int64, da
 }
 
 // signedWork returns the work of signed-off days, and the last signed-off day or nil.
-func (r *Reader) signedWork(ctx context.Context, tenantID, employeeID int64, days civil.Range) (map[civil.Date]int64, *civil.Date, error) {
+func (r *Reader) signedWork(ctx context.Context, employeeID int64, days civil.Range) (map[civil.Date]int64, *civil.Date, error) {
 	type row struct {
 		day, through *civil.Date
 		seconds      *int64
@@ -228,7 +227,7 @@ func (r *Reader) signedWork(ctx context.Context, tenantID, employeeID int64, day
 		var of row
 		err := from.Scan(&of.day, &of.seconds, &of.through)
 		return of, err
-	}, readWorkedOn, tenantID, employeeID, days.From, days.To)
+	}, readWorkedOn, tenant.Of(ctx), employeeID, days.From, days.To)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what was worked on signed-off days: %w", err)
 	}

@@ -50,9 +50,9 @@ func TestReadWorkedTime(t *testing.T) {
 		EffectiveDate: "2026-03-03", DailyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: &commonv1.Ref{Id: overtime.Id}}},
 	}}})
 	require.NoError(t, err)
-	cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
+	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
 		"2026-03-28T22:00", "2026-03-29T06:00", "2026-03-31T08:00")
-	cards.Punch(tenant.With(t.Context(), 2), t, 2, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	cards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
 
 	got := cards.Worked(ctx, t, "2026-03-01", "2026-03-31", 8, 7)
 	require.Len(t, got, 2)
@@ -110,7 +110,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 		"2026-03-28 PAY_CODE_EDIT Off A/B 25200", "2026-03-29 PAY_CODE_EDIT Day  00.5", "2026-03-30 PAY_CODE_EDIT Gone  00.0005",
 	}
 	assert.Equal(t, want, cards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
-	sheets, err := cards.Cards.Sheets(ctx, 1, []int64{7}, civil.Through(night, night+3), false)
+	sheets, err := cards.Cards.Sheets(ctx, []int64{7}, civil.Through(night, night+3), false)
 	require.NoError(t, err)
 	var absent []string
 	for _, d := range sheets[0].Days {
@@ -138,7 +138,7 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 		local = append(local, at.Format("2006-01-02T15:04"))
 		at = at.Add(time.Duration(3+(i*7)%13) * time.Hour)
 	}
-	cards.Punch(ctx, t, 1, 7, local...)
+	cards.Punch(ctx, t, 7, local...)
 	var each []string
 	for day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC); day.Before(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 1) {
 		each = append(each, cards.Totals(ctx, t, day.Format(time.DateOnly), day.Format(time.DateOnly), 7)...)
@@ -160,10 +160,10 @@ func BenchmarkReadWorkedTime(b *testing.B) {
 				local = append(local, fmt.Sprintf("2026-03-%02dT%s", day, hour))
 			}
 		}
-		cards.Punch(ctx, b, 1, ids[i], local...)
+		cards.Punch(ctx, b, ids[i], local...)
 	}
 	for b.Loop() {
-		_, err := cards.Cards.WorkedTime(ctx, 1, ids, civil.Through(civil.Of(2026, 3, 1), civil.Of(2026, 3, 31)))
+		_, err := cards.Cards.WorkedTime(ctx, ids, civil.Through(civil.Of(2026, 3, 1), civil.Of(2026, 3, 31)))
 		require.NoError(b, err)
 	}
 }

@@ -43,7 +43,7 @@ func TestWorkedOn(t *testing.T) {
 	punch := func(local ...string) {
 		t.Helper()
 		for _, id := range []int64{employee, twin} {
-			cards.Punch(ctx, t, 1, id, local...)
+			cards.Punch(ctx, t, id, local...)
 		}
 	}
 	check := func(when string) {
@@ -87,6 +87,6 @@ func TestWorkedOn(t *testing.T) {
 	check("late punches")
 	cards.SignOff(ctx, t, employee, civil.Range{From: days.From + 300, To: days.From + 600})
 	check("signed off again")
-	require.NoError(t, cards.Signoffs.Reopen(ctx, 1, employee, days.From+300))
+	require.NoError(t, cards.Signoffs.Reopen(ctx, employee, days.From+300))
 	check("opened")
 }

@@ -69,10 +69,10 @@ func TestTimeZonesHoldFromTheirDay(t *testing.T) {
 			}
 		}
 		known[employee] = employeeday.Days{Schedule: schedule}
-		cards.Punch(ctx, t, 1, employee, punches...)
+		cards.Punch(ctx, t, employee, punches...)
 	}
 	read := func(employee int64, days civil.Range) []*timekeepingv1.TimecardDay {
-		list, err := cards.Cards.Read(ctx, 1, []int64{employee}, card.Window{Days: days, Bodies: true})
+		list, err := cards.Cards.Read(ctx, []int64{employee}, card.Window{Days: days, Bodies: true})
 		require.NoError(t, err)
 		return list[0].NonEmptyDays()
 	}
@@ -101,8 +101,8 @@ func TestSchedulesFollowTheZoneOfTheirDay(t *testing.T) {
 	cards := timecardtest.New(pool, timecardtest.Known{7: {Schedule: schedule}}, timecardtest.Noon(t, "2026-04-01"))
 	moves(t, pool, 7, "America/New_York", monday+1)
 	// 14:00 in Berlin is 08:00 in New York.
-	cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-03T14:00", "2026-03-03T22:00")
-	list, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: civil.Through(monday, monday+1), Bodies: true})
+	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-03T14:00", "2026-03-03T22:00")
+	list, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: civil.Through(monday, monday+1), Bodies: true})
 	require.NoError(t, err)
 	read := list[0].NonEmptyDays()
 	require.Len(t, read, 2)

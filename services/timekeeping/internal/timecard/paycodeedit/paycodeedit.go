@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
@@ -171,7 +172,8 @@ func Scan(rows pgx.Rows, add func(employeeID int64, e *Edit)) error {
 }
 
 // Store inserts an edit, or updates it if it has an id.
-func Store(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *Edit) error {
+func Store(ctx context.Context, tx pgx.Tx, employeeID int64, e *Edit) error {
+	tenantID := tenant.Of(ctx)
 	body, err := proto.Marshal(e.Body)
 	if err != nil {
 		return err
@@ -185,8 +187,8 @@ func Store(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, e *Edit) 
 }
 
 // Delete deletes a pay code edit of an employee.
-func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) error {
-	tag, err := tx.Exec(ctx, deleteEdit, tenantID, employeeID, id)
+func Delete(ctx context.Context, tx pgx.Tx, employeeID, id int64) error {
+	tag, err := tx.Exec(ctx, deleteEdit, tenant.Of(ctx), employeeID, id)
 	return checkFound(tag, err, id)
 }
 

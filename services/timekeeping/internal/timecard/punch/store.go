@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -44,7 +45,8 @@ ORDER BY q.n, p.at, p.direction DESC, p.is_transfer, p.id`
 
 // Insert stores punches. A punch with the same second and the same content as a stored one is the
 // same punch, and does not change.
-func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, tenantID int64, rows []*Entry) error {
+func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, rows []*Entry) error {
+	tenantID := tenant.Of(ctx)
 	if len(rows) == 0 {
 		return nil
 	}
@@ -78,8 +80,8 @@ func Insert(ctx context.Context, tx pgx.Tx, zones *civil.Zones, tenantID int64, 
 }
 
 // Update replaces the punch that has the id of an entry.
-func Update(ctx context.Context, tx pgx.Tx, tenantID int64, e *Entry) error {
-	tag, err := tx.Exec(ctx, updatePunch, tenantID, e.Employee.ID, e.ID, time.Unix(e.At, 0), e.Zone.Name(), int16(e.Direction),
+func Update(ctx context.Context, tx pgx.Tx, e *Entry) error {
+	tag, err := tx.Exec(ctx, updatePunch, tenant.Of(ctx), e.Employee.ID, e.ID, time.Unix(e.At, 0), e.Zone.Name(), int16(e.Direction),
 		e.Transfer, e.Job, e.WorkRuleID, e.WorkRule, e.NoDeduction, e.Body)
 	var broken *pgconn.PgError
 	if errors.As(err, &broken) && broken.ConstraintName == "punch_once" {
@@ -89,8 +91,8 @@ func Update(ctx context.Context, tx pgx.Tx, tenantID int64, e *Entry) error {
 }
 
 // Delete deletes a punch of an employee.
-func Delete(ctx context.Context, tx pgx.Tx, tenantID, employeeID, id int64) error {
-	tag, err := tx.Exec(ctx, deletePunch, tenantID, employeeID, id)
+func Delete(ctx context.Context, tx pgx.Tx, employeeID, id int64) error {
+	tag, err := tx.Exec(ctx, deletePunch, tenant.Of(ctx), employeeID, id)
 	return checkFound(tag, err, id)
 }
 
@@ -112,7 +114,7 @@ const (
 // Between reads the punches of employees between two wall-clock times, inclusive, in the time zone
 // of each punch. In an hour that a clock change repeats, it returns the punches of both hours.
 // Consecutive windows therefore contain each punch exactly once.
-func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID int64, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
+func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, list []person.Person, first, last civil.DateTime) ([]*timekeepingv1.EmployeePunches, error) {
 	ids, from, to := make([]int64, len(list)), make([]time.Time, len(list)), make([]time.Time, len(list))
 	clocks := make([]civil.Clocks, len(list))
 	out := make([]*timekeepingv1.EmployeePunches, len(list))
@@ -128,7 +130,7 @@ func Between(ctx context.Context, db pg.Querier, zones *civil.Zones, tenantID in
 		ids[i], from[i], to[i] = who.ID, time.Unix(clocks[i].Unix(first), 0).Add(-around), time.Unix(clocks[i].Unix(last), 0).Add(around)
 		out[i] = &timekeepingv1.EmployeePunches{Employee: &commonv1.Ref{Id: &ids[i], Qualifier: &list[i].Number}}
 	}
-	rows, err := db.Query(ctx, readBetween, tenantID, ids, from, to)
+	rows, err := db.Query(ctx, readBetween, tenant.Of(ctx), ids, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("read punches: %w", err)
 	}

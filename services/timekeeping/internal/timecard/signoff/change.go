@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
@@ -43,19 +44,19 @@ const tries = 3
 
 // Change runs a change of timecards in a transaction that locks them. It records the effect on
 // signed-off days as corrections of the first open day.
-func (s *Store) Change(ctx context.Context, tenantID int64, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
+func (s *Store) Change(ctx context.Context, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
 	var err error
 	for range tries {
-		if err = s.tryChange(ctx, tenantID, days, fn); !errors.Is(err, errSignedMeanwhile) {
+		if err = s.tryChange(ctx, days, fn); !errors.Is(err, errSignedMeanwhile) {
 			return err
 		}
 	}
 	return err
 }
 
-func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
+func (s *Store) tryChange(ctx context.Context, days ChangedDays, fn func(context.Context, pgx.Tx) error) error {
 	ids := slices.Sorted(maps.Keys(days))
-	before, err := signoffs(ctx, s.pool, tenantID, ids)
+	before, err := signoffs(ctx, s.pool, ids)
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,8 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 	if err := s.readInGroups(ctx, all); err != nil {
 		return err
 	}
-	return approval.InLock(ctx, s.pool, tenantID, ids, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := signoffs(ctx, tx, tenantID, ids)
+	return approval.InLock(ctx, s.pool, ids, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, ids)
 		if err != nil {
 			return err
 		}
@@ -74,41 +75,41 @@ func (s *Store) tryChange(ctx context.Context, tenantID int64, days ChangedDays,
 		old := make([]*card.Card, len(all))
 		paid := make([]*known, len(all))
 		for i, k := range all {
-			if paid[i], err = keepPaid(ctx, tx, tenantID, k); err != nil {
+			if paid[i], err = keepPaid(ctx, tx, k); err != nil {
 				return err
 			}
-			if old[i], err = s.historical(ctx, tx, tenantID, paid[i]); err != nil {
+			if old[i], err = s.historical(ctx, tx, paid[i]); err != nil {
 				return err
 			}
 		}
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
-		if err := approval.Drop(ctx, tx, tenantID, days); err != nil {
+		if err := approval.Drop(ctx, tx, days); err != nil {
 			return err
 		}
 		for i, k := range paid {
-			if err := s.moveEnd(ctx, tx, tenantID, k, now[k.id]); err != nil {
+			if err := s.moveEnd(ctx, tx, k, now[k.id]); err != nil {
 				return err
 			}
-			changed, err := s.historical(ctx, tx, tenantID, k)
+			changed, err := s.historical(ctx, tx, k)
 			if err != nil {
 				return err
 			}
-			if err := pay(ctx, tx, tenantID, now[k.id].through+1, old[i], changed); err != nil {
+			if err := pay(ctx, tx, now[k.id].through+1, old[i], changed); err != nil {
 				return err
 			}
 		}
-		return payledger.Note(ctx, tx, tenantID, changedDays(all))
+		return payledger.Note(ctx, tx, tenant.Of(ctx), changedDays(all))
 	})
 }
 
 // pay stores the effect of a change on signed-off days: the corrections, and the work of the days.
-func pay(ctx context.Context, tx pgx.Tx, tenantID int64, apply civil.Date, old, changed *card.Card) error {
-	if err := correctChanged(ctx, tx, tenantID, old.ID, apply, old.Sums(), changed.Sums()); err != nil {
+func pay(ctx context.Context, tx pgx.Tx, apply civil.Date, old, changed *card.Card) error {
+	if err := correctChanged(ctx, tx, old.ID, apply, old.Sums(), changed.Sums()); err != nil {
 		return err
 	}
-	return countSince(ctx, tx, tenantID, old, changed)
+	return countSince(ctx, tx, old, changed)
 }
 
 // changedDays returns the changed days for payroll.
@@ -122,16 +123,16 @@ func changedDays(all []*known) []payledger.Days {
 
 // moveEnd determines again which punches belong to the signed-off days, if the change affects the
 // last of these days: a late punch may end or begin a shift of the last night.
-func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, signed signoff) error {
+func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, k *known, signed signoff) error {
 	if k.days.To <= signed.through {
 		return nil
 	}
-	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: civil.Through(signed.through, signed.through), Signed: true, Across: true}, k.of)
+	cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: civil.Through(signed.through, signed.through), Signed: true, Across: true}, k.of)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE timecard_signoff SET open_from = $4 WHERE tenant_id = $1 AND employee_id = $2 AND through = $3`,
-		tenantID, k.id, signed.through, time.Unix(cards[0].OpenFrom(), 0)); err != nil {
+		tenant.Of(ctx), k.id, signed.through, time.Unix(cards[0].OpenFrom(), 0)); err != nil {
 		return fmt.Errorf("move the end of a sign-off: %w", err)
 	}
 	return nil
@@ -139,8 +140,8 @@ func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, tenantID int64, k *known
 
 // historical calculates signed-off days as if they were open. It also reads the punches after these
 // days, because the sign-off took them into account.
-func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*card.Card, error) {
-	cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Signed: true, Across: true}, k.of)
+func (s *Store) historical(ctx context.Context, tx pgx.Tx, k *known) (*card.Card, error) {
+	cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: k.days, Signed: true, Across: true}, k.of)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (s *Store) historical(ctx context.Context, tx pgx.Tx, tenantID int64, k *kn
 
 // countSince stores the present work of signed-off days that a change affects. It is the overtime basis of
 // the open days of their week.
-func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *card.Card) error {
+func countSince(ctx context.Context, tx pgx.Tx, old, changed *card.Card) error {
 	var days []civil.Date
 	var worked, week []int64
 	for day := old.Days.From; day < old.Days.To; day++ {
@@ -162,7 +163,7 @@ func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *ca
 	if len(days) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, setWorked, tenantID, changed.ID, days, worked, week); err != nil {
+	if _, err := tx.Exec(ctx, setWorked, tenant.Of(ctx), changed.ID, days, worked, week); err != nil {
 		return fmt.Errorf("store what was worked on signed days: %w", err)
 	}
 	return nil
@@ -172,7 +173,7 @@ func countSince(ctx context.Context, tx pgx.Tx, tenantID int64, old, changed *ca
 // between the present totals and what the sign-off and earlier corrections recorded: rules or schedules
 // may have changed since the sign-off, so the difference of two present calculations would be wrong.
 // Other days are not touched.
-func correctChanged(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
+func correctChanged(ctx context.Context, tx pgx.Tx, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
 	affected := map[civil.Date]bool{}
 	for key, w := range after {
 		affected[key.Day] = affected[key.Day] || w != before[key]
@@ -184,17 +185,17 @@ func correctChanged(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, 
 	if len(affected) == 0 {
 		return nil
 	}
-	paid, err := card.ReadPaid(ctx, tx, tenantID, employeeID, slices.Sorted(maps.Keys(affected)))
+	paid, err := card.ReadPaid(ctx, tx, employeeID, slices.Sorted(maps.Keys(affected)))
 	if err != nil {
 		return err
 	}
 	present := maps.Clone(after)
 	maps.DeleteFunc(present, func(key worktime.Key, _ amount.Quantity) bool { return !affected[key.Day] })
-	return correct(ctx, tx, tenantID, employeeID, apply, paid, present)
+	return correct(ctx, tx, employeeID, apply, paid, present)
 }
 
 // correct records the changes of the totals of days.
-func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
+func correct(ctx context.Context, tx pgx.Tx, employeeID int64, apply civil.Date, before, after map[worktime.Key]amount.Quantity) error {
 	diff := maps.Clone(after)
 	for key, w := range before {
 		diff[key] = diff[key].Sub(w)
@@ -212,17 +213,17 @@ func correct(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, apply c
 	if len(days) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, insertCorrections, tenantID, employeeID, apply, days, codes, names, jobs, seconds, inDays, money); err != nil {
+	if _, err := tx.Exec(ctx, insertCorrections, tenant.Of(ctx), employeeID, apply, days, codes, names, jobs, seconds, inDays, money); err != nil {
 		return fmt.Errorf("store historical corrections: %w", err)
 	}
 	return nil
 }
 
 // AddPunches stores punches.
-func (s *Store) AddPunches(ctx context.Context, tenantID int64, list []*punch.Entry) error {
+func (s *Store) AddPunches(ctx context.Context, list []*punch.Entry) error {
 	days := ChangedDays{}
 	for _, e := range list {
 		days.Add(e.Employee.ID, e.Local(e.At).Date)
 	}
-	return s.Change(ctx, tenantID, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Insert(ctx, tx, &s.zones, tenantID, list) })
+	return s.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Insert(ctx, tx, &s.zones, list) })
 }

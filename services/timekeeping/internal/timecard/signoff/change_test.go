@@ -96,13 +96,13 @@ func TestCorrectionsAddUp(t *testing.T) {
 		}
 		// The next week is open.
 		early = append(early, "2026-03-09T08:00", "2026-03-09T15:00")
-		cards.Punch(ctx, t, 1, employee, early...)
+		cards.Punch(ctx, t, employee, early...)
 		cards.SignOff(ctx, t, employee, civil.Range{From: monday, To: monday + 7})
 		kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee)
 		for _, one := range late {
-			cards.Punch(ctx, t, 1, employee, one)
+			cards.Punch(ctx, t, employee, one)
 		}
-		cards.Punch(ctx, t, 1, other, append(early, late...)...)
+		cards.Punch(ctx, t, other, append(early, late...)...)
 
 		assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee), "seed %d", seed)
 		assert.Equal(t, byCode(t, ctx, cards, other), byCode(t, ctx, cards, employee), "seed %d: %v", seed, late)
@@ -145,15 +145,15 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	} {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := ids[2*i], ids[2*i+1]
-			cards.Punch(ctx, t, 1, signed, c.early...)
+			cards.Punch(ctx, t, signed, c.early...)
 			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 3})
 			kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed)
 			for _, late := range c.late {
-				cards.Punch(ctx, t, 1, signed, late...)
-				cards.Punch(ctx, t, 1, other, late...)
+				cards.Punch(ctx, t, signed, late...)
+				cards.Punch(ctx, t, other, late...)
 			}
-			cards.Punch(ctx, t, 1, signed, c.open...)
-			cards.Punch(ctx, t, 1, other, append(c.early, c.open...)...)
+			cards.Punch(ctx, t, signed, c.open...)
+			cards.Punch(ctx, t, other, append(c.early, c.open...)...)
 			want := byCode(t, ctx, cards, other)
 			assert.Equal(t, want, byCode(t, ctx, cards, signed))
 			assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed), "signed days stay as they were")
@@ -164,11 +164,11 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 
 			// Nor when more comes late, or they are opened again.
 			more := []string{"2026-03-02T18:30", "2026-03-02T20:00", "2026-03-05T16:30", "2026-03-05T17:30"}
-			cards.Punch(ctx, t, 1, signed, more...)
-			cards.Punch(ctx, t, 1, other, more...)
+			cards.Punch(ctx, t, signed, more...)
+			cards.Punch(ctx, t, other, more...)
 			want = byCode(t, ctx, cards, other)
 			assert.Equal(t, want, byCode(t, ctx, cards, signed))
-			require.NoError(t, cards.Signoffs.Reopen(ctx, 1, signed, monday+3))
+			require.NoError(t, cards.Signoffs.Reopen(ctx, signed, monday+3))
 			assert.Equal(t, want, byCode(t, ctx, cards, signed))
 		})
 	}
@@ -196,12 +196,12 @@ func TestNightShiftsThatComeLate(t *testing.T) {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := int64(2*i+1), int64(2*i+2)
 			early := append([]string{"2026-03-03T08:00", "2026-03-03T16:00", "2026-03-09T12:00", "2026-03-09T17:00"}, c.early...)
-			cards.Punch(ctx, t, 1, signed, early...)
-			cards.Punch(ctx, t, 1, other, early...)
+			cards.Punch(ctx, t, signed, early...)
+			cards.Punch(ctx, t, other, early...)
 			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 7})
 			for _, late := range c.late {
-				cards.Punch(ctx, t, 1, signed, late...)
-				cards.Punch(ctx, t, 1, other, late...)
+				cards.Punch(ctx, t, signed, late...)
+				cards.Punch(ctx, t, other, late...)
 			}
 			sum := func(id int64) (sum int64) {
 				for _, w := range cards.Worked(ctx, t, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
@@ -223,7 +223,7 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	cards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	cards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
 	asked.days = nil
-	cards.Punch(ctx, t, 1, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
+	cards.Punch(ctx, t, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
 	assert.Equal(t, []string{
 		"2026-03-09 HISTORICAL_CORRECTION Regular  7200", "2026-03-09 HISTORICAL_CORRECTION Regular  3600",
 		"2026-03-09 HISTORICAL_CORRECTION Regular  14400", "2026-03-10 WORKED Regular  3600",
@@ -249,7 +249,7 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 		list = append(list, timecardtest.Entries(t, id+1, day+"T08:00", day+"T09:00")...)
 	}
 	asked.days = nil
-	require.NoError(t, cards.Signoffs.AddPunches(ctx, 1, list))
+	require.NoError(t, cards.Signoffs.AddPunches(ctx, list))
 	assert.Len(t, asked.days, 1)
 	for id := range int64(employees) {
 		got := cards.Worked(ctx, t, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
@@ -276,7 +276,7 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	day := civil.Of(2026, time.March, 28) // Its night is an hour short.
-	cards.Punch(ctx, t, 1, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
+	cards.Punch(ctx, t, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
 	want := []string{"2026-03-28 WORKED Regular  25200", "2026-03-29 WORKED Regular  7200"}
 	read := func() []string {
 		return cards.Totals(ctx, t, "2026-03-27", "2026-03-30", 7)
@@ -286,9 +286,9 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	assert.Equal(t, want, read())
 
 	// A punch out of the signed shift is a correction, one of the next day is not.
-	cards.Punch(ctx, t, 1, 7, "2026-03-29T16:00", "2026-03-29T17:00")
+	cards.Punch(ctx, t, 7, "2026-03-29T16:00", "2026-03-29T17:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800"}, read())
-	cards.Punch(ctx, t, 1, 7, "2026-03-29T04:00", "2026-03-29T05:00")
+	cards.Punch(ctx, t, 7, "2026-03-29T04:00", "2026-03-29T05:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800", "2026-03-29 HISTORICAL_CORRECTION Regular  -3600"}, read())
 }
 
@@ -305,12 +305,12 @@ func TestSignOffsBesideImports(t *testing.T) {
 		for hour := range 8 {
 			list := timecardtest.Entries(t, employee, fmt.Sprintf("%sT%02d:00", day, 2*hour), fmt.Sprintf("%sT%02d:30", day, 2*hour))
 			group.Go(func() error {
-				return untilDone(func() error { return cards.Signoffs.AddPunches(ctx, 1, list) })
+				return untilDone(func() error { return cards.Signoffs.AddPunches(ctx, list) })
 			})
 		}
 		group.Go(func() error {
 			who := person.Person{ID: employee, TimeZone: "Europe/Berlin"}
-			return untilDone(func() error { return cards.Signoffs.SignOff(ctx, 1, who, civil.Through(day, day)) })
+			return untilDone(func() error { return cards.Signoffs.SignOff(ctx, who, civil.Through(day, day)) })
 		})
 		require.NoError(t, group.Wait())
 		var sum int64

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
@@ -28,10 +29,10 @@ const compareTries = 10
 // Compare compares the schedule that signed-off days of employees were paid by with the present
 // schedule. It pays the differences as corrections of the first open day. Employees and days that are not
 // signed off are ignored. An error of one employee does not keep the others from being compared.
-func (s *Store) Compare(ctx context.Context, tenantID int64, ids []int64, days civil.Range) error {
+func (s *Store) Compare(ctx context.Context, ids []int64, days civil.Range) error {
 	var failed error
 	for range compareTries {
-		again, err := s.tryCompare(ctx, tenantID, ids, days)
+		again, err := s.tryCompare(ctx, ids, days)
 		if failed = errors.Join(failed, err); len(again) == 0 {
 			return failed
 		}
@@ -42,8 +43,8 @@ func (s *Store) Compare(ctx context.Context, tenantID int64, ids []int64, days c
 
 // tryCompare compares the days of employees. It returns the employees who were signed off or compared
 // meanwhile.
-func (s *Store) tryCompare(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (again []int64, err error) {
-	before, err := signoffs(ctx, s.pool, tenantID, ids)
+func (s *Store) tryCompare(ctx context.Context, ids []int64, days civil.Range) (again []int64, err error) {
+	before, err := signoffs(ctx, s.pool, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (s *Store) tryCompare(ctx context.Context, tenantID int64, ids []int64, day
 	var failed error
 	for _, id := range signed {
 		compared := civil.Range{From: days.From, To: min(next, before[id].through+1)}
-		switch err := s.compareOne(ctx, tenantID, &known{id: id, days: compared, of: of}, before[id]); {
+		switch err := s.compareOne(ctx, &known{id: id, days: compared, of: of}, before[id]); {
 		case errors.Is(err, errSignedMeanwhile):
 			again = append(again, id)
 		case err != nil:
@@ -73,9 +74,9 @@ func (s *Store) tryCompare(ctx context.Context, tenantID int64, ids []int64, day
 }
 
 // compareOne compares signed-off days of one employee with the present schedule.
-func (s *Store) compareOne(ctx context.Context, tenantID int64, k *known, signed signoff) error {
-	return approval.InLock(ctx, s.pool, tenantID, []int64{k.id}, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := signoffs(ctx, tx, tenantID, []int64{k.id})
+func (s *Store) compareOne(ctx context.Context, k *known, signed signoff) error {
+	return approval.InLock(ctx, s.pool, []int64{k.id}, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, []int64{k.id})
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (s *Store) compareOne(ctx context.Context, tenantID int64, k *known, signed
 			return errSignedMeanwhile
 		}
 		around := card.Around(civil.Range{From: k.days.From - daysBefore, To: k.days.To + daysAfter})
-		paid, assumed, err := readPaidSchedule(ctx, tx, tenantID, k, around)
+		paid, assumed, err := readPaidSchedule(ctx, tx, k, around)
 		if err != nil {
 			return err
 		}
@@ -95,13 +96,13 @@ func (s *Store) compareOne(ctx context.Context, tenantID int64, k *known, signed
 			}
 			return assumed[day] == nil
 		})
-		if err := s.paySchedule(ctx, tx, tenantID, k, changed, paid, signed); err != nil {
+		if err := s.paySchedule(ctx, tx, k, changed, paid, signed); err != nil {
 			return err
 		}
-		if err := keep(ctx, tx, tenantID, k.id, present, changed[k.id]); err != nil {
+		if err := keep(ctx, tx, k.id, present, changed[k.id]); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, countComparison, tenantID, k.id, signed.through); err != nil {
+		if _, err := tx.Exec(ctx, countComparison, tenant.Of(ctx), k.id, signed.through); err != nil {
 			return fmt.Errorf("count a comparison: %w", err)
 		}
 		return nil
@@ -110,27 +111,27 @@ func (s *Store) compareOne(ctx context.Context, tenantID int64, k *known, signed
 
 // paySchedule corrects the signed-off days whose totals differ because the schedule of some days has
 // changed. It uses the present rules for both schedules, so that a change of a rule corrects nothing.
-func (s *Store) paySchedule(ctx context.Context, tx pgx.Tx, tenantID int64, of *known, changed ChangedDays, paid dayschedule.Days, signed signoff) error {
+func (s *Store) paySchedule(ctx context.Context, tx pgx.Tx, of *known, changed ChangedDays, paid dayschedule.Days, signed signoff) error {
 	all := changed.inSigned(map[int64]signoff{of.id: signed})
 	for _, k := range all {
 		k.of = of.of
-		old, err := s.historical(ctx, tx, tenantID, k.replaceSchedule(paid))
+		old, err := s.historical(ctx, tx, k.replaceSchedule(paid))
 		if err != nil {
 			return err
 		}
 		unchanged := maps.Clone(paid)
 		maps.DeleteFunc(unchanged, func(day civil.Date, _ *schedulingv1.EmployeeDays) bool { return changed[k.id][day] })
 		now := k.replaceSchedule(unchanged)
-		present, err := s.historical(ctx, tx, tenantID, now)
+		present, err := s.historical(ctx, tx, now)
 		if err != nil {
 			return err
 		}
-		if err := s.moveEnd(ctx, tx, tenantID, now, signed); err != nil {
+		if err := s.moveEnd(ctx, tx, now, signed); err != nil {
 			return err
 		}
-		if err := pay(ctx, tx, tenantID, signed.through+1, old, present); err != nil {
+		if err := pay(ctx, tx, signed.through+1, old, present); err != nil {
 			return err
 		}
 	}
-	return payledger.Note(ctx, tx, tenantID, changedDays(all))
+	return payledger.Note(ctx, tx, tenant.Of(ctx), changedDays(all))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -26,7 +27,7 @@ func (s *Store) Consumers() []bus.Consumer {
 		if err != nil {
 			return err
 		}
-		return s.RequestComparisons(ctx, m.Tenant, event.GetEmployeeIds(), days)
+		return s.RequestComparisons(tenant.With(ctx, m.Tenant), event.GetEmployeeIds(), days)
 	}
 	comparisons := bus.NewConsumer("timekeeping", &timekeepingv1.ScheduleComparisonRequested{})
 	comparisons.Concurrency, comparisons.Prefetch = concurrency, concurrency
@@ -39,7 +40,7 @@ func (s *Store) Consumers() []bus.Consumer {
 		if err != nil {
 			return err
 		}
-		return s.CompareAll(ctx, m.Tenant, event.GetEmployeeIds(), days)
+		return s.CompareAll(tenant.With(ctx, m.Tenant), event.GetEmployeeIds(), days)
 	}
 	return []bus.Consumer{changes, comparisons}
 }

@@ -51,7 +51,7 @@ func handle(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, li
 		require.NoError(t, err)
 		to, err := civil.ParseDate(event.GetTo())
 		require.NoError(t, err)
-		require.NoError(t, cards.Signoffs.CompareAll(ctx, 1, event.GetEmployeeIds(), civil.Through(from, to)))
+		require.NoError(t, cards.Signoffs.CompareAll(ctx, event.GetEmployeeIds(), civil.Through(from, to)))
 	}
 }
 

@@ -25,11 +25,11 @@ func TestEditsOfEmptySignedDaysAreShown(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	require.NoError(t, cards.Signoffs.Change(ctx, 1, signoff.ChangedDays{7: {monday + 2: true}}, func(ctx context.Context, tx pgx.Tx) error {
+	require.NoError(t, cards.Signoffs.Change(ctx, signoff.ChangedDays{7: {monday + 2: true}}, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO timecard_edit (tenant_id, employee_id, apply_date, seconds, days, money, body) VALUES (1, 7, $1, 3600, 0, 0, '')`, monday+2)
 		return err
 	}))
-	list, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: civil.Through(monday+2, monday+2), Bodies: true})
+	list, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: civil.Through(monday+2, monday+2), Bodies: true})
 	require.NoError(t, err)
 	days := list[0].NonEmptyDays()
 	require.Len(t, days, 1)

@@ -37,7 +37,7 @@ func TestTheFirstSignOffPaysEarlierEditsOfTheSchedule(t *testing.T) {
 	monday := civil.Of(2026, time.March, 2)
 	known := timecardtest.Known{7: planned(training(monday-800, 4), training(monday-3, 2), training(monday, 1))}
 	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T16:00")
+	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	assert.Equal(t, []string{"2023-12-23 PAY_CODE_EDIT Training  14400"}, cards.Totals(ctx, t, "2023-12-01", "2023-12-31", 7))
 	assert.Equal(t, []string{

@@ -42,11 +42,11 @@ func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Da
 
 // SignOffTimecard freezes the days of a timecard through the last of the given days.
 func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
+	_, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.store.SignOff(ctx, tenantID, who, days)
+	return &emptypb.Empty{}, h.store.SignOff(ctx, who, days)
 }
 
 // ImportTimecardSignoffs signs off timecards independently of each other.
@@ -57,10 +57,10 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
 	for _, given := range req.GetSignoffs() {
 		made := &timekeepingv1.ImportedTimecardSignoff{Employee: given.GetEmployee()}
-		tenantID, who, days, err := h.who(ctx, given.GetEmployee(), requested.InItem(given))
+		_, who, days, err := h.who(ctx, given.GetEmployee(), requested.InItem(given))
 		if err == nil {
 			made.Employee = &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}
-			err = h.store.SignOff(ctx, tenantID, who, days)
+			err = h.store.SignOff(ctx, who, days)
 		}
 		if f := fault.FromError(err); err != nil && f.Status >= http.StatusInternalServerError {
 			return nil, err
@@ -77,20 +77,20 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 // RemoveTimecardSignoff reopens signed-off days and all later days. It removes each affected
 // sign-off as a whole.
 func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	tenantID, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
+	_, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
-	return &emptypb.Empty{}, h.store.Reopen(ctx, tenantID, who.ID, days.From)
+	return &emptypb.Empty{}, h.store.Reopen(ctx, who.ID, days.From)
 }
 
 // ListTimecardSignoffs returns the last signed-off day of a timecard.
 func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
-	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	_, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
-	signed, err := signoffs(ctx, h.store.pool, tenantID, []int64{who.ID})
+	signed, err := signoffs(ctx, h.store.pool, []int64{who.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
@@ -37,7 +38,8 @@ ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET schedule = excluded.sche
 // Some days have no stored schedule; their entries are in assumed, too. An older program signed
 // them off, and they count as paid by the present schedule. Or they are before the first stored day of the
 // first sign-off, where only shifts are possible: their pay code edits would have been stored.
-func readPaidSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, days civil.Range) (paid, assumed dayschedule.Days, err error) {
+func readPaidSchedule(ctx context.Context, tx pgx.Tx, k *known, days civil.Range) (paid, assumed dayschedule.Days, err error) {
+	tenantID := tenant.Of(ctx)
 	present := dayschedule.Split(k.of[k.id].Schedule, days)
 	paid, assumed = dayschedule.Days{}, dayschedule.Days{}
 	next := days.From
@@ -75,20 +77,20 @@ func readPaidSchedule(ctx context.Context, tx pgx.Tx, tenantID int64, k *known, 
 
 // keepPaid returns the data of other services with the schedule that signed-off days were paid by,
 // because only a comparison pays a change of the schedule. It stores the schedule of days that have none.
-func keepPaid(ctx context.Context, tx pgx.Tx, tenantID int64, k *known) (*known, error) {
-	paid, assumed, err := readPaidSchedule(ctx, tx, tenantID, k, card.Around(k.days))
+func keepPaid(ctx context.Context, tx pgx.Tx, k *known) (*known, error) {
+	paid, assumed, err := readPaidSchedule(ctx, tx, k, card.Around(k.days))
 	if err != nil {
 		return nil, err
 	}
 	maps.DeleteFunc(assumed, func(day civil.Date, _ *schedulingv1.EmployeeDays) bool { return !k.days.Contains(day) })
-	if err := keep(ctx, tx, tenantID, k.id, assumed, nil); err != nil {
+	if err := keep(ctx, tx, k.id, assumed, nil); err != nil {
 		return nil, err
 	}
 	return k.replaceSchedule(paid), nil
 }
 
 // keep stores the schedule that signed-off days are paid by. Changed days had another one at the sign-off.
-func keep(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, paid dayschedule.Days, changed map[civil.Date]bool) error {
+func keep(ctx context.Context, tx pgx.Tx, employeeID int64, paid dayschedule.Days, changed map[civil.Date]bool) error {
 	if len(paid) == 0 {
 		return nil
 	}
@@ -101,7 +103,7 @@ func keep(ctx context.Context, tx pgx.Tx, tenantID, employeeID int64, paid daysc
 		}
 		bodies[i], marks[i] = body, changed[day]
 	}
-	if _, err := tx.Exec(ctx, keepSchedules, tenantID, employeeID, days, bodies, marks); err != nil {
+	if _, err := tx.Exec(ctx, keepSchedules, tenant.Of(ctx), employeeID, days, bodies, marks); err != nil {
 		return fmt.Errorf("keep the schedule of signed-off days: %w", err)
 	}
 	return nil

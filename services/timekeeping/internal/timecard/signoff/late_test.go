@@ -33,10 +33,10 @@ func TestTheFirstPunchComesLate(t *testing.T) {
 		}
 	}
 	late := first.String() + "T08:00"
-	cards.Punch(ctx, t, 1, 1, punches...)
+	cards.Punch(ctx, t, 1, punches...)
 	cards.SignOff(ctx, t, 1, civil.Range{From: first, To: first + 20})
-	cards.Punch(ctx, t, 1, 1, late)
-	cards.Punch(ctx, t, 1, 2, append(punches, late)...)
+	cards.Punch(ctx, t, 1, late)
+	cards.Punch(ctx, t, 2, append(punches, late)...)
 	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
 }
 
@@ -95,14 +95,14 @@ func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardt
 			}
 		}
 	}
-	cards.Punch(ctx, t, 1, employee, early...)
+	cards.Punch(ctx, t, employee, early...)
 	through := first + 7 + civil.Date(random.IntN(20))
 	cards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
 	random.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
 	for _, at := range late {
-		cards.Punch(ctx, t, 1, employee, at)
+		cards.Punch(ctx, t, employee, at)
 	}
-	cards.Punch(ctx, t, 1, twin, all...)
+	cards.Punch(ctx, t, twin, all...)
 	require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
 }
 
@@ -113,9 +113,9 @@ func TestTimecardsShowLatePunches(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	first := civil.Of(2026, time.March, 2)
-	cards.Punch(ctx, t, 1, 7, "2026-03-03T22:00", "2026-03-04T06:00", "2026-03-05T08:00", "2026-03-05T16:00", "2026-03-10T08:00")
+	cards.Punch(ctx, t, 7, "2026-03-03T22:00", "2026-03-04T06:00", "2026-03-05T08:00", "2026-03-05T16:00", "2026-03-10T08:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: first, To: first + 7})
-	cards.Punch(ctx, t, 1, 7, "2026-03-06T08:00", "2026-03-06T09:00", "2026-03-08T23:00", "2026-03-11T08:00")
+	cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T09:00", "2026-03-08T23:00", "2026-03-11T08:00")
 	for _, c := range []struct {
 		it   string
 		days civil.Range
@@ -126,7 +126,7 @@ func TestTimecardsShowLatePunches(t *testing.T) {
 		{"signed and open days", civil.Range{From: first + 5, To: first + 10}, []string{"2026-03-08T23:00:00 ADDED", "2026-03-10T08:00:00 ", "2026-03-11T08:00:00 "}},
 	} {
 		t.Run(c.it, func(t *testing.T) {
-			list, err := cards.Cards.Read(ctx, 1, []int64{7}, card.Window{Days: c.days, Bodies: true})
+			list, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: c.days, Bodies: true})
 			require.NoError(t, err)
 			var got []string
 			for _, d := range list[0].NonEmptyDays() {

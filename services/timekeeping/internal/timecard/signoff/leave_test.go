@@ -33,7 +33,7 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 			return err
 		}
 		go func() {
-			signedOff <- cards.Signoffs.SignOff(tenant.With(t.Context(), 1), 1, person.Person{ID: 7, TimeZone: "UTC"}, civil.Range{From: monday, To: monday + 7})
+			signedOff <- cards.Signoffs.SignOff(tenant.With(t.Context(), 1), person.Person{ID: 7, TimeZone: "UTC"}, civil.Range{From: monday, To: monday + 7})
 		}()
 		require.Eventually(t, func() bool {
 			var waiting bool

@@ -67,7 +67,7 @@ func TestComparisonsBesideSignOffs(t *testing.T) {
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	replan(source.Known, 7, nil, training(monday+2, 3))
 	source.then = func() {
-		require.NoError(t, cards.Signoffs.Reopen(ctx, 1, 7, monday))
+		require.NoError(t, cards.Signoffs.Reopen(ctx, 7, monday))
 		replan(source.Known, 7, nil, training(monday+3, 1))
 		cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	}
@@ -93,7 +93,7 @@ func TestPunchesBesideComparisons(t *testing.T) {
 				replan(source.Known, 7, []*schedulingv1.EmployeeShift{shift(monday, 8, 16)})
 				compareMarch(ctx, t, cards, 7)
 			}
-			cards.Punch(ctx, t, 1, 7, "2026-03-02T07:45", "2026-03-02T16:00")
+			cards.Punch(ctx, t, 7, "2026-03-02T07:45", "2026-03-02T16:00")
 			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7))
 			compareMarch(ctx, t, cards, 7)
 			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7))

@@ -85,7 +85,7 @@ func (m *month) punch(ctx context.Context, t *testing.T) {
 	from, to := fmt.Sprintf("%sT%02d:%02d", day, hour, m.random.IntN(60)), fmt.Sprintf("%sT%02d:%02d", day, hour+4, m.random.IntN(60))
 	m.log = append(m.log, "punch "+from+" "+to)
 	for _, id := range []int64{m.employee, m.twin} {
-		m.Punch(ctx, t, 1, id, from, to)
+		m.Punch(ctx, t, id, from, to)
 	}
 }
 
@@ -116,7 +116,7 @@ func (m *month) replan(ctx context.Context, t *testing.T) {
 	for _, id := range []int64{m.employee, m.twin} {
 		replan(m.known, id, sorted(m.shifts), m.edits...)
 	}
-	require.NoError(t, m.Signoffs.RequestComparisons(ctx, 1, []int64{m.employee, m.twin}, civil.Through(day, day+civil.Date(m.random.IntN(3)))))
+	require.NoError(t, m.Signoffs.RequestComparisons(ctx, []int64{m.employee, m.twin}, civil.Through(day, day+civil.Date(m.random.IntN(3)))))
 }
 
 // signOff signs off more days, unless they are signed off already.
@@ -124,7 +124,7 @@ func (m *month) signOff(ctx context.Context, t *testing.T) {
 	t.Helper()
 	through := m.day()
 	m.log = append(m.log, "sign off through "+through.String())
-	requireUnlessRefused(t, m.Signoffs.SignOff(ctx, 1, berliner(m.employee), civil.Through(monday, through)))
+	requireUnlessRefused(t, m.Signoffs.SignOff(ctx, berliner(m.employee), civil.Through(monday, through)))
 }
 
 // open removes a sign-off.
@@ -132,7 +132,7 @@ func (m *month) open(ctx context.Context, t *testing.T) {
 	t.Helper()
 	from := m.day()
 	m.log = append(m.log, "open from "+from.String())
-	requireUnlessRefused(t, m.Signoffs.Reopen(ctx, 1, m.employee, from))
+	requireUnlessRefused(t, m.Signoffs.Reopen(ctx, m.employee, from))
 }
 
 // berliner returns an employee in Berlin.

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
@@ -40,9 +41,9 @@ type compared struct {
 
 // RequestComparisons requests comparisons of the signed-off days of employees whose schedule changed.
 // It divides them, so that each request has few employees and days.
-func (s *Store) RequestComparisons(ctx context.Context, tenantID int64, ids []int64, days civil.Range) error {
+func (s *Store) RequestComparisons(ctx context.Context, ids []int64, days civil.Range) error {
 	days.From = max(days.From, card.First)
-	rows, err := s.pool.Query(ctx, readCompared, tenantID, ids, days.From)
+	rows, err := s.pool.Query(ctx, readCompared, tenant.Of(ctx), ids, days.From)
 	if err != nil {
 		return fmt.Errorf("read sign-offs: %w", err)
 	}
@@ -102,9 +103,9 @@ func comparison(ids []int64, days civil.Range) proto.Message {
 
 // CompareAll is Compare for any number of days. Days before the first stored day of a first sign-off
 // may be many: only those with a pay code edit pay anything, so the others are left out.
-func (s *Store) CompareAll(ctx context.Context, tenantID int64, ids []int64, days civil.Range) error {
+func (s *Store) CompareAll(ctx context.Context, ids []int64, days civil.Range) error {
 	if days.Days() <= maxComparedDays {
-		return s.Compare(ctx, tenantID, ids, days)
+		return s.Compare(ctx, ids, days)
 	}
 	for _, id := range ids {
 		for left := days; ; {
@@ -116,7 +117,7 @@ func (s *Store) CompareAll(ctx context.Context, tenantID int64, ids []int64, day
 				break
 			}
 			part := civil.Range{From: first, To: min(first+maxComparedDays, left.To)}
-			if err := s.Compare(ctx, tenantID, []int64{id}, part); err != nil {
+			if err := s.Compare(ctx, []int64{id}, part); err != nil {
 				return err
 			}
 			left.From = part.To

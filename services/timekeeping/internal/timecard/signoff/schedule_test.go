@@ -45,13 +45,13 @@ func rounding() *timekeepingv1.PayRuleWindow {
 // compareMarch compares the signed-off days of March.
 func compareMarch(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, ids ...int64) {
 	t.Helper()
-	require.NoError(t, cards.Signoffs.Compare(ctx, 1, ids, civil.Range{From: monday - 1, To: monday + 30}))
+	require.NoError(t, cards.Signoffs.Compare(ctx, ids, civil.Range{From: monday - 1, To: monday + 30}))
 }
 
 // marks lists the entries of the schedule on a timecard, with their marks.
 func marks(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, employee int64, days civil.Range) (out []string) {
 	t.Helper()
-	list, err := cards.Cards.Read(ctx, 1, []int64{employee}, card.Window{Days: days, Bodies: true})
+	list, err := cards.Cards.Read(ctx, []int64{employee}, card.Window{Days: days, Bodies: true})
 	require.NoError(t, err)
 	for _, d := range list[0].NonEmptyDays() {
 		for _, s := range d.GetScheduleShifts() {
@@ -71,7 +71,7 @@ func TestChangesOfTheScheduleArePaid(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	known := timecardtest.Known{7: planned(training(monday+1, 2))}
 	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T16:00")
+	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	signed := []string{"2026-03-02 WORKED Regular  28800", "2026-03-03 PAY_CODE_EDIT Training  7200"}
 	read := func() []string { return cards.Totals(ctx, t, "2026-03-01", "2026-03-31", 7) }
@@ -93,7 +93,7 @@ func TestChangesOfTheScheduleArePaid(t *testing.T) {
 
 	replan(known, 7, nil, training(monday+2, 3))
 	compareMarch(ctx, t, cards, 7)
-	require.NoError(t, cards.Signoffs.Reopen(ctx, 1, 7, monday))
+	require.NoError(t, cards.Signoffs.Reopen(ctx, 7, monday))
 	assert.Equal(t, []string{"2026-03-02 WORKED Regular  28800", "2026-03-04 PAY_CODE_EDIT Training  10800"}, read())
 }
 
@@ -113,7 +113,7 @@ func TestMovedShiftsRoundOtherwise(t *testing.T) {
 	punches := []string{"2026-03-02T07:45", "2026-03-02T16:00", "2026-03-05T08:00", "2026-03-05T12:00"}
 	for _, id := range []int64{1, 2} {
 		replan(known, id, shifts)
-		cards.Punch(ctx, t, 1, id, punches...)
+		cards.Punch(ctx, t, id, punches...)
 	}
 	cards.SignOff(ctx, t, 1, civil.Through(monday, monday+1))
 	require.Equal(t, map[string]int64{"Regular": 10 * 3600, "Overtime": 2 * 3600}, byCode(t, ctx, cards, 1))
@@ -134,7 +134,7 @@ func TestRulesAloneCorrectNothing(t *testing.T) {
 	pool := pooltest.New(t)
 	known := ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7)
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 1, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
+	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	rules := payrule.New(pool, paycodetest.Terms{})
 	list, err := rules.ListPayRules(ctx, &timekeepingv1.ListPayRulesRequest{})
@@ -173,7 +173,7 @@ func TestOlderSignOffsTakeTheScheduleOfTheFirstComparison(t *testing.T) {
 	assert.Equal(t, map[string]int64{"Training": 9 * 3600}, byCode(t, ctx, cards, 7))
 
 	// A late punch stores the schedule by which it was paid.
-	cards.Punch(ctx, t, 1, 8, "2026-03-03T08:00", "2026-03-03T10:00")
+	cards.Punch(ctx, t, 8, "2026-03-03T08:00", "2026-03-03T10:00")
 	replan(known, 8, nil, training(monday+1, 5))
 	compareMarch(ctx, t, cards, 8)
 	assert.Equal(t, map[string]int64{"Training": 5 * 3600, "Regular": 2 * 3600}, byCode(t, ctx, cards, 8))

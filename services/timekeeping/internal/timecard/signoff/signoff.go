@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
@@ -54,12 +55,12 @@ INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed
 )
 
 // SignOff signs off the timecard of an employee through the last of the given days.
-func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, days civil.Range) error {
+func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range) error {
 	if err := s.cards.Over(who, days); err != nil {
 		return err
 	}
 	through := days.To - 1
-	before, err := signoffs(ctx, s.pool, tenantID, []int64{who.ID})
+	before, err := signoffs(ctx, s.pool, []int64{who.ID})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	open := civil.Range{From: days.From, To: days.To}
 	if signed {
 		open.From = last.through + 1
-	} else if open.From, err = s.earliest(ctx, tenantID, who.ID, days.From); err != nil {
+	} else if open.From, err = s.earliest(ctx, who.ID, days.From); err != nil {
 		return err
 	}
 	if open.Days() > card.MaxDays {
@@ -82,7 +83,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	}
 	parts := []civil.Range{open}
 	if !signed {
-		earlier, err := s.bookedBefore(ctx, tenantID, who.ID, open.From)
+		earlier, err := s.bookedBefore(ctx, who.ID, open.From)
 		if err != nil {
 			return err
 		}
@@ -98,8 +99,8 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 	if principal, ok := authn.From(ctx); ok {
 		by = principal.Subject
 	}
-	return approval.InLock(ctx, s.pool, tenantID, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
-		now, err := signoffs(ctx, tx, tenantID, []int64{who.ID})
+	return approval.InLock(ctx, s.pool, []int64{who.ID}, func(ctx context.Context, tx pgx.Tx) error {
+		now, err := signoffs(ctx, tx, []int64{who.ID})
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if under, err := leaveday.ReadMark(ctx, tx, who.ID); err != nil || under != mark {
 			return cmp.Or(err, error(errSignedMeanwhile))
 		}
-		cards, err := s.readOpen(ctx, tx, tenantID, all)
+		cards, err := s.readOpen(ctx, tx, all)
 		if err != nil {
 			return err
 		}
@@ -123,10 +124,10 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 		if !signed {
 			noted.From = civil.Beginning
 		}
-		if err := payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
+		if err := payledger.Note(ctx, tx, tenant.Of(ctx), []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
-		if err := freeze(ctx, tx, tenantID, all, cards, by); err != nil {
+		if err := freeze(ctx, tx, all, cards, by); err != nil {
 			return err
 		}
 		// The schedule may have changed since it was read.
@@ -135,10 +136,10 @@ func (s *Store) SignOff(ctx context.Context, tenantID int64, who person.Person, 
 }
 
 // earliest returns the first day of a timecard, or the given day if that is earlier.
-func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day civil.Date) (civil.Date, error) {
+func (s *Store) earliest(ctx context.Context, employeeID int64, day civil.Date) (civil.Date, error) {
 	var first *time.Time
 	from := card.First
-	if err := s.pool.QueryRow(ctx, readEarliest, tenantID, employeeID, from.Time(), from).Scan(&first); err != nil {
+	if err := s.pool.QueryRow(ctx, readEarliest, tenant.Of(ctx), employeeID, from.Time(), from).Scan(&first); err != nil {
 		return 0, fmt.Errorf("read the first day of a timecard: %w", err)
 	}
 	if first != nil {
@@ -150,14 +151,14 @@ func (s *Store) earliest(ctx context.Context, tenantID, employeeID int64, day ci
 // bookedBefore returns the days before a day from the first paid entry without a punch: a pay code
 // edit of the schedule, or leave. The first sign-off closes these days too. They are divided into
 // ranges that can be read at once.
-func (s *Store) bookedBefore(ctx context.Context, tenantID, employeeID int64, day civil.Date) ([]civil.Range, error) {
+func (s *Store) bookedBefore(ctx context.Context, employeeID int64, day civil.Date) ([]civil.Range, error) {
 	days := civil.Range{From: card.First, To: day}
 	first, err := s.cards.FirstEdited(ctx, employeeID, days)
 	if err != nil {
 		return nil, err
 	}
 	var leave *civil.Date
-	if err := s.pool.QueryRow(ctx, readEarliestLeave, tenantID, employeeID, days.From, days.To).Scan(&leave); err != nil {
+	if err := s.pool.QueryRow(ctx, readEarliestLeave, tenant.Of(ctx), employeeID, days.From, days.To).Scan(&leave); err != nil {
 		return nil, fmt.Errorf("read the first leave of an employee: %w", err)
 	}
 	if leave != nil {
@@ -172,10 +173,10 @@ func (s *Store) bookedBefore(ctx context.Context, tenantID, employeeID int64, da
 
 // readOpen calculates the timecards of ranges of open days. It returns an error if a shift is still
 // running.
-func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, tenantID int64, all []*known) ([]*card.Card, error) {
+func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, all []*known) ([]*card.Card, error) {
 	out := make([]*card.Card, len(all))
 	for i, k := range all {
-		cards, err := s.cards.ReadIn(ctx, tx, tenantID, []int64{k.id}, card.Window{Days: k.days, Bodies: true}, k.of)
+		cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: k.days, Bodies: true}, k.of)
 		if err != nil {
 			return nil, err
 		}
@@ -191,14 +192,14 @@ func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, tenantID int64, all []*
 
 // freeze stores the current state of the days of timecards, ascending, and the schedule that they
 // are paid by.
-func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, all []*known, cards []*card.Card, by string) error {
+func freeze(ctx context.Context, tx pgx.Tx, all []*known, cards []*card.Card, by string) error {
 	for i, c := range cards {
-		if err := freezeDays(ctx, tx, tenantID, c, all[i].schedule()); err != nil {
+		if err := freezeDays(ctx, tx, c, all[i].schedule()); err != nil {
 			return err
 		}
 	}
 	last := cards[len(cards)-1]
-	if _, err := tx.Exec(ctx, insertSignoff, tenantID, last.ID, last.Days.To-1, time.Unix(last.OpenFrom(), 0), by, cards[0].Days.From); err != nil {
+	if _, err := tx.Exec(ctx, insertSignoff, tenant.Of(ctx), last.ID, last.Days.To-1, time.Unix(last.OpenFrom(), 0), by, cards[0].Days.From); err != nil {
 		return fmt.Errorf("store a sign-off: %w", err)
 	}
 	return nil
@@ -206,7 +207,7 @@ func freeze(ctx context.Context, tx pgx.Tx, tenantID int64, all []*known, cards 
 
 // freezeDays stores the current state of the days of a timecard. A day has a row if it has content
 // or entries of the schedule.
-func freezeDays(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, schedule dayschedule.Days) error {
+func freezeDays(ctx context.Context, tx pgx.Tx, c *card.Card, schedule dayschedule.Days) error {
 	bodies := map[civil.Date]*timekeepingv1.TimecardDay{}
 	for _, d := range c.NonEmptyDays() {
 		day, err := civil.ParseDate(d.GetDate())
@@ -238,7 +239,7 @@ func freezeDays(ctx context.Context, tx pgx.Tx, tenantID int64, c *card.Card, sc
 		days, shown, entries = append(days, day), append(shown, body), append(entries, entry)
 		worked, week = append(worked, bodies[day].GetWorkedSeconds()), append(week, bodies[day].GetWeekSeconds())
 	}
-	if _, err := tx.Exec(ctx, insertSigned, tenantID, c.ID, days, worked, week, shown, entries); err != nil {
+	if _, err := tx.Exec(ctx, insertSigned, tenant.Of(ctx), c.ID, days, worked, week, shown, entries); err != nil {
 		return fmt.Errorf("store signed days: %w", err)
 	}
 	return nil
@@ -253,8 +254,9 @@ var removals = []string{
 
 // Reopen reopens a signed-off day of an employee and all later days. It removes each affected
 // sign-off as a whole.
-func (s *Store) Reopen(ctx context.Context, tenantID, employeeID int64, from civil.Date) error {
-	return approval.InLock(ctx, s.pool, tenantID, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
+func (s *Store) Reopen(ctx context.Context, employeeID int64, from civil.Date) error {
+	tenantID := tenant.Of(ctx)
+	return approval.InLock(ctx, s.pool, []int64{employeeID}, func(ctx context.Context, tx pgx.Tx) error {
 		var left, through *civil.Date
 		err := tx.QueryRow(ctx, `SELECT max(through) FILTER (WHERE through < $3), max(through) FILTER (WHERE through >= $3)
 			FROM timecard_signoff WHERE tenant_id = $1 AND employee_id = $2`, tenantID, employeeID, from).Scan(&left, &through)

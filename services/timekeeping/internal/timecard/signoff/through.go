@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // signoff is the state of an employee's sign-off: the last signed-off day.
@@ -31,8 +32,8 @@ const readSignoffs = `
 SELECT DISTINCT ON (employee_id) employee_id, through, open_from, created_at, version FROM timecard_signoff
 WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, through DESC`
 
-func signoffs(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) (map[int64]signoff, error) {
-	rows, err := db.Query(ctx, readSignoffs, tenantID, ids)
+func signoffs(ctx context.Context, db pg.Querier, ids []int64) (map[int64]signoff, error) {
+	rows, err := db.Query(ctx, readSignoffs, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read sign-offs: %w", err)
 	}

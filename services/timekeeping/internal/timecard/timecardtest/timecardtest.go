@@ -11,7 +11,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
@@ -86,26 +85,25 @@ func Entries(t testing.TB, employee int64, local ...string) []*punch.Entry {
 }
 
 // Punch stores punches of an employee at times in Berlin.
-func (c *Timecards) Punch(ctx context.Context, t testing.TB, tenantID, employee int64, local ...string) {
+func (c *Timecards) Punch(ctx context.Context, t testing.TB, employee int64, local ...string) {
 	t.Helper()
-	require.NoError(t, c.Signoffs.AddPunches(ctx, tenantID, Entries(t, employee, local...)))
+	require.NoError(t, c.Signoffs.AddPunches(ctx, Entries(t, employee, local...)))
 }
 
 // SignOff signs off the timecard of an employee of tenant 1 through the last of the given days.
 func (c *Timecards) SignOff(ctx context.Context, t testing.TB, employee int64, days civil.Range) {
 	t.Helper()
-	require.NoError(t, c.Signoffs.SignOff(ctx, 1, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, days))
+	require.NoError(t, c.Signoffs.SignOff(ctx, person.Person{ID: employee, TimeZone: "Europe/Berlin"}, days))
 }
 
 // Worked returns the totals of the timecards of employees, for the tenant of the context.
 func (c *Timecards) Worked(ctx context.Context, t testing.TB, from, to string, ids ...int64) []*timekeepingv1.EmployeeWorkedTime {
 	t.Helper()
-	tenantID := tenant.Of(ctx)
 	first, err := civil.ParseDate(from)
 	require.NoError(t, err)
 	last, err := civil.ParseDate(to)
 	require.NoError(t, err)
-	list, err := c.Cards.WorkedTime(ctx, tenantID, ids, civil.Through(first, last))
+	list, err := c.Cards.WorkedTime(ctx, ids, civil.Through(first, last))
 	require.NoError(t, err)
 	return list
 }
