@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -58,7 +57,6 @@ func New(rules schedulingv1.ScheduleRuleEvaluationServiceClient, worked Source) 
 
 // EvaluateScheduleRules returns the rule violations in the schedules of employees.
 func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest) (*schedulingv1.ScheduleRuleViolations, error) {
-	tenantID := tenant.Of(ctx)
 	for range attempts {
 		response, err := h.rules.EvaluateRules(ctx, &schedulingv1.EvaluateRulesRequest{Evaluation: req})
 		if err != nil || response.GetNeeded() == nil {
@@ -67,7 +65,7 @@ func (h *Handler) EvaluateScheduleRules(ctx context.Context, req *schedulingv1.E
 		if err := checkPermission(ctx, response.GetNeeded().GetRuleSet()); err != nil {
 			return nil, err
 		}
-		result, err := h.evaluateWorked(ctx, tenantID, req, response.GetNeeded())
+		result, err := h.evaluateWorked(ctx, req, response.GetNeeded())
 		if err != nil || result != nil {
 			return result, err
 		}
@@ -87,11 +85,11 @@ func checkPermission(ctx context.Context, ruleSet string) error {
 
 // evaluateWorked evaluates a request with worked shifts, for a part of the employees at a time. It
 // returns nil if rule sets have changed and need more days than before.
-func (h *Handler) evaluateWorked(ctx context.Context, tenantID int64, req *schedulingv1.EvaluateScheduleRulesRequest, need *schedulingv1.WorkedShiftsNeeded) (*schedulingv1.ScheduleRuleViolations, error) {
+func (h *Handler) evaluateWorked(ctx context.Context, req *schedulingv1.EvaluateScheduleRulesRequest, need *schedulingv1.WorkedShiftsNeeded) (*schedulingv1.ScheduleRuleViolations, error) {
 	days := civil.Range{From: civil.Date(need.GetFrom()), To: civil.Date(need.GetTo())}
 	out := &schedulingv1.ScheduleRuleViolations{}
 	for ids := range slices.Chunk(need.GetEmployeeIds(), employeesAtOnce(days)) {
-		worked, err := h.read(ctx, tenantID, ids, days)
+		worked, err := h.read(ctx, ids, days)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +118,7 @@ func employeesAtOnce(days civil.Range) int {
 }
 
 // read returns the worked shifts on a range of days, by employee.
-func (h *Handler) read(ctx context.Context, tenantID int64, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeWorkedShifts, error) {
+func (h *Handler) read(ctx context.Context, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeWorkedShifts, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[int64]*schedulingv1.EmployeeWorkedShifts, len(ids))
 	for from := days.From; from < days.To; from += card.MaxDays {

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // Head is the state of the ledger of one employee.
@@ -65,7 +66,7 @@ FROM unnest($2::bigint[], $3::bigint[], $4::date[]) AS s (id, changes, next) WHE
 )
 
 // Note records changed days. Call it in the transaction of the change.
-func Note(ctx context.Context, tx pgx.Tx, tenantID int64, list []Days) error {
+func Note(ctx context.Context, tx pgx.Tx, list []Days) error {
 	ids, first, next := make([]int64, len(list)), make([]civil.Date, len(list)), make([]civil.Date, len(list))
 	for i, d := range list {
 		ids[i], first[i], next[i] = d.EmployeeID, d.From, d.To
@@ -73,15 +74,15 @@ func Note(ctx context.Context, tx pgx.Tx, tenantID int64, list []Days) error {
 	if len(list) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, note, tenantID, ids, first, next); err != nil {
+	if _, err := tx.Exec(ctx, note, tenant.Of(ctx), ids, first, next); err != nil {
 		return fmt.Errorf("note changed days for payroll: %w", err)
 	}
 	return nil
 }
 
 // Read returns the heads of employees, by ascending id.
-func Read(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]Head, error) {
-	rows, err := db.Query(ctx, read, tenantID, ids)
+func Read(ctx context.Context, db pg.Querier, ids []int64) ([]Head, error) {
+	rows, err := db.Query(ctx, read, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger of payroll: %w", err)
 	}
@@ -103,7 +104,8 @@ func Read(ctx context.Context, db pg.Querier, tenantID int64, ids []int64) ([]He
 
 // Lock locks the ledgers of employees until the transaction ends. It returns ErrMoved when
 // one has changed since Read.
-func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head) error {
+func Lock(ctx context.Context, tx pgx.Tx, heads []Head) error {
+	tenantID := tenant.Of(ctx)
 	ids, versions := make([]int64, len(heads)), make(map[int64]int64, len(heads))
 	for i, h := range heads {
 		ids[i], versions[h.EmployeeID] = h.EmployeeID, h.Version
@@ -132,12 +134,12 @@ func Lock(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head) error {
 // Settle ends a run of employees whose ledgers are locked. The run deletes the recorded days of an
 // employee before the day in until, unless more days were recorded after Read. until is in the
 // order of heads.
-func Settle(ctx context.Context, tx pgx.Tx, tenantID int64, heads []Head, until []civil.Date) error {
+func Settle(ctx context.Context, tx pgx.Tx, heads []Head, until []civil.Date) error {
 	ids, changes := make([]int64, len(heads)), make([]int64, len(heads))
 	for i, h := range heads {
 		ids[i], changes[i] = h.EmployeeID, h.Changes
 	}
-	if _, err := tx.Exec(ctx, settle, tenantID, ids, changes, until); err != nil {
+	if _, err := tx.Exec(ctx, settle, tenant.Of(ctx), ids, changes, until); err != nil {
 		return fmt.Errorf("settle the ledger of payroll: %w", err)
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 )
@@ -59,17 +58,16 @@ var errRolledBack = errors.New("an earning keeps the others back")
 
 // ImportPayrollEarnings stores earnings. See PayrollEarningService for the statuses.
 func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.ImportPayrollEarningsRequest) (*timekeepingv1.PayrollEarningImport, error) {
-	tenantID := tenant.Of(ctx)
 	given := req.GetBody().GetEarnings()
 	if len(given) == 0 {
 		return nil, invalid("earnings needs at least one earning.")
 	}
-	o, err := h.prepare(ctx, tenantID, given)
+	o, err := h.prepare(ctx, given)
 	if err != nil {
 		return nil, err
 	}
 	if o.countFailures() < len(given) && !(req.GetFailAllOnRequest() && o.countFailures() > 0) {
-		if err := h.store(ctx, tenantID, o, req.GetFailAllOnRequest()); err != nil {
+		if err := h.store(ctx, o, req.GetFailAllOnRequest()); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +75,7 @@ func (h *Handler) ImportPayrollEarnings(ctx context.Context, req *timekeepingv1.
 }
 
 // prepare validates each earning, and finds the employees.
-func (h *Handler) prepare(ctx context.Context, tenantID int64, given []*timekeepingv1.PayrollEarning) (*outcome, error) {
+func (h *Handler) prepare(ctx context.Context, given []*timekeepingv1.PayrollEarning) (*outcome, error) {
 	o := &outcome{earnings: make([]earning, len(given)), errs: make([]error, len(given))}
 	var keys []person.Key
 	seen := map[uuid.UUID]bool{}
@@ -141,7 +139,7 @@ func newUsedError(id uuid.UUID) error {
 
 // store stores the valid earnings. With together, it stores none if the id of any earning is in
 // use.
-func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, together bool) error {
+func (h *Handler) store(ctx context.Context, o *outcome, together bool) error {
 	var good []earning
 	for i, e := range o.earnings {
 		if o.errs[i] == nil {
@@ -154,7 +152,7 @@ func (h *Handler) store(ctx context.Context, tenantID int64, o *outcome, togethe
 	}
 	var stored map[uuid.UUID]bool
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if stored, err = insertAll(ctx, tx, tenantID, good, visible); err == nil && together && len(stored) < len(good) {
+		if stored, err = insertAll(ctx, tx, good, visible); err == nil && together && len(stored) < len(good) {
 			err = errRolledBack
 		}
 		return err
@@ -223,7 +221,6 @@ func (h *Handler) GetPayrollEarning(ctx context.Context, req *timekeepingv1.GetP
 
 // find returns an earning, if the caller sees its employee.
 func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
-	tenantID := tenant.Of(ctx)
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -232,11 +229,11 @@ func (h *Handler) find(ctx context.Context, ref string) (*earning, error) {
 	if err != nil {
 		return nil, newUnknownError(ref)
 	}
-	e, err := read(ctx, h.pool, tenantID, id, "")
+	e, err := read(ctx, h.pool, id, "")
 	if err == nil && (e == nil || !visible.Has(e.Employee)) {
 		// The caller may have imported an earning whose refId a hidden earning also has.
 		var mine *earning
-		if mine, err = read(ctx, h.pool, tenantID, derivedID(ctx, id), ""); mine != nil {
+		if mine, err = read(ctx, h.pool, derivedID(ctx, id), ""); mine != nil {
 			e = mine
 		}
 	}
@@ -265,9 +262,8 @@ func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.D
 	if err != nil {
 		return nil, err
 	}
-	tenantID := tenant.Of(ctx)
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		e, err := read(ctx, tx, tenantID, found.ID, "FOR UPDATE")
+		e, err := read(ctx, tx, found.ID, "FOR UPDATE")
 		switch {
 		case err != nil:
 			return err
@@ -276,7 +272,7 @@ func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.D
 		case e.Taken:
 			return fault.New(CodeTaken, http.StatusMethodNotAllowed, "The earning was taken into payroll and cannot be deleted. Import one that evens it out.")
 		}
-		return remove(ctx, tx, tenantID, e.ID)
+		return remove(ctx, tx, e.ID)
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
 // derivedID returns the id to store an earning under, if an earning that the caller may not see
@@ -24,8 +25,8 @@ func derivedID(ctx context.Context, ref uuid.UUID) uuid.UUID {
 
 // insertAll inserts earnings by refId, as insert does. Earnings that the caller may not see do not
 // block a refId.
-func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
-	stored, err := insert(ctx, tx, tenantID, list)
+func insertAll(ctx context.Context, tx pgx.Tx, list []earning, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
+	stored, err := insert(ctx, tx, list)
 	if err != nil || len(stored) == len(list) {
 		return stored, err
 	}
@@ -35,7 +36,7 @@ func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, v
 			refs = append(refs, e.ID)
 		}
 	}
-	hidden, err := hiddenRefs(ctx, tx, tenantID, refs, visible)
+	hidden, err := hiddenRefs(ctx, tx, refs, visible)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, v
 	if len(again) == 0 {
 		return stored, nil
 	}
-	beside, err := insert(ctx, tx, tenantID, again)
+	beside, err := insert(ctx, tx, again)
 	for id := range beside {
 		stored[byDerived[id]] = true
 	}
@@ -60,14 +61,14 @@ func insertAll(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning, v
 }
 
 // hiddenRefs returns the refIds that belong to earnings which the caller may not see.
-func hiddenRefs(ctx context.Context, tx pgx.Tx, tenantID int64, refs []uuid.UUID, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
+func hiddenRefs(ctx context.Context, tx pgx.Tx, refs []uuid.UUID, visible rowvisibility.Set) (map[uuid.UUID]bool, error) {
 	hidden := map[uuid.UUID]bool{}
 	var ref uuid.UUID
 	var employee int64
 	err := pg.ForEach(ctx, tx, []any{&ref, &employee}, func() error {
 		hidden[ref] = !visible.Has(employee)
 		return nil
-	}, `SELECT ref_id, employee_id FROM payroll_earning WHERE tenant_id = $1 AND ref_id = ANY($2)`, tenantID, refs)
+	}, `SELECT ref_id, employee_id FROM payroll_earning WHERE tenant_id = $1 AND ref_id = ANY($2)`, tenant.Of(ctx), refs)
 	if err != nil {
 		return nil, fmt.Errorf("find earnings: %w", err)
 	}

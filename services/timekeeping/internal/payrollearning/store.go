@@ -11,6 +11,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -25,7 +26,7 @@ type earning struct {
 }
 
 // insert stores earnings, and returns the ids that were not in use before.
-func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map[uuid.UUID]bool, error) {
+func insert(ctx context.Context, tx pgx.Tx, list []earning) (map[uuid.UUID]bool, error) {
 	ids, employees, days := make([]uuid.UUID, len(list)), make([]int64, len(list)), make([]civil.Date, len(list))
 	codes, jobs, hours, amounts := make([]string, len(list)), make([]string, len(list)), make([]string, len(list)), make([]string, len(list))
 	bodies := make([][]byte, len(list))
@@ -45,7 +46,7 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map
 	}, `INSERT INTO payroll_earning (tenant_id, ref_id, employee_id, charge_date, code, job, hours, amount, body)
 		SELECT $1, r, e, d, c, j, nullif(h, '')::numeric, nullif(a, '')::numeric, b
 		FROM unnest($2::uuid[], $3::bigint[], $4::date[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[]) AS t (r, e, d, c, j, h, a, b)
-		ON CONFLICT DO NOTHING RETURNING ref_id`, tenantID, ids, employees, days, codes, jobs, hours, amounts, bodies)
+		ON CONFLICT DO NOTHING RETURNING ref_id`, tenant.Of(ctx), ids, employees, days, codes, jobs, hours, amounts, bodies)
 	if err != nil {
 		return nil, fmt.Errorf("store earnings: %w", err)
 	}
@@ -53,11 +54,11 @@ func insert(ctx context.Context, tx pgx.Tx, tenantID int64, list []earning) (map
 }
 
 // read returns an earning, or nil. With lock FOR UPDATE, it locks the earning against staging.
-func read(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID, lock string) (*earning, error) {
+func read(ctx context.Context, db pg.Querier, id uuid.UUID, lock string) (*earning, error) {
 	e := &earning{ID: id, Message: &timekeepingv1.PayrollEarning{}}
 	var body []byte
 	err := db.QueryRow(ctx, `SELECT employee_id, charge_date, body, staging_id IS NOT NULL FROM payroll_earning
-		WHERE tenant_id = $1 AND ref_id = $2 `+lock, tenantID, id).Scan(&e.Employee, &e.Charged, &body, &e.Taken)
+		WHERE tenant_id = $1 AND ref_id = $2 `+lock, tenant.Of(ctx), id).Scan(&e.Employee, &e.Charged, &body, &e.Taken)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -71,8 +72,8 @@ func read(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID, lock
 }
 
 // remove deletes an earning. Its refId can be used again, because the earning was never paid.
-func remove(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM payroll_earning WHERE tenant_id = $1 AND ref_id = $2`, tenantID, id); err != nil {
+func remove(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM payroll_earning WHERE tenant_id = $1 AND ref_id = $2`, tenant.Of(ctx), id); err != nil {
 		return fmt.Errorf("delete earning: %w", err)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 )
@@ -26,7 +27,7 @@ func refuseCancelled(id uuid.UUID) error {
 // CancelPayrollStaging removes the rows of a run from the ledger and releases its earnings, so that
 // a later run stages both again. An exported run cannot be cancelled.
 func (h *Handler) CancelPayrollStaging(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
-	tenantID, r, err := h.find(ctx, req.GetRequestId())
+	_, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (h *Handler) CancelPayrollStaging(ctx context.Context, req *timekeepingv1.G
 		return nil, err
 	}
 	if err := pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		return cancel(ctx, tx, tenantID, r.ID, visible)
+		return cancel(ctx, tx, r.ID, visible)
 	}); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,8 @@ var removals = []string{
 
 // cancel waits for workers that are staging a batch. It locks in the same order as they do: the
 // batches, the ledgers, the run.
-func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visible rowvisibility.Set) error {
+func cancel(ctx context.Context, tx pgx.Tx, id uuid.UUID, visible rowvisibility.Set) error {
+	tenantID := tenant.Of(ctx)
 	for _, sql := range []string{lockBatches, stopBatches, lockHeads} {
 		if _, err := tx.Exec(ctx, sql, tenantID, id); err != nil {
 			return fmt.Errorf("lock run: %w", err)
@@ -97,7 +99,7 @@ func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visibl
 	case exported:
 		return fault.Conflict(CodeExported, fmt.Sprintf("The run %s was exported. Stage again: the new run stages by how much the time differs.", id))
 	}
-	if err := requireAllVisible(ctx, tx, tenantID, id, visible); err != nil {
+	if err := requireAllVisible(ctx, tx, id, visible); err != nil {
 		return err
 	}
 	rows, err := tx.Query(ctx, readPaidDays, tenantID, id)
@@ -110,7 +112,7 @@ func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visibl
 	if err != nil {
 		return fmt.Errorf("read staged days: %w", err)
 	}
-	if err := payledger.Note(ctx, tx, tenantID, days); err != nil {
+	if err := payledger.Note(ctx, tx, days); err != nil {
 		return err
 	}
 	for _, sql := range append([]string{moveHeads}, removals...) {
@@ -121,11 +123,11 @@ func cancel(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visibl
 	return nil
 }
 
-func requireAllVisible(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, visible rowvisibility.Set) error {
+func requireAllVisible(ctx context.Context, tx pgx.Tx, id uuid.UUID, visible rowvisibility.Set) error {
 	if visible.All() {
 		return nil
 	}
-	rows, err := tx.Query(ctx, readBatches, tenantID, id)
+	rows, err := tx.Query(ctx, readBatches, tenant.Of(ctx), id)
 	if err != nil {
 		return fmt.Errorf("read employees of a run: %w", err)
 	}

@@ -160,8 +160,7 @@ func (e export) message() *timekeepingv1.PayrollExport {
 
 // ListPayrollExports returns the exports of the tenant that have not expired.
 func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListPayrollExportsRequest) (*timekeepingv1.PayrollExportList, error) {
-	tenantID := tenant.Of(ctx)
-	rows, err := h.deps.Pool.Query(ctx, readExport+`ORDER BY x.id DESC LIMIT $2`, tenantID, maxListed)
+	rows, err := h.deps.Pool.Query(ctx, readExport+`ORDER BY x.id DESC LIMIT $2`, tenant.Of(ctx), maxListed)
 	if err != nil {
 		return nil, fmt.Errorf("read exports: %w", err)
 	}
@@ -177,7 +176,7 @@ func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListP
 	for i, e := range found {
 		runs[i] = e.Staging
 	}
-	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, runs)
+	shown, err := visibleRuns(ctx, h.deps.Pool, visible, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +219,7 @@ func (h *Exports) find(ctx context.Context, text string) (int64, *export, error)
 	if err != nil {
 		return 0, nil, err
 	}
-	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, []uuid.UUID{e.Staging})
+	shown, err := visibleRuns(ctx, h.deps.Pool, visible, []uuid.UUID{e.Staging})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -37,7 +37,6 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 // StagePayroll starts a run: it selects the employees immediately, among the persons that the
 // caller may see, and leaves their time to workers.
 func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
-	tenantID := tenant.Of(ctx)
 	r, err := parse(req)
 	if err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollSt
 	if err := h.checkCustomFields(ctx, r.customFields); err != nil {
 		return nil, err
 	}
-	employees, err := h.employees(ctx, tenantID, req, r)
+	employees, err := h.employees(ctx, req, r)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func (h *Handler) StagePayroll(ctx context.Context, req *timekeepingv1.PayrollSt
 	if err != nil {
 		return nil, fmt.Errorf("name a run: %w", err)
 	}
-	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error { return start(ctx, tx, tenantID, id, r, employees, seen) })
+	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error { return start(ctx, tx, id, r, employees, seen) })
 	if err != nil {
 		return nil, err
 	}
@@ -79,22 +78,22 @@ func (h *Handler) checkCustomFields(ctx context.Context, names []string) error {
 }
 
 // employees returns the ids of the employees that a request selects, ascending.
-func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepingv1.PayrollStagingRequest, r rules) ([]int64, error) {
+func (h *Handler) employees(ctx context.Context, req *timekeepingv1.PayrollStagingRequest, r rules) ([]int64, error) {
 	visible, err := h.deps.Persons.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var ids []int64
 	if req.Employees == nil {
-		ids, err = visibleEmployees(ctx, h.deps.Pool, tenantID, visible)
+		ids, err = visibleEmployees(ctx, h.deps.Pool, visible)
 	} else {
-		ids, err = h.findNamed(ctx, tenantID, req.GetEmployees())
+		ids, err = h.findNamed(ctx, req.GetEmployees())
 	}
 	if err != nil {
 		return nil, err
 	}
 	if r.onlyTerminated {
-		if ids, err = findTerminated(ctx, h.deps.Pool, tenantID, ids, r.days); err != nil {
+		if ids, err = findTerminated(ctx, h.deps.Pool, ids, r.days); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +104,7 @@ func (h *Handler) employees(ctx context.Context, tenantID int64, req *timekeepin
 }
 
 // findNamed returns the employees that a request names. An unknown employee is an error.
-func (h *Handler) findNamed(ctx context.Context, tenantID int64, list *commonv1.RefList) ([]int64, error) {
+func (h *Handler) findNamed(ctx context.Context, list *commonv1.RefList) ([]int64, error) {
 	if lists := min(1, len(list.GetIds())) + min(1, len(list.GetQualifiers())) + min(1, len(list.GetRefs())); lists != 1 {
 		return nil, invalid("employees needs one of ids, qualifiers and refs.")
 	}
@@ -152,7 +151,6 @@ func (h *Handler) GetPayrollStagingStatus(ctx context.Context, req *timekeepingv
 }
 
 func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
-	tenantID := tenant.Of(ctx)
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return 0, nil, unknownRun(text)
@@ -161,11 +159,11 @@ func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	r, err := readRun(ctx, h.deps.Pool, tenantID, id)
+	r, err := readRun(ctx, h.deps.Pool, id)
 	if err != nil {
 		return 0, nil, err
 	}
-	shown, err := visibleRuns(ctx, h.deps.Pool, tenantID, visible, []uuid.UUID{id})
+	shown, err := visibleRuns(ctx, h.deps.Pool, visible, []uuid.UUID{id})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -176,7 +174,7 @@ func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
 	if r == nil {
 		return 0, nil, unknownRun(text)
 	}
-	return tenantID, r, nil
+	return tenant.Of(ctx), r, nil
 }
 
 func unknownRun(text string) error {
@@ -208,7 +206,7 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 // GetPayrollStagingDetails returns the employees that a run has staged, without employees that the
 // caller may not see.
 func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingDetails, error) {
-	tenantID, r, err := h.find(ctx, req.GetRequestId())
+	_, r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +214,7 @@ func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeeping
 	if err != nil {
 		return nil, err
 	}
-	list, err := stagedEmployees(ctx, h.deps.Pool, tenantID, r.ID)
+	list, err := stagedEmployees(ctx, h.deps.Pool, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func (h *history) stageSome(t *testing.T, ctx context.Context) change {
 	batches := h.begin(t, ctx, days, proto.CloneOf(someRequests[kind]), some)
 	return func(ctx context.Context) error {
 		for _, b := range batches {
-			if err := h.worker.handle(ctx, 1, b.id, b.batch); err != nil {
+			if err := h.worker.handle(ctx, b.id, b.batch); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -109,11 +110,11 @@ func (b *book) findOthers(days civil.Range) []civil.Range {
 
 // readBooks returns the ledgers of the employees of a batch, by id.
 func (w *Worker) readBooks(ctx context.Context, b *stagedBatch) (map[int64]*book, error) {
-	heads, err := payledger.Read(ctx, w.deps.Pool, b.tenantID, b.employees)
+	heads, err := payledger.Read(ctx, w.deps.Pool, b.employees)
 	if err != nil {
 		return nil, err
 	}
-	present, err := w.readPayCodes(ctx, b.tenantID)
+	present, err := w.readPayCodes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +135,8 @@ func (w *Worker) readBooks(ctx context.Context, b *stagedBatch) (map[int64]*book
 }
 
 // readPayCodes returns the names of pay codes, by id.
-func (w *Worker) readPayCodes(ctx context.Context, tenantID int64) (map[int64]string, error) {
-	rows, err := w.deps.Pool.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1`, tenantID)
+func (w *Worker) readPayCodes(ctx context.Context) (map[int64]string, error) {
+	rows, err := w.deps.Pool.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1`, tenant.Of(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read pay codes: %w", err)
 	}
@@ -171,11 +172,11 @@ func (w *Worker) readCoverage(ctx context.Context, b *stagedBatch, books map[int
 	}); err != nil {
 		return fmt.Errorf("read what earlier runs staged: %w", err)
 	}
-	return w.readRules(ctx, b.tenantID, runs)
+	return w.readRules(ctx, runs)
 }
 
 // readRules sets the rules of runs.
-func (w *Worker) readRules(ctx context.Context, tenantID int64, runs map[uuid.UUID]*rules) error {
+func (w *Worker) readRules(ctx context.Context, runs map[uuid.UUID]*rules) error {
 	if len(runs) == 0 {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (w *Worker) readRules(ctx context.Context, tenantID int64, runs map[uuid.UU
 	for id := range runs {
 		ids = append(ids, id)
 	}
-	rows, err := w.deps.Pool.Query(ctx, `SELECT id, body FROM payroll_staging WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, ids)
+	rows, err := w.deps.Pool.Query(ctx, `SELECT id, body FROM payroll_staging WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids)
 	if err != nil {
 		return fmt.Errorf("read earlier runs: %w", err)
 	}

@@ -75,13 +75,13 @@ func (f *ledgerFixture) stage(t *testing.T, ctx context.Context, days civil.Rang
 	t.Helper()
 	batches := begunOn(t, ctx, f.pool, civil.Range{From: days.From, To: days.To - 1}, req, employees...)
 	for _, b := range batches {
-		require.NoError(t, f.worker.handle(ctx, 1, b.id, b.batch))
+		require.NoError(t, f.worker.handle(ctx, b.id, b.batch))
 	}
 	return batches[0].id
 }
 
 func (f *ledgerFixture) cancel(ctx context.Context, id uuid.UUID) error {
-	return work.InTx(ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error { return cancel(ctx, tx, 1, id, rowvisibility.AllPersons()) })
+	return work.InTx(ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error { return cancel(ctx, tx, id, rowvisibility.AllPersons()) })
 }
 
 // paid returns what all runs paid an employee: a line for each day, pay code and job.
@@ -140,12 +140,12 @@ func TestRunsAtTheSameTime(t *testing.T) {
 	b := begunOn(t, ctx, f.pool, last, &timekeepingv1.PayrollStagingRequest{}, 1)[0]
 	books, err := f.worker.readBooks(ctx, a)
 	require.NoError(t, err)
-	require.NoError(t, f.worker.handle(ctx, 1, b.id, 0), "the other run ends meanwhile")
+	require.NoError(t, f.worker.handle(ctx, b.id, 0), "the other run ends meanwhile")
 	err = f.worker.finish(ctx, a, func(ctx context.Context, tx pgx.Tx) error {
 		return insertStaged(ctx, tx, a, []stagingEmployee{{Person: person.Person{ID: 1}, head: books[1].Head, fields: []string{}}})
 	})
 	require.Equal(t, "WFP-90004", fault.FromError(err).Code, "%v", err)
-	require.NoError(t, f.worker.handle(ctx, 1, a.id, 0), "the batch is read again")
+	require.NoError(t, f.worker.handle(ctx, a.id, 0), "the batch is read again")
 	assert.Equal(t, f.due(t, ctx, days, 1), f.paid(t, ctx, 1))
 }
 
@@ -259,7 +259,7 @@ func TestSignedOffRunsSettle(t *testing.T) {
 	week := civil.Range{From: civil.Of(2026, 3, 2), To: civil.Of(2026, 3, 9)}
 	next := civil.Range{From: week.To, To: week.To + 7}
 	changed := func() civil.Range {
-		heads, err := payledger.Read(ctx, f.pool, 1, []int64{1})
+		heads, err := payledger.Read(ctx, f.pool, []int64{1})
 		require.NoError(t, err)
 		return heads[0].Changed
 	}

@@ -17,7 +17,7 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 	for i, e := range staged {
 		ids[i], heads[i], settled[i] = e.ID, e.head, e.settled
 	}
-	if err := payledger.Lock(ctx, tx, b.tenantID, heads); err != nil {
+	if err := payledger.Lock(ctx, tx, heads); err != nil {
 		return err
 	}
 	earned, err := takeEarnings(ctx, tx, b, ids)
@@ -48,7 +48,7 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("store staged rows: %w", err)
 	}
-	return payledger.Settle(ctx, tx, b.tenantID, heads, settled)
+	return payledger.Settle(ctx, tx, heads, settled)
 }
 
 // earned is an imported earning.

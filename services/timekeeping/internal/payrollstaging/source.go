@@ -20,7 +20,7 @@ import (
 // Source reads the time of employees. It also returns employees that the caller may not see.
 type Source interface {
 	// Totals returns the totals of employees on days, at most maxBatch of them.
-	Totals(ctx context.Context, tenantID int64, employees []int64, days civil.Range) ([]Employee, error)
+	Totals(ctx context.Context, employees []int64, days civil.Range) ([]Employee, error)
 }
 
 // Employee is the time of one employee.

@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -38,7 +39,8 @@ type run struct {
 }
 
 // start stores a run with its batches, and requests the batches.
-func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules, employees []int64, seen rowvisibility.Set) error {
+func start(ctx context.Context, tx pgx.Tx, id uuid.UUID, r rules, employees []int64, seen rowvisibility.Set) error {
+	tenantID := tenant.Of(ctx)
 	if err := lockRuns.Wait(ctx, tx); err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM payroll_staging WHERE tenant_id = $1 AND finished_at IS NULL`, tenantID).Scan(&open); err != nil {
 		return fmt.Errorf("count runs: %w", err)
 	}
-	name, used, err := freeName(ctx, tx, tenantID, r.message.GetExecutionId(), seen)
+	name, used, err := freeName(ctx, tx, r.message.GetExecutionId(), seen)
 	switch {
 	case err != nil:
 		return err
@@ -55,7 +57,7 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 	case open >= maxRuns:
 		return tooMany()
 	}
-	if err := namePayCodes(ctx, tx, tenantID, r.message); err != nil {
+	if err := namePayCodes(ctx, tx, r.message); err != nil {
 		return err
 	}
 	body, err := proto.Marshal(r.message)
@@ -84,13 +86,13 @@ func start(ctx context.Context, tx pgx.Tx, tenantID int64, id uuid.UUID, r rules
 
 // namePayCodes adds the ids of the pay codes that a request selects by name. Later runs must be
 // able to tell which pay codes this run staged, even after a pay code is renamed.
-func namePayCodes(ctx context.Context, tx pgx.Tx, tenantID int64, req *timekeepingv1.PayrollStagingRequest) error {
+func namePayCodes(ctx context.Context, tx pgx.Tx, req *timekeepingv1.PayrollStagingRequest) error {
 	var names []string
 	refs := slices.Concat(req.GetIncludePayCodes(), req.GetExcludePayCodes())
 	for _, ref := range refs {
 		names = append(names, ref.GetQualifier())
 	}
-	rows, err := tx.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1 AND lower(name) IN (SELECT lower(n) FROM unnest($2::text[]) AS n)`, tenantID, names)
+	rows, err := tx.Query(ctx, `SELECT id, name FROM pay_code WHERE tenant_id = $1 AND lower(name) IN (SELECT lower(n) FROM unnest($2::text[]) AS n)`, tenant.Of(ctx), names)
 	if err != nil {
 		return fmt.Errorf("read pay codes: %w", err)
 	}
@@ -109,10 +111,10 @@ func namePayCodes(ctx context.Context, tx pgx.Tx, tenantID int64, req *timekeepi
 	return nil
 }
 
-func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (*run, error) {
+func readRun(ctx context.Context, db pg.Querier, id uuid.UUID) (*run, error) {
 	r := &run{ID: id}
 	err := db.QueryRow(ctx, `SELECT state, batches, batches_left, body FROM payroll_staging WHERE tenant_id = $1 AND id = $2 AND state <> 'expired'`,
-		tenantID, id).Scan(&r.State, &r.Batches, &r.Remaining, &r.Body)
+		tenant.Of(ctx), id).Scan(&r.State, &r.Batches, &r.Remaining, &r.Body)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -123,11 +125,11 @@ func readRun(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) (
 }
 
 // visibleEmployees returns the employees that a caller sees, up to one more than a run may stage.
-func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set) ([]int64, error) {
+func visibleEmployees(ctx context.Context, db pg.Querier, visible rowvisibility.Set) ([]int64, error) {
 	if !visible.All() {
 		return visible.IDs(), nil
 	}
-	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 ORDER BY id LIMIT $2`, tenantID, maxEmployees+1)
+	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 ORDER BY id LIMIT $2`, tenant.Of(ctx), maxEmployees+1)
 	if err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
@@ -136,9 +138,9 @@ func visibleEmployees(ctx context.Context, db pg.Querier, tenantID int64, visibl
 
 // findTerminated returns the employees whose employment is terminated on one of the days, including
 // both dates.
-func findTerminated(ctx context.Context, db pg.Querier, tenantID int64, ids []int64, days civil.Range) ([]int64, error) {
+func findTerminated(ctx context.Context, db pg.Querier, ids []int64, days civil.Range) ([]int64, error) {
 	rows, err := db.Query(ctx, `SELECT id FROM person WHERE tenant_id = $1 AND id = ANY($2)
-		AND terminated && daterange($3, $4, '[]') ORDER BY id`, tenantID, ids, days.From, days.To)
+		AND terminated && daterange($3, $4, '[]') ORDER BY id`, tenant.Of(ctx), ids, days.From, days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read terminations: %w", err)
 	}
@@ -152,9 +154,9 @@ type stagedEmployee struct {
 	Message           string
 }
 
-func stagedEmployees(ctx context.Context, db pg.Querier, tenantID int64, id uuid.UUID) ([]stagedEmployee, error) {
+func stagedEmployees(ctx context.Context, db pg.Querier, id uuid.UUID) ([]stagedEmployee, error) {
 	rows, err := db.Query(ctx, `SELECT employee_id, person_number, error_code, message FROM payroll_staged_employee
-		WHERE tenant_id = $1 AND staging_id = $2 ORDER BY employee_id`, tenantID, id)
+		WHERE tenant_id = $1 AND staging_id = $2 ORDER BY employee_id`, tenant.Of(ctx), id)
 	if err != nil {
 		return nil, fmt.Errorf("read staged employees: %w", err)
 	}
@@ -169,12 +171,12 @@ SELECT s.id FROM payroll_staging s WHERE s.tenant_id = $1 AND s.id = ANY($2)
     SELECT FROM payroll_staging_batch b WHERE b.tenant_id = $1 AND b.staging_id = s.id AND b.employee_ids && $4::bigint[]))`
 
 // visibleRuns returns those of the given runs that the caller may see.
-func visibleRuns(ctx context.Context, db pg.Querier, tenantID int64, visible rowvisibility.Set, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+func visibleRuns(ctx context.Context, db pg.Querier, visible rowvisibility.Set, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
 	employees := visible.IDs()
 	if visible.All() || employees == nil {
 		employees = []int64{}
 	}
-	rows, err := db.Query(ctx, selectVisible, tenantID, ids, visible.All(), employees)
+	rows, err := db.Query(ctx, selectVisible, tenant.Of(ctx), ids, visible.All(), employees)
 	if err != nil {
 		return nil, fmt.Errorf("find visible runs: %w", err)
 	}
@@ -192,7 +194,7 @@ func visibleRuns(ctx context.Context, db pg.Querier, tenantID int64, visible row
 // freeName returns the name for storing a run with an executionId, or the run that already has it.
 // A run that the caller may not see does not block the name: the new run then gets a name that is
 // derived from the executionId and the user.
-func freeName(ctx context.Context, db pg.Querier, tenantID int64, executionID string, visible rowvisibility.Set) (name string, used *uuid.UUID, err error) {
+func freeName(ctx context.Context, db pg.Querier, executionID string, visible rowvisibility.Set) (name string, used *uuid.UUID, err error) {
 	user := ""
 	if p, ok := authn.From(ctx); ok {
 		user = p.Subject
@@ -200,7 +202,7 @@ func freeName(ctx context.Context, db pg.Querier, tenantID int64, executionID st
 	sum := sha256.Sum256([]byte(executionID + "\x00" + user))
 	derived := hex.EncodeToString(sum[:])
 	rows, err := db.Query(ctx, `SELECT execution_id, id FROM payroll_staging WHERE tenant_id = $1 AND execution_id = ANY($2)`,
-		tenantID, []string{executionID, derived})
+		tenant.Of(ctx), []string{executionID, derived})
 	if err != nil {
 		return "", nil, fmt.Errorf("find a run by its executionId: %w", err)
 	}
@@ -217,7 +219,7 @@ func freeName(ctx context.Context, db pg.Querier, tenantID int64, executionID st
 	if !ok {
 		return executionID, nil, nil
 	}
-	shown, err := visibleRuns(ctx, db, tenantID, visible, []uuid.UUID{other})
+	shown, err := visibleRuns(ctx, db, visible, []uuid.UUID{other})
 	if err != nil || shown[other] {
 		return "", &other, err
 	}

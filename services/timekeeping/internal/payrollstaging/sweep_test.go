@@ -24,7 +24,7 @@ import (
 // hours is a Source of eight hours on the 2nd of March, unless it fails.
 type hours struct{ err error }
 
-func (h *hours) Totals(_ context.Context, _ int64, employees []int64, _ civil.Range) ([]Employee, error) {
+func (h *hours) Totals(_ context.Context, employees []int64, _ civil.Range) ([]Employee, error) {
 	var out []Employee
 	for _, id := range employees {
 		out = append(out, Employee{ID: id, Totals: []Total{{Date: civil.Of(2026, time.March, 2), PayCode: "Regular", Kind: Worked, Seconds: 8 * 3600}}})
@@ -52,17 +52,17 @@ func TestABatchThatAlwaysFails(t *testing.T) {
 	failing := batches[0]
 	source.err = errors.New("broken")
 	for attempt := range maxFailures {
-		err := w.handle(ctx, 1, failing.id, failing.batch)
+		err := w.handle(ctx, failing.id, failing.batch)
 		assert.Equal(t, attempt < maxFailures-1, err != nil, "attempt %d: %v", attempt, err)
 	}
 	source.err = nil
-	require.NoError(t, w.handle(ctx, 1, failing.id, failing.batch), "an event that comes late")
-	require.NoError(t, w.handle(ctx, 1, failing.id, batches[1].batch))
+	require.NoError(t, w.handle(ctx, failing.id, failing.batch), "an event that comes late")
+	require.NoError(t, w.handle(ctx, failing.id, batches[1].batch))
 
-	r, err := readRun(ctx, pool, 1, failing.id)
+	r, err := readRun(ctx, pool, failing.id)
 	require.NoError(t, err)
 	assert.Equal(t, "success", r.State)
-	list, err := stagedEmployees(ctx, pool, 1, failing.id)
+	list, err := stagedEmployees(ctx, pool, failing.id)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	assert.Equal(t, stagedEmployee{ID: 7, Number: "P7", ErrorCode: CodeNotStaged, Message: "The time of these employees could not be read. Stage them again."}, list[0])
@@ -79,11 +79,11 @@ func TestABatchWhoseSourceIsAway(t *testing.T) {
 	b := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7)[0]
 	source.err = fault.Unavailable("Away.", 0)
 	for range 2 * maxFailures {
-		require.Error(t, w.handle(ctx, 1, b.id, b.batch))
+		require.Error(t, w.handle(ctx, b.id, b.batch))
 	}
 	source.err = nil
-	require.NoError(t, w.handle(ctx, 1, b.id, b.batch))
-	list, err := stagedEmployees(ctx, pool, 1, b.id)
+	require.NoError(t, w.handle(ctx, b.id, b.batch))
+	list, err := stagedEmployees(ctx, pool, b.id)
 	require.NoError(t, err)
 	assert.Equal(t, []stagedEmployee{{ID: 7, Number: "P7"}}, list)
 }
@@ -97,9 +97,9 @@ func TestSweep(t *testing.T) {
 	ended := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7)[0]
 	old := begun(t, ctx, pool, &timekeepingv1.PayrollStagingRequest{}, 7)[0]
 	for _, b := range []*stagedBatch{ended, old} {
-		require.NoError(t, w.handle(ctx, 1, b.id, 0))
+		require.NoError(t, w.handle(ctx, b.id, 0))
 	}
-	require.NoError(t, w.handle(ctx, 1, still.id, 1))
+	require.NoError(t, w.handle(ctx, still.id, 1))
 	age := func(column string, b *stagedBatch, by string) {
 		_, err := work.Exec(ctx, pool, `UPDATE payroll_staging SET `+column+` = clock_timestamp() - $2::interval WHERE tenant_id = 1 AND id = $1`, b.id, by)
 		require.NoError(t, err)
@@ -118,11 +118,11 @@ func TestSweep(t *testing.T) {
 	assert.Equal(t, 1., testutil.ToFloat64(w.metrics.runs.WithLabelValues("pending")), "the one that nobody began")
 	assert.Equal(t, 1., testutil.ToFloat64(w.metrics.runs.WithLabelValues("in_progress")))
 	for b, there := range map[*stagedBatch]bool{still: true, moves: true, ended: true, old: false} {
-		r, err := readRun(ctx, pool, 1, b.id)
+		r, err := readRun(ctx, pool, b.id)
 		require.NoError(t, err)
 		assert.Equal(t, there, r != nil)
 	}
-	list, err := stagedEmployees(ctx, pool, 1, old.id)
+	list, err := stagedEmployees(ctx, pool, old.id)
 	require.NoError(t, err)
 	assert.NotEmpty(t, list, "what it staged stays in the ledger")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
@@ -58,15 +59,15 @@ func (w *Worker) Consumer() bus.Consumer {
 		if err != nil {
 			return fmt.Errorf("stage payroll: %w", err)
 		}
-		return w.handle(ctx, m.Tenant, id, event.GetBatch())
+		return w.handle(ctx, id, event.GetBatch())
 	}
 	return consumer
 }
 
 // handle stages a batch, or records a failure.
-func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
+func (w *Worker) handle(ctx context.Context, id uuid.UUID, batch int32) error {
 	watch := clock.Start()
-	err := w.stage(ctx, tenantID, id, batch)
+	err := w.stage(ctx, id, batch)
 	if err == nil {
 		w.metrics.batch.Observe(watch.Elapsed().Seconds())
 		w.metrics.batches.WithLabelValues(resultStaged).Inc()
@@ -76,7 +77,7 @@ func (w *Worker) handle(ctx context.Context, tenantID int64, id uuid.UUID, batch
 		w.metrics.batches.WithLabelValues(resultAgain).Inc()
 		return err
 	}
-	gaveUp, noteErr := w.noteFailure(ctx, tenantID, id, batch)
+	gaveUp, noteErr := w.noteFailure(ctx, id, batch)
 	if noteErr == nil && gaveUp {
 		w.metrics.batches.WithLabelValues(resultFailed).Inc()
 		return nil // The details of the run report the failure.
@@ -95,7 +96,8 @@ type stagedBatch struct {
 }
 
 // load returns a batch that is not yet staged, or nil.
-func (w *Worker) load(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) (*stagedBatch, error) {
+func (w *Worker) load(ctx context.Context, id uuid.UUID, batch int32) (*stagedBatch, error) {
+	tenantID := tenant.Of(ctx)
 	b := &stagedBatch{tenantID: tenantID, id: id, batch: batch}
 	var body []byte
 	err := w.deps.Pool.QueryRow(ctx, `SELECT s.body, b.employee_ids FROM payroll_staging s
@@ -120,18 +122,18 @@ func (w *Worker) load(ctx context.Context, tenantID int64, id uuid.UUID, batch i
 const maxMoves = 3
 
 // stage stages a batch, unless it is already staged.
-func (w *Worker) stage(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
+func (w *Worker) stage(ctx context.Context, id uuid.UUID, batch int32) error {
 	var err error
 	for range maxMoves {
-		if err = w.tryStage(ctx, tenantID, id, batch); !errors.Is(err, payledger.ErrMoved) {
+		if err = w.tryStage(ctx, id, batch); !errors.Is(err, payledger.ErrMoved) {
 			return err
 		}
 	}
 	return err
 }
 
-func (w *Worker) tryStage(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) error {
-	b, err := w.load(ctx, tenantID, id, batch)
+func (w *Worker) tryStage(ctx context.Context, id uuid.UUID, batch int32) error {
+	b, err := w.load(ctx, id, batch)
 	if err != nil || b == nil {
 		return err
 	}
@@ -169,7 +171,7 @@ func (w *Worker) tryStage(ctx context.Context, tenantID int64, id uuid.UUID, bat
 // totals returns the totals of the employees of a batch on the days of the run, and on the
 // other days that are compared with the ledger.
 func (w *Worker) totals(ctx context.Context, b *stagedBatch, books map[int64]*book) ([]Employee, error) {
-	known, err := w.deps.Source.Totals(ctx, b.tenantID, b.employees, b.rules.days)
+	known, err := w.deps.Source.Totals(ctx, b.employees, b.rules.days)
 	if err != nil {
 		return nil, fmt.Errorf("read worked time: %w", err)
 	}
@@ -184,7 +186,7 @@ func (w *Worker) totals(ctx context.Context, b *stagedBatch, books map[int64]*bo
 		}
 	}
 	for days, ids := range others {
-		before, err := w.deps.Source.Totals(ctx, b.tenantID, ids, civil.Range{From: days.From, To: days.To - 1})
+		before, err := w.deps.Source.Totals(ctx, ids, civil.Range{From: days.From, To: days.To - 1})
 		if err != nil {
 			return nil, fmt.Errorf("read worked time: %w", err)
 		}
@@ -303,7 +305,8 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 
 // noteFailure counts a failure of a batch. After maxFailures it ends the batch, and the details of
 // the run name its employees.
-func (w *Worker) noteFailure(ctx context.Context, tenantID int64, id uuid.UUID, batch int32) (gaveUp bool, err error) {
+func (w *Worker) noteFailure(ctx context.Context, id uuid.UUID, batch int32) (gaveUp bool, err error) {
+	tenantID := tenant.Of(ctx)
 	var attempts int
 	err = work.InTx(ctx, w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		return tx.QueryRow(ctx, `UPDATE payroll_staging_batch SET attempts = attempts + 1

@@ -48,7 +48,7 @@ func begunOn(t *testing.T, ctx context.Context, pool *pg.Pool, days civil.Range,
 	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: days.From.String() + "T00:00:00", EndDateTime: days.To.String() + "T00:00:00"}
 	r, err := parse(req)
 	require.NoError(t, err)
-	require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return namePayCodes(ctx, tx, 1, r.message) }))
+	require.NoError(t, work.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error { return namePayCodes(ctx, tx, r.message) }))
 	body, err := proto.Marshal(r.message)
 	require.NoError(t, err)
 	_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging (tenant_id, id, execution_id, start_date, end_date, body, batches, batches_left)
@@ -98,7 +98,7 @@ func TestBatchesThatEndTogether(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, <-failed)
-	r, err := readRun(ctx, pool, 1, batches[0].id)
+	r, err := readRun(ctx, pool, batches[0].id)
 	require.NoError(t, err)
 	assert.Equal(t, "success", r.State)
 }
@@ -133,7 +133,7 @@ func TestBatchesThatStoreTogether(t *testing.T) {
 	}
 	require.NoError(t, group.Wait())
 	assert.EqualValues(t, len(batches), stored.Load(), "each batch was stored once")
-	r, err := readRun(tenant.With(t.Context(), 1), pool, 1, batches[0].id)
+	r, err := readRun(tenant.With(t.Context(), 1), pool, batches[0].id)
 	require.NoError(t, err)
 	assert.Equal(t, "success", r.State)
 }

@@ -23,7 +23,7 @@ type timecards struct{ worked WorkedTime }
 
 // Totals returns the totals of the timecards of employees, in a fixed order. The range includes its
 // last day.
-func (t timecards) Totals(ctx context.Context, _ int64, employees []int64, days civil.Range) ([]Employee, error) {
+func (t timecards) Totals(ctx context.Context, employees []int64, days civil.Range) ([]Employee, error) {
 	response, err := t.worked.ReadWorkedTime(ctx, &timekeepingv1.ReadWorkedTimeRequest{
 		EmployeeIds: employees, StartDate: days.From.String(), EndDate: days.To.String(),
 	})

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -38,7 +39,7 @@ func TestJobsOfTotals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			source := FromTimecards(workedTime{{Date: day.String(), Kind: timekeepingv1.TotalKind_TOTAL_KIND_WORKED, OrgJob: c.job, Seconds: 60}})
-			got, err := source.Totals(t.Context(), 1, []int64{7}, civil.Through(day, day))
+			got, err := source.Totals(tenant.With(t.Context(), 1), []int64{7}, civil.Through(day, day))
 			require.NoError(t, err)
 			require.Len(t, got, 1)
 			assert.Equal(t, []Total{{Date: day, Kind: Worked, Job: c.want, Seconds: 60}}, got[0].Totals)

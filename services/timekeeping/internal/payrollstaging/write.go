@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/protofield"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
@@ -21,14 +22,14 @@ const chunkSize = 256 << 10
 
 // GetPayrollExportResponse writes the text of an export, in parts if the caller accepts parts.
 func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExportText, error) {
-	tenantID, e, err := h.find(ctx, req.GetExecutionKey())
+	_, e, err := h.find(ctx, req.GetExecutionKey())
 	if err != nil {
 		return nil, err
 	}
 	if e.State != "success" {
 		return nil, fault.Conflict(CodeNotReady, "The run of the export has not ended well: "+e.State+". Ask for the status first.")
 	}
-	w, err := h.writer(ctx, tenantID, e)
+	w, err := h.writer(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeeping
 	if !visible.All() {
 		only = append([]int64{}, visible.IDs()...)
 	}
-	if err := h.rows(ctx, tenantID, e, w, only); err != nil {
+	if err := h.rows(ctx, e, w, only); err != nil {
 		return nil, err
 	}
 	return w.end()
@@ -57,9 +58,9 @@ type textWriter struct {
 	sent bool
 }
 
-func (h *Exports) writer(ctx context.Context, tenantID int64, e *export) (*textWriter, error) {
+func (h *Exports) writer(ctx context.Context, e *export) (*textWriter, error) {
 	req, staging := &timekeepingv1.PayrollExportRequest{}, &timekeepingv1.PayrollStagingRequest{}
-	r, err := readRun(ctx, h.deps.Pool, tenantID, e.Staging)
+	r, err := readRun(ctx, h.deps.Pool, e.Staging)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (w *textWriter) end() (*timekeepingv1.PayrollExportText, error) {
 
 // rows writes the rows of the employees in only, or of all employees if only is nil, while it reads
 // them from the database.
-func (h *Exports) rows(ctx context.Context, tenantID int64, e *export, w *textWriter, only []int64) error {
+func (h *Exports) rows(ctx context.Context, e *export, w *textWriter, only []int64) error {
 	shown := make([]string, len(w.columns))
 	for i, c := range w.columns {
 		if shown[i] = c.sql; c.field > 0 {
@@ -143,7 +144,7 @@ func (h *Exports) rows(ctx context.Context, tenantID int64, e *export, w *textWr
 		JOIN payroll_staged_employee e ON e.tenant_id = r.tenant_id AND e.staging_id = r.staging_id AND e.employee_id = r.employee_id
 		JOIN payroll_staging s ON s.tenant_id = r.tenant_id AND s.id = r.staging_id
 		WHERE r.tenant_id = $1 AND r.staging_id = $2 AND ($3::bigint[] IS NULL OR r.employee_id = ANY($3))
-		ORDER BY r.employee_id, r.row_number`, tenantID, e.Staging, only)
+		ORDER BY r.employee_id, r.row_number`, tenant.Of(ctx), e.Staging, only)
 	if err != nil {
 		return fmt.Errorf("read staged rows: %w", err)
 	}

@@ -100,7 +100,7 @@ func (s *Store) tryChange(ctx context.Context, days ChangedDays, fn func(context
 				return err
 			}
 		}
-		return payledger.Note(ctx, tx, tenant.Of(ctx), changedDays(all))
+		return payledger.Note(ctx, tx, changedDays(all))
 	})
 }
 

@@ -133,5 +133,5 @@ func (s *Store) paySchedule(ctx context.Context, tx pgx.Tx, of *known, changed C
 			return err
 		}
 	}
-	return payledger.Note(ctx, tx, tenant.Of(ctx), changedDays(all))
+	return payledger.Note(ctx, tx, changedDays(all))
 }

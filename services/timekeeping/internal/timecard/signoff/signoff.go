@@ -124,7 +124,7 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 		if !signed {
 			noted.From = civil.Beginning
 		}
-		if err := payledger.Note(ctx, tx, tenant.Of(ctx), []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
+		if err := payledger.Note(ctx, tx, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
 		if err := freeze(ctx, tx, all, cards, by); err != nil {
@@ -275,6 +275,6 @@ func (s *Store) Reopen(ctx context.Context, employeeID int64, from civil.Date) e
 				return fmt.Errorf("remove a sign-off: %w", err)
 			}
 		}
-		return payledger.Note(ctx, tx, tenantID, []payledger.Days{{EmployeeID: employeeID, Range: civil.Through(last+1, *through)}})
+		return payledger.Note(ctx, tx, []payledger.Days{{EmployeeID: employeeID, Range: civil.Through(last+1, *through)}})
 	})
 }
