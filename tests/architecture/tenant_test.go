@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,5 +39,42 @@ func TestOnlyWorkWithoutTenantChecksForOne(t *testing.T) {
 			}
 			return true
 		})
+	})
+}
+
+// namesTenant matches the names of parameters for the id of a tenant.
+var namesTenant = regexp.MustCompile(`(?i)^(of)?tenant(id)?$`)
+
+// A context already has the tenant, because row-level security reads it from there. A tenant beside the
+// context could be another one.
+func TestNoSignatureHasAContextAndATenant(t *testing.T) {
+	t.Parallel()
+	signatures := 0
+	eachFile(t, func(name, path string) {
+		positions := token.NewFileSet()
+		file, err := parser.ParseFile(positions, path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			signature, ok := n.(*ast.FuncType)
+			if !ok || !takesContext(signature) {
+				return true
+			}
+			signatures++
+			for _, field := range signature.Params.List {
+				for _, parameter := range field.Names {
+					assert.False(t, namesTenant.MatchString(parameter.Name) && isName(field.Type, "int64"),
+						"%s:%d: use tenant.Of(ctx), and let callers pass tenant.With(ctx, id)", name, positions.Position(parameter.Pos()).Line)
+				}
+			}
+			return true
+		})
+	})
+	assert.Greater(t, signatures, 1000, "signatures with a context")
+}
+
+func takesContext(signature *ast.FuncType) bool {
+	return slices.ContainsFunc(signature.Params.List, func(field *ast.Field) bool {
+		typ, ok := field.Type.(*ast.SelectorExpr)
+		return ok && typ.Sel.Name == "Context" && isName(typ.X, "context")
 	})
 }
