@@ -32,7 +32,7 @@ func (h *history) replan(t *testing.T, ctx context.Context, known map[int64]empl
 	of := known[employee]
 	of.Schedule = dayschedule.Replace(of.Schedule, dayschedule.Days{day: entries})
 	known[employee] = of
-	require.NoError(t, h.Signoffs.Compare(ctx, 1, []int64{employee}, civil.Through(day, day)))
+	require.NoError(t, h.Signoffs.Compare(ctx, []int64{employee}, civil.Through(day, day)))
 }
 
 // takeLeave stores paid leave on a day that is not signed off.
