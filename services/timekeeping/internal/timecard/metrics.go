@@ -38,7 +38,7 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 			types = append(types, counted.GetExceptionType())
 		}
 	}
-	if err := card.NameExceptions(ctx, types...); err != nil {
+	if err := nameExceptions(ctx, types...); err != nil {
 		return nil, err
 	}
 	list, failure, err := rpc.PartialList(ctx, list, unknown)

@@ -96,7 +96,7 @@ func inLanguage(ctx context.Context, list ...*timekeepingv1.Timecard) error {
 			types = append(types, e.GetExceptionType())
 		}
 	}
-	return card.NameExceptions(ctx, types...)
+	return nameExceptions(ctx, types...)
 }
 
 // summary adds up totals by pay code, and by day or job.

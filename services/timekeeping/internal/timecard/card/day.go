@@ -157,6 +157,9 @@ func (c *Card) shiftPunches(shift *worktime.Shift) []*timekeepingv1.Punch {
 	return out
 }
 
+// ExceptionTypes is the number of kinds of exceptions. Their ids are 1 to ExceptionTypes.
+var ExceptionTypes = len(faults)
+
 // faults are the exceptions in the order of their ids, from 1, with their display names.
 var faults = []struct {
 	fault worktime.Fault

@@ -1,9 +1,11 @@
-package card
+package timecard
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
 // Every exception has a name in every language.
@@ -12,7 +14,7 @@ func TestExceptionsHaveNames(t *testing.T) {
 	for language, names := range exceptionNames {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			assert.Len(t, names, len(faults))
+			assert.Len(t, names, card.ExceptionTypes)
 			assert.NotContains(t, names, "")
 		})
 	}

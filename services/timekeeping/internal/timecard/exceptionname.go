@@ -1,4 +1,4 @@
-package card
+package timecard
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // exceptionNames are the display names of the exceptions in languages other than English, in the
-// order of faults.
+// order of their ids.
 var exceptionNames = map[string][]string{
 	"de": {"Fehlende Kommen-Buchung", "Fehlende Gehen-Buchung", "Zu früh gekommen", "Zu spät gekommen", "Zu früh gegangen", "Zu spät gegangen", "Nicht geplant", "Unentschuldigt gefehlt", "Lange Schicht"},
 	"es": {"Falta el fichaje de entrada", "Falta el fichaje de salida", "Entrada anticipada", "Entrada tardía", "Salida anticipada", "Salida tardía", "No planificado", "Ausencia injustificada", "Turno largo"},
@@ -22,9 +22,9 @@ var exceptionNames = map[string][]string{
 // exceptionLanguages are the languages of exceptionNames.
 var exceptionLanguages = slices.Sorted(maps.Keys(exceptionNames))
 
-// NameExceptions sets the display names of exceptions in the language of the caller, and the
+// nameExceptions sets the display names of exceptions in the language of the caller, and the
 // language of the response. Exceptions without a translation keep their English name.
-func NameExceptions(ctx context.Context, types ...*timekeepingv1.TimecardExceptionType) error {
+func nameExceptions(ctx context.Context, types ...*timekeepingv1.TimecardExceptionType) error {
 	chosen := acceptlanguage.From(ctx).Choose(append([]string{"en"}, exceptionLanguages...))
 	if chosen < 1 || len(types) == 0 {
 		return nil
