@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 )
 
-func weightOf(v string) int { return len(v) }
+func weigh(v string) int { return len(v) }
 
 func TestCacheKeepsWhatWasUsedLately(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestCacheKeepsWhatWasUsedLately(t *testing.T) {
 
 func TestCacheBoundsTheWeight(t *testing.T) {
 	t.Parallel()
-	c := cache.New[int](clock.System{}, cache.Config[string]{Entries: 100, Weight: 8, MaxShare: 2, WeightOf: weightOf})
+	c := cache.New[int](clock.System{}, cache.Config[string]{Entries: 100, Weight: 8, MaxShare: 2, WeightOf: weigh})
 	assert.False(t, c.Put(1, "fives", time.Time{}), "more than a half")
 	for key := range 4 {
 		assert.True(t, c.Put(key, "two", time.Time{}))
@@ -68,7 +68,7 @@ func TestCacheForgetsWhenTheTimeIsOver(t *testing.T) {
 
 func TestCacheIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	c := cache.New[int](clock.System{}, cache.Config[string]{Entries: 10, Weight: 20, WeightOf: weightOf})
+	c := cache.New[int](clock.System{}, cache.Config[string]{Entries: 10, Weight: 20, WeightOf: weigh})
 	var running sync.WaitGroup
 	for worker := range 8 {
 		running.Go(func() {

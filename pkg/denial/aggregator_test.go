@@ -35,8 +35,8 @@ func (s *store) Write(line []byte) (int, error) {
 	return s.log.Write(line)
 }
 
-// logged returns the log lines since its last call.
-func (s *store) logged() string {
+// takeLog returns the log lines since its last call.
+func (s *store) takeLog() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.log.Reset()
@@ -113,8 +113,8 @@ func TestRefusalsOfOneKindShareAnEntry(t *testing.T) {
 	})
 }
 
-// counted returns how many requests were kept of a user of a tenant.
-func (s *store) counted(tenant int64, user string) (kinds int, times int64) {
+// countStored returns how many requests were kept of a user of a tenant.
+func (s *store) countStored(tenant int64, user string) (kinds int, times int64) {
 	for _, r := range s.stored {
 		if r.Tenant == tenant && r.User == user {
 			kinds, times = kinds+1, times+r.Times
@@ -144,10 +144,10 @@ func TestNobodyTakesThePlacesOfOthers(t *testing.T) {
 		}
 		g.Add(Kind{Outcome: "no"}, 0, "", time.Now()) // Nobody's.
 		end()
-		kinds, times := s.counted(7, "ada")
+		kinds, times := s.countStored(7, "ada")
 		assert.Equal(t, perUser+1, kinds)
 		assert.EqualValues(t, n, times)
-		kinds, _ = s.counted(7, "eve")
+		kinds, _ = s.countStored(7, "eve")
 		assert.Equal(t, 1, kinds)
 		assert.Contains(t, s.stored, Denial{Kind: Kind{Tenant: 8, Outcome: Further}, First: time.Now(), Last: time.Now(), Times: n - perTenant})
 		assert.Len(t, s.stored, perUser+1+1+perTenant+1)
@@ -197,14 +197,14 @@ func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {
 		first := time.Now()
 		g.Add(ada, 11, "request-1", first)
 		time.Sleep(window + time.Second)
-		assert.Contains(t, s.logged(), "error=away")
+		assert.Contains(t, s.takeLog(), "error=away")
 		second := time.Now()
 		g.Add(ada, 11, "request-2", second)
 		s.fail(nil)
 		time.Sleep(window)
 		synctest.Wait()
 		assert.Equal(t, []Denial{{ada, 11, "request-1", first, second, 2}}, s.stored)
-		assert.Empty(t, s.logged())
+		assert.Empty(t, s.takeLog())
 
 		s.fail(errors.New("away"))
 		g.Add(ada, 11, "request-3", time.Now())

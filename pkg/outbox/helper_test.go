@@ -129,8 +129,8 @@ func (b *bundle) stopBroker() {
 	require.Eventually(b.t, func() bool { return !b.conn.IsConnected() }, waitTimeout, time.Millisecond)
 }
 
-// stored returns the messages of the stream, in order.
-func (b *bundle) stored() []*jetstream.RawStreamMsg {
+// storedMessages returns the messages of the stream, in order.
+func (b *bundle) storedMessages() []*jetstream.RawStreamMsg {
 	b.t.Helper()
 	js, err := jetstream.New(b.conn)
 	require.NoError(b.t, err)
@@ -153,14 +153,14 @@ func (b *bundle) names() (names []string) {
 	b.t.Helper()
 	found, err := b.events.FindDescriptorByName(testevent.Changed)
 	require.NoError(b.t, err)
-	for _, message := range b.stored() {
+	for _, message := range b.storedMessages() {
 		names = append(names, testevent.Name(b.t, found, message.Data))
 	}
 	return names
 }
 
-// numbered returns n names.
-func numbered(prefix string, n int) []string {
+// numberedNames returns n names.
+func numberedNames(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprint(prefix, i)

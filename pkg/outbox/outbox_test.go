@@ -147,7 +147,7 @@ func TestRelayPublishesWithHeaders(t *testing.T) {
 	b.relay(quick())
 	b.allSent()
 
-	messages := b.stored()
+	messages := b.storedMessages()
 	require.Len(t, messages, 2, "an event with no field set is an event")
 	m := messages[0]
 	assert.Equal(t, testevent.ChangedSubject, m.Subject)

@@ -31,7 +31,7 @@ func TestEventsOfManyTenantsArriveOnceAndInOrder(t *testing.T) {
 	b.relay(opts)
 	var want []string
 	for tenantID := range int64(5) {
-		names := numbered(string('a'+rune(tenantID)), 10)
+		names := numberedNames(string('a'+rune(tenantID)), 10)
 		b.append(tenantID+1, names...)
 		want = append(want, names...)
 	}
@@ -52,7 +52,7 @@ func TestSentEventsAreKeptForAWhileAndThenDeleted(t *testing.T) {
 	opts.Retention = time.Millisecond
 	b.relay(opts)
 	require.Eventually(t, func() bool { return b.count("true") == 0 }, waitTimeout, pollEvery)
-	assert.Len(t, b.stored(), 2)
+	assert.Len(t, b.storedMessages(), 2)
 }
 
 func TestCrashBetweenPublishingAndMarking(t *testing.T) {
@@ -71,7 +71,7 @@ func TestCrashBetweenPublishingAndMarking(t *testing.T) {
 	b.append(1, "a", "b", "c")
 	b.relay(quick())
 
-	require.Eventually(t, func() bool { return len(b.stored()) == 3 }, waitTimeout, pollEvery)
+	require.Eventually(t, func() bool { return len(b.storedMessages()) == 3 }, waitTimeout, pollEvery)
 	assert.Equal(t, 3, b.count("sent_at IS NULL"))
 	_, err = b.pool.Exec(t.Context(), "DELETE FROM crash")
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestWipedBrokerIsFilledAgain(t *testing.T) {
 			if !relayLives {
 				b.relay(quick())
 			}
-			require.Eventually(t, func() bool { return len(b.stored()) == 3 }, waitTimeout, pollEvery)
+			require.Eventually(t, func() bool { return len(b.storedMessages()) == 3 }, waitTimeout, pollEvery)
 			b.allSent()
 			assert.ElementsMatch(t, []string{"a", "b", "c"}, b.names())
 		})
@@ -148,13 +148,13 @@ func TestBrokerThatLostTheEndIsFilledAgain(t *testing.T) {
 	b.stopBroker()
 	saved := b.server.Save()
 	b.server.Start()
-	b.append(1, numbered("lost-", 3)...)
+	b.append(1, numberedNames("lost-", 3)...)
 	b.allSent()
 
 	b.stopBroker()
 	b.server.Restore(saved)
 	b.server.Start()
-	require.Eventually(t, func() bool { return len(b.stored()) == 4 }, waitTimeout, pollEvery)
+	require.Eventually(t, func() bool { return len(b.storedMessages()) == 4 }, waitTimeout, pollEvery)
 	b.allSent()
 	assert.ElementsMatch(t, []string{"flushed", "lost-0", "lost-1", "lost-2"}, b.names())
 	assert.NoError(t, testutil.GatherAndCompare(relay.metrics, strings.NewReader(`
@@ -172,7 +172,7 @@ func TestStreamReplacedUnderTheRelay(t *testing.T) {
 	opts := quick()
 	opts.Housekeeping = time.Hour // The loss shows in the responses of the broker only.
 	b.relay(opts)
-	b.append(1, numbered("old-", 5)...)
+	b.append(1, numberedNames("old-", 5)...)
 	b.allSent()
 
 	js, err := jetstream.New(b.conn)
@@ -184,7 +184,7 @@ func TestStreamReplacedUnderTheRelay(t *testing.T) {
 	require.NoError(t, err)
 
 	b.append(1, "new")
-	require.Eventually(t, func() bool { return len(b.stored()) == 6 }, waitTimeout, pollEvery)
+	require.Eventually(t, func() bool { return len(b.storedMessages()) == 6 }, waitTimeout, pollEvery)
 	names := b.names()
 	slices.Sort(names)
 	assert.Equal(t, []string{"new", "old-0", "old-1", "old-2", "old-3", "old-4"}, names)
@@ -220,7 +220,7 @@ func TestACommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
 	b.relay(patient())
-	names := numbered("event-", 5)
+	names := numberedNames("event-", 5)
 	for _, name := range names {
 		b.append(1, name)
 		b.allSent()
@@ -254,11 +254,11 @@ func BenchmarkRelay(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		for range events / 1000 {
-			bundle.append(1, numbered("event-", 1000)...)
+			bundle.append(1, numberedNames("event-", 1000)...)
 		}
 		b.StartTimer()
 		relay := bundle.relay(outbox.Options{Retention: time.Hour})
-		for published(b, relay.metrics) < events {
+		for readPublished(b, relay.metrics) < events {
 			time.Sleep(time.Millisecond)
 		}
 		b.StopTimer()
@@ -268,8 +268,8 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// published reads the counter of a relay, which costs the database nothing.
-func published(t testing.TB, metrics *prometheus.Registry) float64 {
+// readPublished reads the counter of a relay, which costs the database nothing.
+func readPublished(t testing.TB, metrics *prometheus.Registry) float64 {
 	t.Helper()
 	families, err := metrics.Gather()
 	require.NoError(t, err)

@@ -200,16 +200,16 @@ func TestTheBucketIsWatchedAlsoWhenItIsReplaced(t *testing.T) {
 	b := newFixture(t)
 	b.run(t)
 	conn := b.nats.Conn()
-	b.put(t, conn.IsConnected, "a")
+	b.storeRevocation(t, conn.IsConnected, "a")
 	b.nats.Stop()
 	b.nats.Wipe()
 	b.nats.Start()
-	b.put(t, conn.IsConnected, "b")
+	b.storeRevocation(t, conn.IsConnected, "b")
 }
 
-// put puts a revocation into a bucket, which it makes, and waits until the view
+// storeRevocation puts a revocation into a bucket, which it makes, and waits until the view
 // knows it.
-func (b *fixture) put(t *testing.T, connected func() bool, jti string) {
+func (b *fixture) storeRevocation(t *testing.T, connected func() bool, jti string) {
 	t.Helper()
 	require.Eventually(t, connected, 10*time.Second, 5*time.Millisecond)
 	bucket, err := revocation.EnsureBucket(t.Context(), b.nats.Conn(), time.Hour, 1)

@@ -63,7 +63,7 @@ func TestDelegationsWidenOperationsOfTheDelegator(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx := authn.WithPermission(as(t, authn.Principal{Tenant: 1, Subject: "a", PersonID: c.person, Rows: "own"}), c.permission)
+			ctx := authn.WithPermission(callerContext(t, authn.Principal{Tenant: 1, Subject: "a", PersonID: c.person, Rows: "own"}), c.permission)
 			got, err := rules.Visible(ctx)
 			require.NoError(t, err)
 			assert.Equal(t, c.want.Digest(), got.Digest())
@@ -82,7 +82,7 @@ func TestADelegationThatEndedShowsNobody(t *testing.T) {
 	t.Parallel()
 	clk, now := clock.NewFake(time.Now()), running{3: {{Delegator: 1, Rows: rowvisibility.Own, Permissions: []string{"p"}}}}
 	rules := rowvisibility.New(clk).WithDelegations(now, pgtest.Log(t))
-	ctx := authn.WithPermission(as(t, authn.Principal{Tenant: 1, Subject: "a", PersonID: 3, Rows: "own"}), "p")
+	ctx := authn.WithPermission(callerContext(t, authn.Principal{Tenant: 1, Subject: "a", PersonID: 3, Rows: "own"}), "p")
 	before, err := rules.Visible(ctx)
 	require.NoError(t, err)
 	require.True(t, before.Has(1))

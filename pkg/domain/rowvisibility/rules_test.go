@@ -33,7 +33,7 @@ func (s *source) Persons(context.Context, *authn.Principal) ([]int64, error) {
 	return s.ids, s.err
 }
 
-func as(t *testing.T, p authn.Principal) context.Context {
+func callerContext(t *testing.T, p authn.Principal) context.Context {
 	t.Helper()
 	return authn.With(t.Context(), &p, "")
 }
@@ -47,13 +47,13 @@ func TestVisible(t *testing.T) {
 		want rowvisibility.Set
 	}{
 		"nobody in particular":           {t.Context(), rowvisibility.AllPersons()},
-		"a service for itself":           {as(t, authn.Principal{Service: "scheduling"}), rowvisibility.AllPersons()},
-		"a service for a user":           {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rowvisibility.Persons(4, 7, 9)},
-		"somebody who sees everybody":    {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rowvisibility.AllPersons()},
-		"somebody who sees more":         {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rowvisibility.Persons(4, 7, 9)},
-		"somebody who is no person":      {as(t, authn.Principal{Subject: "a", Rows: "group"}), rowvisibility.Set{}},
-		"a token that does not say":      {as(t, authn.Principal{Subject: "a"}), rowvisibility.Set{}},
-		"a token that says what is none": {as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rowvisibility.Persons(4, 7, 9)},
+		"a service for itself":           {callerContext(t, authn.Principal{Service: "scheduling"}), rowvisibility.AllPersons()},
+		"a service for a user":           {callerContext(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "own", Service: "scheduling"}), rowvisibility.Persons(4, 7, 9)},
+		"somebody who sees everybody":    {callerContext(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "all"}), rowvisibility.AllPersons()},
+		"somebody who sees more":         {callerContext(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}), rowvisibility.Persons(4, 7, 9)},
+		"somebody who is no person":      {callerContext(t, authn.Principal{Subject: "a", Rows: "group"}), rowvisibility.Set{}},
+		"a token that does not say":      {callerContext(t, authn.Principal{Subject: "a"}), rowvisibility.Set{}},
+		"a token that says what is none": {callerContext(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "ALL"}), rowvisibility.Persons(4, 7, 9)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := rules.Visible(c.ctx)
@@ -63,7 +63,7 @@ func TestVisible(t *testing.T) {
 	}
 
 	var none *rowvisibility.Rules
-	got, err := none.Visible(as(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}))
+	got, err := none.Visible(callerContext(t, authn.Principal{Subject: "a", PersonID: 7, Rows: "group"}))
 	require.NoError(t, err)
 	assert.Equal(t, rowvisibility.Persons(7), got, "without a source there is no group")
 }
@@ -84,7 +84,7 @@ func TestVisibleIsRememberedForAMoment(t *testing.T) {
 	lead := authn.Principal{Tenant: 1, Subject: "a", PersonID: 7, Rows: "group"}
 	visible := func(p authn.Principal) rowvisibility.Set {
 		t.Helper()
-		got, err := rules.Visible(as(t, p))
+		got, err := rules.Visible(callerContext(t, p))
 		require.NoError(t, err)
 		return got
 	}
@@ -101,7 +101,7 @@ func TestVisibleIsRememberedForAMoment(t *testing.T) {
 
 	clk.Advance(5 * time.Second)
 	s.err = errors.New("down")
-	_, err := rules.Visible(as(t, lead))
+	_, err := rules.Visible(callerContext(t, lead))
 	require.ErrorIs(t, err, s.err, "nobody is shown when it cannot be known")
 }
 

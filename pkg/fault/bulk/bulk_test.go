@@ -23,9 +23,9 @@ func refs(ids ...int64) []*commonv1.Ref {
 	return out
 }
 
-// even succeeds for even ids, and fails as the server's fault for negative
+// acceptEven succeeds for even ids, and fails as the server's fault for negative
 // ones.
-func even(_ int, item *commonv1.Ref) (*commonv1.Ref, error) {
+func acceptEven(_ int, item *commonv1.Ref) (*commonv1.Ref, error) {
 	switch {
 	case item.GetId() < 0:
 		return nil, errors.New("connection lost")
@@ -38,7 +38,7 @@ func even(_ int, item *commonv1.Ref) (*commonv1.Ref, error) {
 func TestRunReturnsPerItemInInputOrder(t *testing.T) {
 	t.Parallel()
 	items := refs(2, 3, 4, 5)
-	out, err := bulk.Run(items, true, even)
+	out, err := bulk.Run(items, true, acceptEven)
 	require.NoError(t, err)
 
 	body, err := out.Failure()
@@ -68,7 +68,7 @@ func TestRunReturnsPerItemInInputOrder(t *testing.T) {
 func TestRunWithNothingWrongHasNoFailure(t *testing.T) {
 	t.Parallel()
 	for _, items := range [][]*commonv1.Ref{nil, refs(2, 4)} {
-		out, err := bulk.Run(items, true, even)
+		out, err := bulk.Run(items, true, acceptEven)
 		require.NoError(t, err)
 		body, err := out.Failure()
 		require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestRunWithNothingWrongHasNoFailure(t *testing.T) {
 
 func TestAllFailedIsA400OfTheSameShape(t *testing.T) {
 	t.Parallel()
-	out, err := bulk.Run(refs(1, 3), true, even)
+	out, err := bulk.Run(refs(1, 3), true, acceptEven)
 	require.NoError(t, err)
 	body, err := out.Failure()
 	assert.Nil(t, body)
@@ -95,7 +95,7 @@ func TestRunWithoutPartialEndsAtTheFirstError(t *testing.T) {
 	calls := 0
 	_, err := bulk.Run(refs(2, 3, 5), false, func(i int, item *commonv1.Ref) (*commonv1.Ref, error) {
 		calls++
-		return even(i, item)
+		return acceptEven(i, item)
 	})
 	assert.Equal(t, error(errOdd), err)
 	assert.Equal(t, 2, calls)
@@ -103,6 +103,6 @@ func TestRunWithoutPartialEndsAtTheFirstError(t *testing.T) {
 
 func TestRunEndsWhenTheServerFails(t *testing.T) {
 	t.Parallel()
-	_, err := bulk.Run(refs(2, -1, 5), true, even)
+	_, err := bulk.Run(refs(2, -1, 5), true, acceptEven)
 	assert.EqualError(t, err, "connection lost")
 }

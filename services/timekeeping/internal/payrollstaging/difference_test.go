@@ -24,7 +24,7 @@ func TestDifference(t *testing.T) {
 	}
 	february := march(0) // The last day of February.
 	all := &rules{}
-	onlySick := parsed(t, &timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Qualifier: new("Sick")}}})
+	onlySick := parseMarch(t, &timekeepingv1.PayrollStagingRequest{IncludePayCodes: []*commonv1.Ref{{Qualifier: new("Sick")}}})
 	for it, c := range map[string]struct {
 		covered     []coverage
 		paid        map[civil.Date]int64
@@ -75,7 +75,7 @@ func TestDifference(t *testing.T) {
 				b.paid[key], b.names[key] = amount.Quantity{Seconds: n}, "Regular"
 			}
 			var got []string
-			for _, row := range parsed(t, &timekeepingv1.PayrollStagingRequest{}).difference(b, c.totals) {
+			for _, row := range parseMarch(t, &timekeepingv1.PayrollStagingRequest{}).difference(b, c.totals) {
 				line := fmt.Sprintf("%s %s %d", row.Date, row.Kind, row.Seconds)
 				if row.Historical != nil {
 					line += fmt.Sprintf(" of %s %s", row.Historical, row.Cause)

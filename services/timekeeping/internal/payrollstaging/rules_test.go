@@ -48,7 +48,7 @@ func TestWhatARunStages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := parsed(t, c.req)
+			r := parseMarch(t, c.req)
 			b := &book{Head: payledger.Head{Open: march(4)}, corrections: []Total{correction}}
 			var got []string
 			for _, row := range r.difference(b, totals) {
@@ -62,8 +62,8 @@ func TestWhatARunStages(t *testing.T) {
 	}
 }
 
-// parsed returns the rules of a run of March.
-func parsed(t *testing.T, req *timekeepingv1.PayrollStagingRequest) *rules {
+// parseMarch returns the rules of a run of March.
+func parseMarch(t *testing.T, req *timekeepingv1.PayrollStagingRequest) *rules {
 	t.Helper()
 	req.ExecutionId = "a"
 	req.DateRange = &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"}

@@ -148,7 +148,7 @@ func TestWhatVersionsMean(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, got := compiledRules(t, of(c.given)).On(refByName("Hourly"), civil.Of(2026, 1, 1))
+			_, got := compiledRules(t, newRule(c.given)).On(refByName("Hourly"), civil.Of(2026, 1, 1))
 			assert.Equal(t, c.want, *got)
 		})
 	}

@@ -31,8 +31,8 @@ func minutes(n int32) *int32 { return &n }
 
 func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
-// of is a rule of one version, which holds from 2026 on.
-func of(v *dated) *timekeepingv1.PayRule {
+// newRule is a rule of one version, which holds from 2026 on.
+func newRule(v *dated) *timekeepingv1.PayRule {
 	v.EffectiveDate = "2026-01-01"
 	return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{v}}
 }
@@ -50,20 +50,20 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 		{"no name", "payRule.name is missing", &timekeepingv1.PayRule{}},
 		{"a version without a date", "effectiveVersions[0].effectiveDate is missing", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{}}}},
 		{"a date twice", "the effectiveDate 2026-01-01 twice", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "2025-01-01"}, {EffectiveDate: "2026-01-01"}}}},
-		{"no day of the week", "weekStart must be one of", of(&dated{WeekStart: "Someday"})},
-		{"intervals of no length", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{}})},
-		{"intervals that do not fill an hour", "outRounding.interval must be a divisor of 60", of(&dated{OutRounding: &rounding{Interval: minutes(7)}})},
-		{"intervals of two hours", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{Interval: minutes(120)}})},
-		{"negative intervals", "inRounding.interval must be a divisor of 60", of(&dated{InRounding: &rounding{Interval: minutes(-15)}})},
-		{"more grace than the interval", "outRounding.grace must be from 0 to 15", of(&dated{OutRounding: &rounding{Interval: minutes(15), Grace: minutes(16)}})},
-		{"too many breaks", "at most 10 breaks and tiers", of(&dated{Breaks: eleven})},
-		{"an unknown split of weeks", "weekSplit must be SHIFT_START or BOUNDARY", of(&dated{WeekSplit: "MIDNIGHT"})},
-		{"a divide within a minute", "dayDivide.time must be a time of day in whole minutes", of(&dated{DayDivide: &divide{Time: "05:00:30"}})},
-		{"a credit without a pay code", "holidayCredit.payCode is missing", of(&dated{HolidayCredit: &credit{Length: minutes(480)}})},
-		{"a seventh day without a pay code", "seventhDayOvertime[0].payCode is missing", of(&dated{SeventhDayOvertime: []*tier{{After: minutes(0)}}})},
-		{"work on a holiday without a pay code", "holidayPremium[0].payCode is missing", of(&dated{HolidayPremium: []*tier{{After: minutes(0)}}})},
-		{"too many tiers of a holiday", "at most 10 breaks and tiers", of(&dated{HolidayPremium: slices.Repeat([]*tier{{After: minutes(0), PayCode: refByName("A")}}, maxList+1)})},
-		{"overtime without a pay code", "dailyOvertime[0].payCode is missing", of(&dated{DailyOvertime: []*tier{{After: minutes(480)}}})},
+		{"no day of the week", "weekStart must be one of", newRule(&dated{WeekStart: "Someday"})},
+		{"intervals of no length", "inRounding.interval must be a divisor of 60", newRule(&dated{InRounding: &rounding{}})},
+		{"intervals that do not fill an hour", "outRounding.interval must be a divisor of 60", newRule(&dated{OutRounding: &rounding{Interval: minutes(7)}})},
+		{"intervals of two hours", "inRounding.interval must be a divisor of 60", newRule(&dated{InRounding: &rounding{Interval: minutes(120)}})},
+		{"negative intervals", "inRounding.interval must be a divisor of 60", newRule(&dated{InRounding: &rounding{Interval: minutes(-15)}})},
+		{"more grace than the interval", "outRounding.grace must be from 0 to 15", newRule(&dated{OutRounding: &rounding{Interval: minutes(15), Grace: minutes(16)}})},
+		{"too many breaks", "at most 10 breaks and tiers", newRule(&dated{Breaks: eleven})},
+		{"an unknown split of weeks", "weekSplit must be SHIFT_START or BOUNDARY", newRule(&dated{WeekSplit: "MIDNIGHT"})},
+		{"a divide within a minute", "dayDivide.time must be a time of day in whole minutes", newRule(&dated{DayDivide: &divide{Time: "05:00:30"}})},
+		{"a credit without a pay code", "holidayCredit.payCode is missing", newRule(&dated{HolidayCredit: &credit{Length: minutes(480)}})},
+		{"a seventh day without a pay code", "seventhDayOvertime[0].payCode is missing", newRule(&dated{SeventhDayOvertime: []*tier{{After: minutes(0)}}})},
+		{"work on a holiday without a pay code", "holidayPremium[0].payCode is missing", newRule(&dated{HolidayPremium: []*tier{{After: minutes(0)}}})},
+		{"too many tiers of a holiday", "at most 10 breaks and tiers", newRule(&dated{HolidayPremium: slices.Repeat([]*tier{{After: minutes(0), PayCode: refByName("A")}}, maxList+1)})},
+		{"overtime without a pay code", "dailyOvertime[0].payCode is missing", newRule(&dated{DailyOvertime: []*tier{{After: minutes(480)}}})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +109,7 @@ func TestWhatVersionsAreCompletedTo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := New(nil, nil).resource.Validate("payRule", of(c.given))
+			got, err := New(nil, nil).resource.Validate("payRule", newRule(c.given))
 			require.NoError(t, err)
 			order(got)
 			c.want.EffectiveDate = "2026-01-01"

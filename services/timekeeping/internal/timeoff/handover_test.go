@@ -69,7 +69,7 @@ func TestChangesThatAreBrokenOff(t *testing.T) {
 			w := newFixture(t)
 			granted, err := w.grant(w.asManager, "2031-03-03", "2031-03-03")
 			require.NoError(t, err)
-			waiting := w.asked("2031-03-10", "2031-03-10")
+			waiting := w.requestDays("2031-03-10", "2031-03-10")
 			before := []*timekeepingv1.TimeOffRequest{w.get(granted.GetId()), w.get(waiting.GetId())}
 
 			ctx, die := context.WithCancel(w.asManager)
@@ -140,7 +140,7 @@ func TestRefusalsOfScheduling(t *testing.T) {
 	w := newFixture(t)
 	granted, err := w.grant(w.asManager, "2031-03-03", "2031-03-03")
 	require.NoError(t, err)
-	waiting := w.asked("2031-03-09", "2031-03-10")
+	waiting := w.requestDays("2031-03-09", "2031-03-10")
 	w.schedules.Lock(civil.Of(2031, 3, 3), civil.Of(2031, 3, 10))
 	for _, c := range []struct {
 		name   string
@@ -228,7 +228,7 @@ func TestSweepsBesideChanges(t *testing.T) {
 func TestRequestsThatAreNotOnTheSchedule(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.asked("2031-03-03", "2031-03-03")
+	made := w.requestDays("2031-03-03", "2031-03-03")
 	require.NoError(t, w.change(w.asManager, made.GetId(), "2031-03-04", "2031-03-04"))
 	for _, to := range []string{"PENDING", "REFUSED"} {
 		_, err := w.decide(made.GetId(), to)
@@ -241,7 +241,7 @@ func TestRequestsThatAreNotOnTheSchedule(t *testing.T) {
 func TestPeriodsThatCanBeAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.asked("2031-03-03", "2031-03-03")
+	w.requestDays("2031-03-03", "2031-03-03")
 	w.schedules.Lock(civil.Of(2031, 3, 5))
 	list, err := w.employee.ListEmployeeTimeOffRequestPeriods(w.asEmployee, &timekeepingv1.ListEmployeeTimeOffRequestPeriodsRequest{StartDate: "2031-03-02", EndDate: "2031-03-07"})
 	require.NoError(t, err)

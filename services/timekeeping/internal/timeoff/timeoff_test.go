@@ -85,7 +85,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	w := &fixture{
 		t: t, pool: pooltest.New(t), schedules: &timeofftest.Schedules{Refusal: fault.Invalid(codeLockedDay, "The day is locked.")}, clock: clock.NewFake(time.Date(2031, 3, 1, 23, 30, 0, 0, time.UTC)),
-		ctx: tenant.With(t.Context(), tenant.Default), asEmployee: as(t.Context(), 1, rowvisibility.Own), asManager: as(t.Context(), 9, rowvisibility.All),
+		ctx: tenant.With(t.Context(), tenant.Default), asEmployee: callerContext(t.Context(), 1, rowvisibility.Own), asManager: callerContext(t.Context(), 9, rowvisibility.All),
 	}
 	w.accruals.w = w
 	w.subtypes = requestsubtype.New(w.pool)
@@ -100,8 +100,8 @@ func newFixture(t *testing.T) *fixture {
 	return w
 }
 
-// as is the context of a handler that a person of the default tenant calls.
-func as(ctx context.Context, personID int64, scope rowvisibility.Scope) context.Context {
+// callerContext is the context of a handler that a person of the default tenant calls.
+func callerContext(ctx context.Context, personID int64, scope rowvisibility.Scope) context.Context {
 	p := &authn.Principal{Tenant: tenant.Default, Subject: "caller", PersonID: personID, Rows: string(scope)}
 	return authn.With(tenant.With(ctx, tenant.Default), p, "")
 }
@@ -144,8 +144,8 @@ func wholeDays(first, last string) []*timekeepingv1.TimeOffPeriod {
 	}}
 }
 
-// asked is a request of the employee for whole days.
-func (w *fixture) asked(first, last string) *timekeepingv1.TimeOffRequest {
+// requestDays is a request of the employee for whole days.
+func (w *fixture) requestDays(first, last string) *timekeepingv1.TimeOffRequest {
 	w.t.Helper()
 	made, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &timekeepingv1.TimeOffRequest{
 		RequestSubType: &timekeepingv1.TimeOffSubtype{Id: proto.Int64(1)}, Periods: wholeDays(first, last),
@@ -168,7 +168,7 @@ func (w *fixture) decideAs(ctx context.Context, id int64, to string) (*timekeepi
 func TestTimesAreThoseOfTheEmployee(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.asked("2031-03-01", "2031-03-01")
+	made := w.requestDays("2031-03-01", "2031-03-01")
 	assert.Equal(t, "2031-03-02T00:30:00", made.GetCreateDateTime(), "it is past midnight there")
 	assert.True(t, made.GetHistorical())
 }
@@ -176,7 +176,7 @@ func TestTimesAreThoseOfTheEmployee(t *testing.T) {
 func TestDecisionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.asked("2031-03-03", "2031-03-06")
+	made := w.requestDays("2031-03-03", "2031-03-06")
 	var group sync.WaitGroup
 	codes := make(chan string, 8)
 	for range cap(codes) {
@@ -297,7 +297,7 @@ func TestApprovalsThatNoBalanceCovers(t *testing.T) {
 	w := newFixture(t)
 	w.payCode(nil)
 	w.accruals.days = 2
-	first, second := w.asked("2031-03-03", "2031-03-04"), w.asked("2031-03-06", "2031-03-06")
+	first, second := w.requestDays("2031-03-03", "2031-03-04"), w.requestDays("2031-03-06", "2031-03-06")
 	_, err := w.decide(first.GetId(), "APPROVED")
 	require.NoError(t, err)
 	_, err = w.decide(second.GetId(), "APPROVED")
@@ -338,7 +338,7 @@ func TestSubtypesThatDecideByThemselves(t *testing.T) {
 func TestUnknownEmployeesBesideOthers(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.asked("2031-03-03", "2031-03-03")
+	w.requestDays("2031-03-03", "2031-03-03")
 	list, err := w.manager.MultiReadTimeOff(w.asManager, &timekeepingv1.MultiReadTimeOffRequest{Where: &timekeepingv1.TimeOffWhere{
 		Employees: &timekeepingv1.TimeOffOfEmployees{EmployeeRefs: &commonv1.RefList{Ids: []int64{5, 1, 0}}, StartDate: "2031-03-01", EndDate: "2031-03-31"},
 	}})
@@ -356,10 +356,10 @@ func TestUnknownEmployeesBesideOthers(t *testing.T) {
 func TestEmployeesWhoseRequestsAreRead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	made := w.asked("2031-03-03", "2031-03-03")
+	made := w.requestDays("2031-03-03", "2031-03-03")
 	// A deleted person has no number.
 	w.exec(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone) VALUES (1, 8, '', '', 'UTC')`)
-	asOwn := as(t.Context(), 9, rowvisibility.Own)
+	asOwn := callerContext(t.Context(), 9, rowvisibility.Own)
 	for _, c := range []struct {
 		name string
 		ctx  context.Context

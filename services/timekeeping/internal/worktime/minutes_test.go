@@ -44,8 +44,8 @@ func (k *timeClock) rule(punch int) *worktime.Rule {
 
 func civilDate(t time.Time) civil.Date { return civil.Of(t.Year(), t.Month(), t.Day()) }
 
-// moved returns when a punch counts, by looking for the next interval minute by minute.
-func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
+// roundedTime returns when a punch counts, by looking for the next interval minute by minute.
+func (k *timeClock) roundedTime(i int, r worktime.Rounding) int64 {
 	at := k.c.Punches[i].At
 	if r.Interval == 0 {
 		return at
@@ -64,9 +64,9 @@ func (k *timeClock) moved(i int, r worktime.Rounding) int64 {
 	return at
 }
 
-// planned returns the scheduled shifts that share at least half of the minutes of the shorter shift
+// findScheduled returns the scheduled shifts that share at least half of the minutes of the shorter shift
 // with a worked shift. If there are none, it returns the shift that begins nearest.
-func (k *timeClock) planned(spans []interval) (out []worktime.Scheduled) {
+func (k *timeClock) findScheduled(spans []interval) (out []worktime.Scheduled) {
 	last := spans[len(spans)-1]
 	from, to := k.c.Punches[spans[0].in].At, k.c.Punches[max(last.in, last.out)].At
 	for _, plan := range k.c.Schedule {
@@ -95,7 +95,7 @@ func (k *timeClock) planned(spans []interval) (out []worktime.Scheduled) {
 func onEdge(at, moved int64, edges []int64, early, late int64) int64 {
 	for away := int64(0); away <= max(early, late); away += minute {
 		for _, planned := range edges {
-			if (at == planned-away || at == planned+away) && within(at, planned-early, planned+late) {
+			if (at == planned-away || at == planned+away) && isWithin(at, planned-early, planned+late) {
 				return planned
 			}
 		}
@@ -103,7 +103,7 @@ func onEdge(at, moved int64, edges []int64, early, late int64) int64 {
 	return moved
 }
 
-func within(at, from, to int64) bool { return from < to && from <= at && at <= to }
+func isWithin(at, from, to int64) bool { return from < to && from <= at && at <= to }
 
 // add goes through all minutes of all shifts.
 func (k *timeClock) add() map[worktime.Key]int64 {
@@ -177,14 +177,14 @@ func (k *timeClock) shiftMinutes(shift int) (out []workedMinute, day civil.Date,
 	deduct = true
 	rule := k.rule(spans[0].in)
 	var starts, ends []int64
-	for _, plan := range k.planned(spans) {
+	for _, plan := range k.findScheduled(spans) {
 		starts, ends = append(starts, plan.Start), append(ends, plan.End)
 	}
 	at := int64(0)
 	for n, s := range spans {
 		in := k.c.Punches[s.in]
 		deduct = deduct && !in.NoDeduction
-		start := k.moved(s.in, rule.In)
+		start := k.roundedTime(s.in, rule.In)
 		if n == 0 || spans[n-1].out != s.in {
 			start = onEdge(in.At, start, starts, rule.Snap.EarlyIn, rule.Snap.LateIn)
 		}
@@ -203,7 +203,7 @@ func (k *timeClock) shiftMinutes(shift int) (out []workedMinute, day civil.Date,
 		if n+1 < len(spans) && spans[n+1].in == s.out {
 			rounding = rule.In
 		}
-		end := k.moved(s.out, rounding)
+		end := k.roundedTime(s.out, rounding)
 		if n+1 == len(spans) || spans[n+1].in != s.out {
 			end = onEdge(last.At, end, ends, rule.Snap.EarlyOut, rule.Snap.LateOut)
 		}

@@ -34,7 +34,7 @@ func drawYear(t *rapid.T, zone *civil.Zone, days int) *workedYear {
 		start := rapid.SampledFrom([]int{6, 8, 8, 14, 22}).Draw(t, "start")
 		for range rapid.IntRange(5, 25).Draw(t, "days alike") {
 			if rapid.IntRange(0, 9).Draw(t, "works") < 7 {
-				y.work(t, day, start, shift, scheduled)
+				y.addShift(t, day, start, shift, scheduled)
 				shift++
 			}
 			day++
@@ -45,7 +45,7 @@ func drawYear(t *rapid.T, zone *civil.Zone, days int) *workedYear {
 	return y
 }
 
-func (y *workedYear) work(t *rapid.T, day civil.Date, start, shift int, scheduled bool) {
+func (y *workedYear) addShift(t *rapid.T, day civil.Date, start, shift int, scheduled bool) {
 	minutes := start*60 + rapid.IntRange(-25, 25).Draw(t, "jitter")
 	length := rapid.IntRange(7*60, 9*60).Draw(t, "length")
 	at := func(minute int) int64 {

@@ -36,8 +36,8 @@ func newApprovals(t *testing.T) (context.Context, *pg.Pool, *approval.Handler) {
 	return ctx, pool, approval.New(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil))
 }
 
-// by returns the context of a user who sees all employees and is a person, or no person for 0.
-func by(ctx context.Context, person int64) context.Context {
+// callerContext returns the context of a user who sees all employees and is a person, or no person for 0.
+func callerContext(ctx context.Context, person int64) context.Context {
 	return authn.With(ctx, &authn.Principal{Tenant: 1, Subject: fmt.Sprint("user-", person), PersonID: person, Rows: "all"}, "")
 }
 
@@ -45,12 +45,12 @@ func days(employee int64, first, last string) *timekeepingv1.TimecardApprovalReq
 	return &timekeepingv1.TimecardApprovalRequest{Employee: &timekeepingv1.TimecardApprovalBody{Id: &employee}, StartDate: first, EndDate: last}
 }
 
-func own(first, last string) *timekeepingv1.EmployeeTimecardApprovalRequest {
+func ownDays(first, last string) *timekeepingv1.EmployeeTimecardApprovalRequest {
 	return &timekeepingv1.EmployeeTimecardApprovalRequest{StartDate: first, EndDate: last}
 }
 
-// approved are the approvals of an employee in March, by their days.
-func approved(t *testing.T, ctx context.Context, h *approval.Handler, employee int64) []string {
+// listApprovals are the approvals of an employee in March, by their days.
+func listApprovals(t *testing.T, ctx context.Context, h *approval.Handler, employee int64) []string {
 	t.Helper()
 	list, err := h.ListTimecardApprovals(ctx, &timekeepingv1.ListTimecardApprovalsRequest{EmployeeId: &employee, StartDate: "2026-03-01", EndDate: "2026-03-31"})
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		{"of days backwards", timecardfault.CodeNoRange, 1, "2026-03-19", "2026-03-18"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			caller := by(ctx, c.caller)
+			caller := callerContext(ctx, c.caller)
 			p, _ := authn.From(caller)
 			_, err := h.ApproveTimecard(authn.WithOwnRecord(caller, p, []string{"timekeeping.timecard_approval"}), days(7, c.first, c.last))
 			assert.Equal(t, c.code == "", err == nil, "%v", err)
@@ -83,10 +83,10 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		})
 	}
 	t.Run("of one's own by who is no employee", func(t *testing.T) {
-		_, err := h.ApproveEmployeeTimecard(by(ctx, 0), own("2026-03-19", "2026-03-19"))
+		_, err := h.ApproveEmployeeTimecard(callerContext(ctx, 0), ownDays("2026-03-19", "2026-03-19"))
 		assert.True(t, fault.HasCode(err, timecardfault.CodeOwn), "%v", err)
 	})
-	assert.Equal(t, []string{"MANAGER 19..19 user-1"}, approved(t, ctx, h, 7))
+	assert.Equal(t, []string{"MANAGER 19..19 user-1"}, listApprovals(t, ctx, h, 7))
 }
 
 // An approval replaces approvals of the same side that share a day with it. A removal removes whole
@@ -123,28 +123,28 @@ func TestApprovalsReplaceOthers(t *testing.T) {
 			}
 			before := with([]string{"EMPLOYEE 10..12", "MANAGER 10..12 user-9"})
 			start := func() {
-				_, err := h.RemoveTimecardApproval(by(ctx, 9), days(employee, "2026-03-01", "2026-03-19"))
+				_, err := h.RemoveTimecardApproval(callerContext(ctx, 9), days(employee, "2026-03-01", "2026-03-19"))
 				require.True(t, err == nil || fault.HasCode(err, timecardfault.CodeNotApproved), "%v", err)
-				_, err = h.ApproveTimecard(by(ctx, 9), days(employee, "2026-03-10", "2026-03-12"))
+				_, err = h.ApproveTimecard(callerContext(ctx, 9), days(employee, "2026-03-10", "2026-03-12"))
 				require.NoError(t, err)
-				_, err = h.ApproveEmployeeTimecard(by(ctx, employee), own("2026-03-10", "2026-03-12"))
+				_, err = h.ApproveEmployeeTimecard(callerContext(ctx, employee), ownDays("2026-03-10", "2026-03-12"))
 				require.NoError(t, err)
-				require.Equal(t, before, approved(t, ctx, h, employee))
+				require.Equal(t, before, listApprovals(t, ctx, h, employee))
 			}
 			start()
-			_, err := h.ApproveTimecard(by(ctx, 9), days(employee, c.first, c.last))
+			_, err := h.ApproveTimecard(callerContext(ctx, 9), days(employee, c.first, c.last))
 			require.NoError(t, err)
-			assert.Equal(t, with(c.approved), approved(t, ctx, h, employee))
+			assert.Equal(t, with(c.approved), listApprovals(t, ctx, h, employee))
 
 			start()
-			_, err = h.RemoveTimecardApproval(by(ctx, 9), days(employee, c.first, c.last))
+			_, err = h.RemoveTimecardApproval(callerContext(ctx, 9), days(employee, c.first, c.last))
 			if c.removed == nil {
 				require.True(t, fault.HasCode(err, timecardfault.CodeNotApproved), "%v", err)
-				assert.Equal(t, before, approved(t, ctx, h, employee))
+				assert.Equal(t, before, listApprovals(t, ctx, h, employee))
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, with(c.removed), approved(t, ctx, h, employee))
+			assert.Equal(t, with(c.removed), listApprovals(t, ctx, h, employee))
 		})
 	}
 }
@@ -168,12 +168,12 @@ func TestChangesDropApprovals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			employee := int64(i + 1)
-			_, err := h.ApproveTimecard(by(ctx, 9), days(employee, "2026-03-10", "2026-03-12"))
+			_, err := h.ApproveTimecard(callerContext(ctx, 9), days(employee, "2026-03-10", "2026-03-12"))
 			require.NoError(t, err)
 			require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 				return approval.Drop(ctx, tx, map[int64]map[civil.Date]bool{employee: {civil.Of(2026, 3, c.day): true}, 8: {civil.Of(2026, 3, 11): true}})
 			}))
-			assert.Equal(t, c.stays, len(approved(t, ctx, h, employee)) == 1)
+			assert.Equal(t, c.stays, len(listApprovals(t, ctx, h, employee)) == 1)
 		})
 	}
 }

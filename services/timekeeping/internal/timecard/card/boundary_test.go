@@ -21,8 +21,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// ruled returns timecards of employee 7 in Berlin, who is paid by a rule.
-func ruled(t *testing.T, v *timekeepingv1.PayRuleVersion, holidays ...civil.Date) *timecardtest.Timecards {
+// timecardsWithRule returns timecards of employee 7 in Berlin, who is paid by a rule.
+func timecardsWithRule(t *testing.T, v *timekeepingv1.PayRuleVersion, holidays ...civil.Date) *timecardtest.Timecards {
 	t.Helper()
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
@@ -59,7 +59,7 @@ func TestSplitShiftsAcrossASignOff(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cards := ruled(t, c.rule)
+			cards := timecardsWithRule(t, c.rule)
 			ctx := tenant.With(t.Context(), 1)
 			cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T16:00", "2026-03-08T20:00", "2026-03-09T08:00", "2026-03-09T20:00", "2026-03-09T23:00")
 			want := []string{
@@ -90,7 +90,7 @@ func TestHolidayCredits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cards := ruled(t, &timekeepingv1.PayRuleVersion{HolidayCredit: &timekeepingv1.PayRuleHolidayCredit{
+			cards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{HolidayCredit: &timekeepingv1.PayRuleHolidayCredit{
 				PayCode: ref("Holiday"), Length: proto.Int32(480), UnlessWorked: &c.unlessWorked,
 			}}, holidays...)
 			ctx := tenant.With(t.Context(), 1)
@@ -105,7 +105,7 @@ func TestHolidayCredits(t *testing.T) {
 // The regular rate is the rate of the whole week, whichever days are read or signed off.
 func TestTheRegularRateDoesNotDependOnTheRange(t *testing.T) {
 	t.Parallel()
-	cards := ruled(t, &timekeepingv1.PayRuleVersion{
+	cards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{
 		WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(2400), PayCode: ref("Over")}},
 		RegularRate:    &timekeepingv1.PayRuleRegularRate{Bonuses: []*commonv1.Ref{ref("Bonus")}},
 	})

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // minutes.
 func weekly(t *testing.T, ctx context.Context, pool *pg.Pool, after int32, ids ...int64) timecardtest.Known {
 	t.Helper()
-	return ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(after)}, ids...)
+	return addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(after)}, ids...)
 }
 
 // overtime is overtime after some minutes.
@@ -43,8 +43,8 @@ func overtime(after int32) []*timekeepingv1.PayRuleTier {
 	return []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Qualifier: new("Overtime")}}}
 }
 
-// ruled returns the data of commons about employees who have a pay rule.
-func ruled(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeepingv1.PayRuleVersion, ids ...int64) timecardtest.Known {
+// addPayRule returns the data of commons about employees who have a pay rule.
+func addPayRule(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeepingv1.PayRuleVersion, ids ...int64) timecardtest.Known {
 	t.Helper()
 	_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)

@@ -24,8 +24,8 @@ func training(day civil.Date, hours int64) *schedulingv1.EmployeePayCodeEdit {
 	return &schedulingv1.EmployeePayCodeEdit{Day: int32(day), Amount: &schedulingv1.PayCodeAmount{PayCode: "Training", Seconds: hours * 3600}}
 }
 
-// planned returns the days of an employee with these pay code edits on the schedule.
-func planned(edits ...*schedulingv1.EmployeePayCodeEdit) employeeday.Days {
+// daysWithEdits returns the days of an employee with these pay code edits on the schedule.
+func daysWithEdits(edits ...*schedulingv1.EmployeePayCodeEdit) employeeday.Days {
 	return employeeday.Days{Schedule: &schedulingv1.EmployeeDays{PayCodeEdits: edits}}
 }
 
@@ -35,7 +35,7 @@ func TestTheFirstSignOffPaysEarlierEditsOfTheSchedule(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	monday := civil.Of(2026, time.March, 2)
-	known := timecardtest.Known{7: planned(training(monday-800, 4), training(monday-3, 2), training(monday, 1))}
+	known := timecardtest.Known{7: daysWithEdits(training(monday-800, 4), training(monday-3, 2), training(monday, 1))}
 	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
 	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})

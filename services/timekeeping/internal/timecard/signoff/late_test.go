@@ -61,7 +61,7 @@ func TestPunchesComeLate(t *testing.T) {
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			cards := timecardtest.New(pool, ruled(t, ctx, pool, rule, ids...), timecardtest.Noon(t, "2026-05-01"))
+			cards := timecardtest.New(pool, addPayRule(t, ctx, pool, rule, ids...), timecardtest.Noon(t, "2026-05-01"))
 			for seed := range seeds {
 				requireLatePunchesAddUp(t, ctx, cards, uint64(seed), ids[2*seed], ids[2*seed+1])
 			}

@@ -83,7 +83,7 @@ func TestPunchesBesideComparisons(t *testing.T) {
 			t.Parallel()
 			ctx := tenant.With(t.Context(), 1)
 			pool := pooltest.New(t)
-			source := &interrupted{Known: ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{ScheduleRounding: rounding()}, 7)}
+			source := &interrupted{Known: addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{ScheduleRounding: rounding()}, 7)}
 			cards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
 			cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 			if older {

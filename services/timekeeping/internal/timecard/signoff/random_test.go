@@ -32,7 +32,7 @@ func TestSchedulesChangeAfterSignOffs(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(i + 1)
 	}
-	known := ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(30 * 60), ScheduleRounding: rounding()}, ids...)
+	known := addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(30 * 60), ScheduleRounding: rounding()}, ids...)
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	for seed := range seeds {
 		m := &month{Timecards: cards, pool: pool, known: known, random: rand.New(rand.NewPCG(5, uint64(seed))), employee: ids[2*seed], twin: ids[2*seed+1]}
@@ -114,7 +114,7 @@ func (m *month) replan(ctx context.Context, t *testing.T) {
 	}
 	m.log = append(m.log, fmt.Sprintf("plan %s: %v %v", day, m.shifts, m.edits))
 	for _, id := range []int64{m.employee, m.twin} {
-		replan(m.known, id, sorted(m.shifts), m.edits...)
+		replan(m.known, id, sortShifts(m.shifts), m.edits...)
 	}
 	require.NoError(t, m.Signoffs.RequestComparisons(ctx, []int64{m.employee, m.twin}, civil.Through(day, day+civil.Date(m.random.IntN(3)))))
 }
@@ -146,8 +146,8 @@ func requireUnlessRefused(t *testing.T, err error) {
 	}
 }
 
-// sorted returns shifts by day and start.
-func sorted(list []*schedulingv1.EmployeeShift) []*schedulingv1.EmployeeShift {
+// sortShifts returns shifts by day and start.
+func sortShifts(list []*schedulingv1.EmployeeShift) []*schedulingv1.EmployeeShift {
 	return slices.SortedStableFunc(slices.Values(list), func(a, b *schedulingv1.EmployeeShift) int {
 		return cmp.Or(cmp.Compare(a.GetDay(), b.GetDay()), cmp.Compare(a.GetSegments()[0].GetStartSecond(), b.GetSegments()[0].GetStartSecond()))
 	})

@@ -26,7 +26,7 @@ func TestCorrectionsStartFromWhatWasSigned(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	cards := timecardtest.New(pool, ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7), timecardtest.Noon(t, "2026-03-20"))
+	cards := timecardtest.New(pool, addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7), timecardtest.Noon(t, "2026-03-20"))
 	monday := civil.Of(2026, time.March, 2)
 	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})

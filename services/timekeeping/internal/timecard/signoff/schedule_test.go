@@ -69,7 +69,7 @@ func marks(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, emp
 func TestChangesOfTheScheduleArePaid(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	known := timecardtest.Known{7: planned(training(monday+1, 2))}
+	known := timecardtest.Known{7: daysWithEdits(training(monday+1, 2))}
 	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
 	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
@@ -107,7 +107,7 @@ func TestMovedShiftsRoundOtherwise(t *testing.T) {
 		WeeklyOvertime:   overtime(10 * 60),
 		ScheduleRounding: rounding(),
 	}
-	known := ruled(t, ctx, pool, rule, 1, 2)
+	known := addPayRule(t, ctx, pool, rule, 1, 2)
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	shifts := []*schedulingv1.EmployeeShift{shift(monday, 8, 16)}
 	punches := []string{"2026-03-02T07:45", "2026-03-02T16:00", "2026-03-05T08:00", "2026-03-05T12:00"}
@@ -132,7 +132,7 @@ func TestRulesAloneCorrectNothing(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	known := ruled(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7)
+	known := addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7)
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
 	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
@@ -158,7 +158,7 @@ func TestOlderSignOffsTakeTheScheduleOfTheFirstComparison(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	known := timecardtest.Known{7: planned(training(monday+1, 2)), 8: planned(training(monday+1, 2))}
+	known := timecardtest.Known{7: daysWithEdits(training(monday+1, 2)), 8: daysWithEdits(training(monday+1, 2))}
 	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	for _, id := range []int64{7, 8} {
 		cards.SignOff(ctx, t, id, civil.Range{From: monday, To: monday + 7})
