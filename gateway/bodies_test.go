@@ -50,7 +50,7 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 }
 
 // A client that disconnects while its large body waits does not count as overload.
-func TestWhoLeavesDoesNotMeanOverload(t *testing.T) {
+func TestDisconnectedClientsDoNotCountAsOverload(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)

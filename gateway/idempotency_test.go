@@ -112,7 +112,7 @@ func TestARequestGoesOnWhenItsClientHasGone(t *testing.T) {
 	assert.Equal(t, 1, calls())
 }
 
-func TestWhatIsRemembered(t *testing.T) {
+func TestStoredErrorResponses(t *testing.T) {
 	t.Parallel()
 	for i, test := range []struct {
 		err    *fault.Error

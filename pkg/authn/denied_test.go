@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-func TestWhoseTokenIsOver(t *testing.T) {
+func TestExpiredTokens(t *testing.T) {
 	t.Parallel()
 	keys, stranger, clk := newIssuer(t), newIssuer(t), clock.NewFake(start)
 	seen := &revocations{}
@@ -55,7 +55,7 @@ func TestWhoseTokenIsOver(t *testing.T) {
 }
 
 // What a service says about a token counts at once, and until the token's end.
-func TestWhatOthersSayOfTokensIsRemembered(t *testing.T) {
+func TestInvalidatedTokensAreRejectedUntilTheyExpire(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(start)
 	keys := newIssuer(t)

@@ -125,7 +125,7 @@ func (s *store) countStored(tenant int64, user string) (kinds int, times int64) 
 
 // One user floods with kinds, then many of a tenant do. The others are kept, and
 // the flood is counted.
-func TestNobodyTakesThePlacesOfOthers(t *testing.T) {
+func TestAFloodDoesNotReplaceOtherDenials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}
@@ -188,7 +188,7 @@ func TestTextsCanBeStored(t *testing.T) {
 	assert.Len(t, g.held, 1)
 }
 
-func TestWhatCannotBeKeptIsTriedAgain(t *testing.T) {
+func TestFailedStoresAreRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{}

@@ -83,7 +83,7 @@ func TestGRPCCodeFitsStatus(t *testing.T) {
 	}
 }
 
-func TestFromErrorMapsWhatIsNoFault(t *testing.T) {
+func TestFromErrorMapsOtherErrors(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string

@@ -181,7 +181,7 @@ func TestSnapshotThatFailsKeepsItsConnection(t *testing.T) {
 	assert.Equal(t, []int{2, 2}, []int{first, second})
 }
 
-func TestEmptySnapshotAsksNobody(t *testing.T) {
+func TestEmptySnapshotSendsNoRequests(t *testing.T) {
 	t.Parallel()
 	assert.NoError(t, (&pg.Snapshot{}).Read(t.Context(), (*pg.Pool)(nil)))
 }

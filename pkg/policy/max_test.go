@@ -10,14 +10,14 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-func TestMaxIsThatOfTheContract(t *testing.T) {
+func TestMaxMatchesTheContract(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 56_000, policy.Max[*schedulingv1.ScheduleWhere]("employees * days"), "a limit that the method enforces")
 	assert.Equal(t, 500, policy.Max[*schedulingv1.ReadShiftsWhere]("shifts"), "a limit that the interceptor enforces")
 	assert.Panics(t, func() { policy.Max[*schedulingv1.ScheduleWhere]("shifts") }, "there is none")
 }
 
-func TestRangeMaxIsThatOfTheContract(t *testing.T) {
+func TestRangeMaxMatchesTheContract(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 10_000, policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count"))
 	assert.Panics(t, func() { policy.RangeMax[*commonsv1.ExecuteHyperfindRequest]("threshold") }, "there is no greatest value")

@@ -9,7 +9,7 @@ import (
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
-func TestWhatWrites(t *testing.T) {
+func TestMethodsThatWrite(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -30,7 +30,7 @@ func TestWhatWrites(t *testing.T) {
 	}
 }
 
-func TestWhatChangesData(t *testing.T) {
+func TestMethodsThatChangeData(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method  policy.Method

@@ -35,7 +35,7 @@ func TestMissingStatesAreFoundAndRepaired(t *testing.T) {
 	w.equal()
 }
 
-func TestWhatIsLostLaterIsFoundRegularly(t *testing.T) {
+func TestLaterLossesAreFoundRegularly(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.change(1, false, ids(1, 50)...)
@@ -211,7 +211,7 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 }
 
 // An event that its consumer gave up leaves a gap like one that was lost.
-func TestWhatIsAmongTheDeadLettersIsRepaired(t *testing.T) {
+func TestDeadLettersAreRepaired(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.exec(`ALTER TABLE copy ADD CONSTRAINT never CHECK (id <> 7)`)

@@ -37,7 +37,7 @@ func TestRaisedSequencesStayInTheirSteps(t *testing.T) {
 	assert.Contains(t, err.Error(), "raise its MAXVALUE")
 }
 
-func TestWhatEvidenceDecides(t *testing.T) {
+func TestDecisionsByEvidence(t *testing.T) {
 	t.Parallel()
 	at := func(progress, thing int64) Marks { return Marks{progress, map[string]int64{"thing": thing}} }
 	known := func(m Marks, firstHand bool) evidence {

@@ -100,7 +100,7 @@ func TestADatabaseThatWentBackWhileItIsUsedIsNoticed(t *testing.T) {
 	require.NoError(t, <-finished)
 }
 
-func TestNobodyKnowsTheMarks(t *testing.T) {
+func TestWithoutMarksThePlaceDecides(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		sql      string

@@ -17,7 +17,7 @@ import (
 
 // A write that was let through before the database was exchanged behind the same URL does
 // not reach the other one: it would be given an id that was given before.
-func TestNobodyWritesToAnExchangedDatabaseBeforeItIsCompared(t *testing.T) {
+func TestAnExchangedDatabaseIsComparedBeforeWrites(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, natstest.New(t), "one")
 	f.start()

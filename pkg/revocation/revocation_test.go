@@ -240,7 +240,7 @@ func BenchmarkRevoked(b *testing.B) {
 	}
 }
 
-func TestABoundRefusesWhatWasIssuedBefore(t *testing.T) {
+func TestABoundRefusesTokensIssuedBefore(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	b.auth.keys = []string{revocation.BoundKey(start.Add(500 * time.Millisecond))}

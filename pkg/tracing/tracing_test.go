@@ -38,7 +38,7 @@ func start(t *testing.T, ratio float64) {
 	})
 }
 
-func TestNothingIsMadeWithoutAReceiver(t *testing.T) {
+func TestNoSpansWithoutAReceiver(t *testing.T) {
 	stop, err := tracing.Start(t.Context(), tracing.Config{Ratio: 1}, "test", slog.Default())
 	require.NoError(t, err)
 	assert.False(t, tracing.Enabled())
@@ -52,7 +52,7 @@ func TestNothingIsMadeWithoutAReceiver(t *testing.T) {
 	require.NoError(t, stop(t.Context()))
 }
 
-func TestWhoDecidesWhatIsTraced(t *testing.T) {
+func TestSamplingDecisions(t *testing.T) {
 	for name, c := range map[string]struct {
 		ratio   float64
 		begin   func(context.Context) (context.Context, tracing.Span)

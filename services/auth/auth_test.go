@@ -329,7 +329,7 @@ func TestIsNotReadyWithoutTheKeyOfTheSigningKeys(t *testing.T) {
 	}
 }
 
-func TestKeyEncryptionIsWantedUnlessItIsAllowedToGoWithout(t *testing.T) {
+func TestKeyEncryptionIsRequiredUnlessDisabled(t *testing.T) {
 	t.Parallel()
 	assert.ErrorContains(t, auth.Config{}.CheckKeyEncryption(), "openssl rand -base64 32")
 	assert.Error(t, auth.Config{KeyEncryptionKey: "short", AllowPlainSigningKeys: true}.CheckKeyEncryption())

@@ -37,7 +37,7 @@ func withClerk(t *testing.T, b *fixture) (clerk, boss context.Context) {
 	return b.loginContext(t, "clerk", "correct horse battery"), b.loginContext(t, "boss", "correct horse battery")
 }
 
-func TestNobodyMayChangeTheUserOfSomebodyWhoMayDoMore(t *testing.T) {
+func TestUsersWithMorePermissionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	clerk, boss := withClerk(t, b)

@@ -231,7 +231,7 @@ func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 }
 
 // What runs in the background does its work when the service runs.
-func TestWhatIsOverIsSwept(t *testing.T) {
+func TestExpiredRowsAreSwept(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)

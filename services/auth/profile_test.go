@@ -88,7 +88,7 @@ func TestStockProfilesGrantPermissions(t *testing.T) {
 	})
 }
 
-func TestNobodyGivesMoreThanTheyHave(t *testing.T) {
+func TestCallersCannotGrantPermissionsTheyLack(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)

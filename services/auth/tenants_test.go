@@ -194,7 +194,7 @@ func (b *fixture) waits(t *testing.T) (waits bool) {
 	return waits
 }
 
-func TestNobodyRemovesWhoMayDoMore(t *testing.T) {
+func TestUsersWithMorePermissionsCannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := tenant.With(t.Context(), tenant.Default)

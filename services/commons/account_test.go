@@ -145,7 +145,7 @@ func TestIntentsNameTheirInitiators(t *testing.T) {
 }
 
 // A forged event has no effect on auth: commons reads the persons, and sends what it reads.
-func TestAForgedEventLetsNobodyIn(t *testing.T) {
+func TestAForgedEventDoesNotGrantAccess(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	_, clerk := powerful(t, b)

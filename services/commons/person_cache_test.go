@@ -13,7 +13,7 @@ import (
 
 // A person who is shown again has their current data, also after a change by another replica or an
 // event of timekeeping. Without changes, the response is the same.
-func TestWhoWasShownIsShownAsTheyAre(t *testing.T) {
+func TestRepeatedReadsShowCurrentPersons(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t, 1)

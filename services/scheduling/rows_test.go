@@ -24,7 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 )
 
-func TestTermsOfOthersAreThoseOfNobody(t *testing.T) {
+func TestTermsOfOtherPersonsAreHidden(t *testing.T) {
 	t.Parallel()
 	sets, err := scheduling.Migrations()
 	require.NoError(t, err)

@@ -139,7 +139,7 @@ func TestChangedCertificatesAreReadAgain(t *testing.T) {
 	assert.Error(t, err, "but nothing starts with one")
 }
 
-func TestLocalCAKeepsWhatIsGood(t *testing.T) {
+func TestLocalCAKeepsValidCertificates(t *testing.T) {
 	t.Parallel()
 	dir, now := filepath.Join(t.TempDir(), "pki"), time.Now()
 	files := issue(t, openCA(t, dir, now), "commons")

@@ -78,7 +78,7 @@ func TestDelegationsWidenOperationsOfTheDelegator(t *testing.T) {
 	}
 }
 
-func TestADelegationThatEndedShowsNobody(t *testing.T) {
+func TestAnEndedDelegationShowsNoEmployees(t *testing.T) {
 	t.Parallel()
 	clk, now := clock.NewFake(time.Now()), running{3: {{Delegator: 1, Rows: rowvisibility.Own, Permissions: []string{"p"}}}}
 	rules := rowvisibility.New(clk).WithDelegations(now, pgtest.Log(t))

@@ -86,7 +86,7 @@ func TestNewSecretsAndDeletionEndTokens(t *testing.T) {
 }
 
 // Nobody gives a client, or takes a client over, that may do more than they.
-func TestWhoMayChangeClients(t *testing.T) {
+func TestClientsWithMorePermissionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.create(t, &authv1.Client{ClientId: "broad"})

@@ -67,7 +67,7 @@ func TestWhenTokensAreAccepted(t *testing.T) {
 	}
 }
 
-func TestWhomTokensName(t *testing.T) {
+func TestUserNamesInTokens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, claim, claims string
@@ -104,7 +104,7 @@ func TestWhomTokensName(t *testing.T) {
 	}
 }
 
-func TestWhichProfileTokensChoose(t *testing.T) {
+func TestAccessProfilesInTokens(t *testing.T) {
 	t.Parallel()
 	mapped := provider{profileClaim: "groups", profileValues: []string{"planners", "all", "7"}, profileNames: []string{"Scheduler", "Payroll", "Manager"}}
 	for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestWhichProfileTokensChoose(t *testing.T) {
 	}
 }
 
-func TestWhichTypesOfTokensGiveAccess(t *testing.T) {
+func TestAcceptedTypesOfTokens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

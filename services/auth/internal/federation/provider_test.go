@@ -30,7 +30,7 @@ func TestProvidersAreCompleted(t *testing.T) {
 	}, p.response()), "%v", p.response())
 }
 
-func TestWhichProvidersThereMayBe(t *testing.T) {
+func TestAcceptedProviders(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 201)
 	mapping := func(n int, value, profile string) []*authv1.ProfileMapping {
@@ -129,7 +129,7 @@ func TestWhereProvidersMayBe(t *testing.T) {
 	}
 }
 
-func TestWhichKeysAreUsable(t *testing.T) {
+func TestUsableKeys(t *testing.T) {
 	t.Parallel()
 	strong, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)

@@ -85,7 +85,7 @@ func requireWait(t testing.TB, seconds int32, err error) {
 	assert.Equal(t, seconds, fault.FromError(err).RetrySeconds())
 }
 
-func TestWhoHasToWait(t *testing.T) {
+func TestFailuresDelayLaterLogIns(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	type login struct{ name, address string }

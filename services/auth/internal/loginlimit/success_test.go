@@ -55,7 +55,7 @@ func TestWrongPasswordsThatComeTogether(t *testing.T) {
 	assert.True(t, s.begin("ada", "").Locked, "of a locked name nothing more is said, not even to wait")
 }
 
-func TestWhatASuccessForgets(t *testing.T) {
+func TestFailuresThatASuccessForgets(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	for i, c := range []struct {

@@ -99,7 +99,7 @@ func newDelegation(delegator *commonsv1.DelegationPerson, delegate *commonsv1.De
 	return out
 }
 
-func TestWhoDelegatesToWhom(t *testing.T) {
+func TestCreatingDelegations(t *testing.T) {
 	t.Parallel()
 	h := newDelegations(t)
 	for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestWhoDelegatesToWhom(t *testing.T) {
 	}
 }
 
-func TestWhoEndsDelegations(t *testing.T) {
+func TestCallersWhoMayEndDelegations(t *testing.T) {
 	t.Parallel()
 	h := newDelegations(t)
 	for _, c := range []struct {

@@ -86,7 +86,7 @@ func TestStatusesOfDelegations(t *testing.T) {
 }
 
 // A delegation does not make the delegate see all persons by their own profile.
-func TestWhoAdministers(t *testing.T) {
+func TestAdministrators(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[string]bool{"all": true, "group": false, "own": false, "": false, "ALL": false} {
 		t.Run("rows "+rows, func(t *testing.T) {

@@ -73,7 +73,7 @@ func TestMovesKeepHistory(t *testing.T) {
 	})
 }
 
-func TestWhatATreeRefuses(t *testing.T) {
+func TestInvalidLocationsOfATree(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t)

@@ -54,7 +54,7 @@ func TestTreesOfSets(t *testing.T) {
 	}
 }
 
-func TestWhichSetsAreAskedFor(t *testing.T) {
+func TestRequestedLocationSets(t *testing.T) {
 	t.Parallel()
 	type where = commonsv1.LocationSetWhere
 	of := func(refs *commonsv1.LocationSetRefs, types *commonsv1.LocationSetTypes) *where {

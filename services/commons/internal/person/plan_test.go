@@ -22,9 +22,9 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestNobodyIsFoundByScanning asks for the plans of what finds, reads and
+// TestPersonsAreFoundByIndex asks for the plans of what finds, reads and
 // writes persons, as the role of the service, which row-level security concerns.
-func TestNobodyIsFoundByScanning(t *testing.T) {
+func TestPersonsAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)

@@ -113,7 +113,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 	assert.True(t, fault.HasCode(err, errcode.CodeDays) && fault.HasStatus(err, http.StatusBadRequest), err)
 }
 
-func TestWhoIsNotSeenIsUnknown(t *testing.T) {
+func TestInvisibleEmployeesAreUnknown(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	_, err := b.ask(t, request([]int64{1, 13}, "A_TEXT"))

@@ -152,7 +152,7 @@ func TestFailedDeliveriesAreTriedForDays(t *testing.T) {
 	assert.Len(t, b.recipient.got, 1, "under the id that it had")
 }
 
-func TestWhatIsRefusedForGoodFails(t *testing.T) {
+func TestPermanentlyRefusedDeliveriesFail(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, Config{})
 	d, e := b.mail(t, "gone@example.com"), b.mail(t, "x")
@@ -312,7 +312,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 	assert.Len(t, b.recipient.got, all, "each once")
 }
 
-func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
+func TestOldSettledDeliveriesAreDeleted(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, Config{})
 	done, waits := b.mail(t, "a"), b.mail(t, "b")
@@ -333,7 +333,7 @@ func TestWhatIsSettledForLongIsForgotten(t *testing.T) {
 	assert.Equal(t, waits.ID, list[0].ID)
 }
 
-func TestWhatWaitsIsBounded(t *testing.T) {
+func TestWaitingDeliveriesAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, Config{})
 	settled := b.mail(t, "settled")

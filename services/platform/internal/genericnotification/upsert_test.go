@@ -57,7 +57,7 @@ func TestUpsertsOfOneNameMeet(t *testing.T) {
 
 // The number of named objects is bounded when one is created, so that lists of all of them can be
 // read. This also holds for concurrent creations.
-func TestWhatIsCreatedIsBounded(t *testing.T) {
+func TestTheNumberOfNotificationsIsBounded(t *testing.T) {
 	t.Parallel()
 	pool, h := newClient(t)
 	named := func(i int) *platformv1.GenericNotification {

@@ -145,7 +145,7 @@ func TestFormerSecretsEnd(t *testing.T) {
 	require.NoError(t, verifySignature(t, rotated.GetSecret(), r))
 }
 
-func TestWhatReceiversReturn(t *testing.T) {
+func TestResponsesOfReceivers(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	elsewhere := newReceiver(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-func TestWhatPayCodeEditsAreWorth(t *testing.T) {
+func TestAmountsOfPayCodeEdits(t *testing.T) {
 	t.Parallel()
 	day := civil.Date(20_000)
 	name := func(text string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &text} }

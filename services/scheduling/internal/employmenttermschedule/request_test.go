@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
-func TestWhatIsSelected(t *testing.T) {
+func TestSelectedParts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

@@ -92,7 +92,7 @@ func TestPopulatedThroughDateFollowsThePropagation(t *testing.T) {
 	assert.Equal(t, "2025-03-02", populated(), "a change begins anew")
 }
 
-func TestHistoryTellsWhatWas(t *testing.T) {
+func TestHistoryShowsEarlierStates(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	made := w.create(t, newAssignment(warehouse, "2025-03-03", ""))

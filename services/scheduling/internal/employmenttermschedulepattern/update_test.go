@@ -300,7 +300,7 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	w.create(t, newAssignment(warehouse, "2025-10-01", ""))
 }
 
-func TestWhatReplacesOthersMayNotGoWhenTooManyComeBack(t *testing.T) {
+func TestAnOverrideStaysIfTooManyAssignmentsWouldReturn(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	add := func(override bool) (id int64) {

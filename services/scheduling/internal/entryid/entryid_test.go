@@ -29,7 +29,7 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, id, int64(float64(id)), "a double holds it")
 }
 
-func TestWhichIDsAreGenerated(t *testing.T) {
+func TestGeneratedIDs(t *testing.T) {
 	t.Parallel()
 	for id, generated := range map[int64]bool{
 		0: false, -1: false, entryid.FirstGenerated - 1: false, entryid.FirstGenerated: true,

@@ -120,7 +120,7 @@ func (c *career) expectedEntries() []string {
 
 // The shown edited and deleted entries follow from the current state, independently of the order of
 // the events that led to it.
-func TestWhatIsShownDoesNotDependOnTheOrderOfEvents(t *testing.T) {
+func TestShownEntriesDoNotDependOnTheOrderOfEvents(t *testing.T) {
 	t.Parallel()
 	w := newCareers(t)
 	seed := rand.Uint64()

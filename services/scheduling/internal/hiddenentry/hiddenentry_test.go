@@ -49,7 +49,7 @@ func compile(t *testing.T, list items) *hiddenentry.Pattern {
 // A planner gives a day other items after a deletion. The first item of the day, or the item of the
 // given ordinal, was deleted. The expected value is the ordinal that the deletion hides afterwards,
 // or -1.
-func TestWhatIsTheSameShift(t *testing.T) {
+func TestADeletionHidesTheSameShiftOfAChangedDay(t *testing.T) {
 	t.Parallel()
 	early, late, night := shift("06:00", "14:00"), shift("14:00", "22:00"), shift("22:00", "23:00")
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestWhatIsTheSameShift(t *testing.T) {
 }
 
 // A deletion stays with the lineage, wherever its span stands.
-func TestWhichSpan(t *testing.T) {
+func TestADeletionFollowsItsLineage(t *testing.T) {
 	t.Parallel()
 	h := hiddenentry.Hide{Series: 501, Entered: hiddenentry.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: 1}}
 	lookup := hiddenentry.Lookup{Lineages: map[int64]int64{3: 3, 7: 3, 8: 8}}

@@ -135,7 +135,7 @@ func TestWhereAnEntryHidesIsNoChangeOfTheItem(t *testing.T) {
 }
 
 // An item that is withdrawn was shown before.
-func TestThatAnItemIsWithdrawnIsAChangeOfIt(t *testing.T) {
+func TestWithdrawingAnItemChangesIt(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
 	for i, sql := range []string{

@@ -124,7 +124,7 @@ func TestScheduleGroupsAreFound(t *testing.T) {
 	}
 }
 
-func TestWhatScheduleGroupsMayHave(t *testing.T) {
+func TestScheduleGroupProperties(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 250)
 	for _, c := range []struct {

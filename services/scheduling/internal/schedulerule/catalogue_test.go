@@ -41,7 +41,7 @@ func TestEveryRuleIsFoundByIDAndName(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyKnowsIsNotFound(t *testing.T) {
+func TestUnknownRulesAreNotFound(t *testing.T) {
 	t.Parallel()
 	_, known := schedulerule.Find(99, "ERULE_MAX_HOURS_DAY")
 	assert.False(t, known, "the id wins")

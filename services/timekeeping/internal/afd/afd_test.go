@@ -57,7 +57,7 @@ func TestChecksums(t *testing.T) {
 	assert.Equal(t, "4B37", modbus.text([]byte("123456789")))
 }
 
-func TestWhatClocksInTheFieldWrite(t *testing.T) {
+func TestFilesOfRealClocks(t *testing.T) {
 	t.Parallel()
 	const own = "MEUCIQDx8vJ0Qm9n1k2PbS5rT7uVwXyZ0123456789abcdefIgYQ=="
 	punchOf := func(cpf string) string { return fmt.Sprintf("%09d3%s%12s", 1, eight, cpf) }
@@ -142,7 +142,7 @@ func TestAWholeFile(t *testing.T) {
 	assert.Len(t, program.Punches, 1)
 }
 
-func TestWhatIsWrongIsSaidByLine(t *testing.T) {
+func TestErrorsNameTheLine(t *testing.T) {
 	t.Parallel()
 	broken := punch(2, five)
 	broken = broken[:20] + "9" + broken[21:]

@@ -13,7 +13,7 @@ import (
 
 type payCode = timekeepingv1.PayCode
 
-func TestWhatPayCodesAreCompletedTo(t *testing.T) {
+func TestDefaultsOfPayCodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string

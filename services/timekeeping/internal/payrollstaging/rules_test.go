@@ -19,7 +19,7 @@ func march(day int) civil.Date { return civil.Of(2026, time.March, day) }
 
 // The table lists the time that a run stages. There are four kinds of time of two pay codes; one
 // day is signed off and the other is not.
-func TestWhatARunStages(t *testing.T) {
+func TestStagedTime(t *testing.T) {
 	t.Parallel()
 	historical := civil.Of(2026, time.February, 10)
 	totals := []Total{
@@ -72,7 +72,7 @@ func parseMarch(t *testing.T, req *timekeepingv1.PayrollStagingRequest) *rules {
 	return &r
 }
 
-func TestWhomAPayGroupChooses(t *testing.T) {
+func TestEmployeesOfAPayGroup(t *testing.T) {
 	t.Parallel()
 	req := &timekeepingv1.PayrollStagingRequest{
 		ExecutionId: "a", DateRange: &timekeepingv1.PayrollDateRange{StartDateTime: "2026-03-01T00:00:00", EndDateTime: "2026-03-31T00:00:00"},

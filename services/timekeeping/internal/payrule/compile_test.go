@@ -91,7 +91,7 @@ func TestLongestShiftOfAllRules(t *testing.T) {
 	}
 }
 
-func TestWhatVersionsMean(t *testing.T) {
+func TestRulesCompiledFromVersions(t *testing.T) {
 	t.Parallel()
 	limit := func(seconds int64) *int64 { return &seconds }
 	plain := worktime.Rule{

@@ -78,7 +78,7 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatVersionsAreCompletedTo(t *testing.T) {
+func TestDefaultsOfVersions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string

@@ -28,7 +28,7 @@ func datedRecord(employment, account, from, to string) *record.Record {
 	return &record.Record{Message: &commonsv1.Person{PersonInformation: info}}
 }
 
-func TestWhatChangesWhenSomebodyMayNotLogIn(t *testing.T) {
+func TestChangesOfDaysWithoutLogIn(t *testing.T) {
 	t.Parallel()
 	const from, to = "2026-03-01", "2026-04-01"
 	for _, c := range []struct {

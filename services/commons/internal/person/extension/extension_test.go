@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-func TestWhoseExtensionIsAskedFor(t *testing.T) {
+func TestThePersonOfARequestedExtension(t *testing.T) {
 	t.Parallel()
 	type request = commonsv1.GetPersonExtensionRequest
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestWhoseExtensionIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhichExtensionIsAskedFor(t *testing.T) {
+func TestRequestedExtensions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ given, want, has string }{ // has are the extensions in the response
 		{"", "", "all"},
@@ -93,7 +93,7 @@ func newTestView(p *commonsv1.Person) *view {
 
 // A dated entry is valid from its effective date until the day before its expiration date. Without
 // a date it is valid from the beginning, or forever.
-func TestWhatHoldsOnTheSnapshotDate(t *testing.T) {
+func TestEntriesInEffectOnTheSnapshotDate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		from, to string

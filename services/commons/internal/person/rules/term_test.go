@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-func TestWhatAskingForTermsComesTo(t *testing.T) {
+func TestRequestedTerms(t *testing.T) {
 	t.Parallel()
 	day := func(text string) civil.Date {
 		d, err := civil.ParseDate(text)

@@ -47,7 +47,7 @@ func newPool(t *testing.T, statements ...string) (context.Context, *pg.Pool) {
 	return ctx, pool
 }
 
-func TestWhomKeysName(t *testing.T) {
+func TestPersonsByKey(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t,
 		`INSERT INTO badge_assignment VALUES (1, 1, 'B', '2026-01-01', '2026-03-01'), (1, 2, 'B', '2026-03-01', '2026-04-01')`,
@@ -140,7 +140,7 @@ func TestNumbersOfNewPersons(t *testing.T) {
 }
 
 // Somebody who was changed or deleted since they were read is not overwritten.
-func TestWhoIsNotAsTheyWereIsNotWritten(t *testing.T) {
+func TestConcurrentlyChangedPersonsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t)
 	for _, c := range []struct {

@@ -46,7 +46,7 @@ func TestTermsThatComeBackAskForNothing(t *testing.T) {
 	}
 }
 
-func TestWhoMayPutPersonsOnTerms(t *testing.T) {
+func TestPermissionToPutPersonsOnTerms(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		who  authn.Principal

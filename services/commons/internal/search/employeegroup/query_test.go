@@ -109,7 +109,7 @@ func TestAHyperfindIsAGroup(t *testing.T) {
 	assert.Equal(t, int64(3), finder.requests.Load())
 }
 
-func TestAHyperfindThatIsNotThereShowsNobody(t *testing.T) {
+func TestAMissingHyperfindShowsNoEmployees(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
 		"deleted":  `DELETE FROM hyperfind_query WHERE tenant_id = 1`,

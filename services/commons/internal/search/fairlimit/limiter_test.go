@@ -43,7 +43,7 @@ func (q *queue) end(who Holder) {
 	synctest.Wait()
 }
 
-func TestNobodyTakesAllTurns(t *testing.T) {
+func TestNoHolderTakesAllTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(4)
@@ -92,7 +92,7 @@ func TestTurnsGoRound(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpTakesNoTurn(t *testing.T) {
+func TestCancelledRequestsTakeNoTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(1)

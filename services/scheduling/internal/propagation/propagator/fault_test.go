@@ -228,7 +228,7 @@ func TestRemindersGetRarer(t *testing.T) {
 
 // An employee who cannot be updated does not delay others. The propagation fails for that employee
 // alone, and completes when the cause is removed and it is replayed.
-func TestWhoCannotBeResolvedFailsAlone(t *testing.T) {
+func TestAnEmployeeWhoCannotBeUpdatedFailsAlone(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	server := natstest.New(t)
@@ -323,7 +323,7 @@ func TestVerifyFindsDifferences(t *testing.T) {
 	assert.Len(t, report.Differences[1].Missing, 1)
 }
 
-func TestTheRunningPropagatorPurgesWhatIsOld(t *testing.T) {
+func TestTheRunningPropagatorPurgesOldData(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.exec(`INSERT INTO propagation (tenant_id, cause, state, finished_at, applied_by) VALUES (1, 'PATTERN', 'FINISHED', clock_timestamp() - interval '49 hours', 0)`)

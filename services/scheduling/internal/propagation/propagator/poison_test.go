@@ -235,9 +235,9 @@ func TestDeathsWhileABatchIsDivided(t *testing.T) {
 	w.requireVerified()
 }
 
-// TestEverybodyFails has each attempt fail: the propagation says so soon, and finishes
+// TestAllEmployeesFail has each attempt fail: the propagation says so soon, and finishes
 // when the reason is gone.
-func TestEverybodyFails(t *testing.T) {
+func TestAllEmployeesFail(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.patience = 90 * time.Second

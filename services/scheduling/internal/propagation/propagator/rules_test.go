@@ -139,7 +139,7 @@ func TestCutLooseEntriesAreCounted(t *testing.T) {
 }
 
 // An employee who has left a term, or whose term no longer passes patterns on, loses its entries.
-func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
+func TestEntriesThatAreNoLongerInheritedAreRemoved(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	w.term(5)
@@ -161,7 +161,7 @@ func TestWhatIsNoLongerInheritedGoes(t *testing.T) {
 	w.requireVerified()
 }
 
-func TestNobodyConcerned(t *testing.T) {
+func TestAPropagationWithoutEmployees(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	id := w.start(propagation.Request{Cause: propagation.CausePattern, TermIDs: []int64{5}})

@@ -146,7 +146,7 @@ func TestMonthsThatEndedBefore(t *testing.T) {
 	}
 }
 
-func TestWhatIsOldGoes(t *testing.T) {
+func TestOldPartitionsAreDropped(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	now := time.Now().UTC()

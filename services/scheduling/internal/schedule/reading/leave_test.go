@@ -29,7 +29,7 @@ func interval(from, to int64) segment.Interval {
 
 // Leave without times takes worked time from the first shift of the day on, with the
 // breaks inside it (docs/decisions, 28).
-func TestWhatLeaveTakesOfADay(t *testing.T) {
+func TestLeaveReplacesWorkedTimeOfADay(t *testing.T) {
 	t.Parallel()
 	day := [][]segment.Segment{{workSegment(8, 12), pause(12, 13), workSegment(13, 17)}}
 	two := [][]segment.Segment{{workSegment(6, 10)}, {workSegment(14, 18)}}

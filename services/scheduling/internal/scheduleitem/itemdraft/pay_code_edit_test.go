@@ -116,7 +116,7 @@ func TestAmountsOfPayCodeEdits(t *testing.T) {
 	assert.Equal(t, []string{"22:00:00", "06:30:15"}, []string{out.GetStartTime(), out.GetEndTime()}, "times are written in one way")
 }
 
-func TestWhoAndWhatPayCodeEditsNeed(t *testing.T) {
+func TestPayCodeEditsNeedAnEmployeeAndAPayCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string

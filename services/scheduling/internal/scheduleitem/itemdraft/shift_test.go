@@ -245,7 +245,7 @@ func nightTimes(t *testing.T, text string) (string, string) {
 	return on(start), on(end)
 }
 
-func TestWhatShiftsKeep(t *testing.T) {
+func TestShiftsKeepJobsAndTransfers(t *testing.T) {
 	t.Parallel()
 	job := func(ref *commonv1.Ref, entered *bool) *schedulingv1.ShiftSegment {
 		s := segmentAt("08:00:00", "16:00:00")

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
-func TestWhoseDaysRequestsAreAbout(t *testing.T) {
+func TestEmployeesAndDaysOfApprovalRequests(t *testing.T) {
 	t.Parallel()
 	type request = timekeepingv1.TimecardApprovalRequest
 	type body = timekeepingv1.TimecardApprovalBody

@@ -35,7 +35,7 @@ func newDirectory(t *testing.T) (context.Context, *person.Directory) {
 	return ctx, person.NewDirectory(pool, persontest.NobodyElse{}, nil)
 }
 
-func TestWhomListsName(t *testing.T) {
+func TestPersonsOfLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

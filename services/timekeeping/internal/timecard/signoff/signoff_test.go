@@ -21,7 +21,7 @@ import (
 )
 
 // A day that is not over is not signed off: a later punch out would never be paid.
-func TestWhatGoesOnIsNotSignedOff(t *testing.T) {
+func TestUnfinishedDaysAreNotSignedOff(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
