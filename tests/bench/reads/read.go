@@ -190,7 +190,7 @@ func (s *subject) processorTime(ctx context.Context, bodies [][]byte) (float64, 
 // transport compares writing and reading a response from memory with the baseline, which has to
 // produce it. No handler can be faster than that.
 func (c *comparison) transport() (harness.Figure, error) {
-	f := harness.Figure{Note: "p50; the same bytes from memory: what is left of a read when nothing is read"}
+	f := harness.Figure{Note: "p50; the same bytes from memory: the time of a read without its query"}
 	_, bare, stop, err := c.begin()
 	if err != nil {
 		return f, err
