@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes what compose.yaml needs and nobody else may know, into deploy/compose/secrets:
-# certificates, the passwords of databases and broker, the key of auth and the first
-# administrator. What is there stays.
+# Creates the secrets that compose.yaml needs, in deploy/compose/secrets: certificates, the passwords of
+# databases and broker, the key of auth and the first administrator. Existing files are kept.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
@@ -12,7 +11,7 @@ mkdir -p "$secrets"/{database,urls,administrator}
 (cd $root && go build -o build/rotaloom ./services/standalone/cmd/rotaloom)
 # One certificate serves clients, PostgreSQL and NATS.
 $root/build/rotaloom certs "$secrets/certs" --host postgres --host nats >/dev/null
-# PostgreSQL and NATS run as users of their own; what they may read is copied at their start.
+# PostgreSQL and NATS run as their own users; the files that they may read are copied at their start.
 
 random() { head -c 24 /dev/urandom | base64 | tr -d '/+=\n'; }
 once() { [ -s "$2" ] || printf '%s' "$1" >"$2"; }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the images, all or those that are named: deploy/images/build.sh [IMAGE...].
+# Builds all images, or the named ones: deploy/images/build.sh [IMAGE...].
 # With buildah, an image is also a file, build/images/IMAGE.tar (an OCI archive), for
 # clusters without a registry; with Docker it is in Docker's own store.
 #
-#   REPOSITORY  where the images belong    localhost/rotaloom
-#   TAG         their tag                  the commit
+#   REPOSITORY  the repository of the images    localhost/rotaloom
+#   TAG         their tag                       the commit
 #
-# The same commit gives the same image: the programs hold no paths, and every time is
-# that of the commit.
+# The same commit gives the same image: the programs contain no paths, and all times are
+# the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
