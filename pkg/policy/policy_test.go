@@ -253,7 +253,7 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{"", "", good, ""},
 		{"", "", `options { [rotaloom.options.v1.method] { internal: true callers: "commons" } }`, ""},
 		{"", "", `options { [rotaloom.options.v1.method] { internal: true } }`, "names no callers"},
-		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { public: true callers: "commons" } }`, "everybody may call it"},
+		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { public: true callers: "commons" } }`, "all callers may call it"},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { authenticated: true } }`, ""},
 		{"", "", `options { ` + route + ` [rotaloom.options.v1.method] { authenticated: true public: true } }`, "exclude one another"},
 		{"", "", `options { [rotaloom.options.v1.method] { public: true } }`, "no route"},
