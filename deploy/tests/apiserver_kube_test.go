@@ -217,7 +217,7 @@ func (c *cluster) addKinds(t *testing.T) {
 	c.takeWarnings()
 }
 
-// addNamespace creates a namespace in which pods must be restricted.
+// addNamespace creates a namespace that enforces restricted pods.
 func (c *cluster) addNamespace(t *testing.T, name string) {
 	t.Helper()
 	labels := map[string]string{}

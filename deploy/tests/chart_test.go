@@ -33,7 +33,7 @@ const (
 	kubeVersion = "v1.34.0"
 )
 
-// variants are values for the ways in which operators run the chart.
+// variants are values for the ways of running the chart.
 var variants = map[string]string{
 	"as it is": `{}`,
 	"with operators": `

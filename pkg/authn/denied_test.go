@@ -54,7 +54,7 @@ func TestExpiredTokens(t *testing.T) {
 	assert.Nil(t, authn.DeniedPrincipal(err), "nothing is known about it")
 }
 
-// What a service says about a token counts at once, and until the token's end.
+// A service that rejects a token invalidates it at once, and until the token's end.
 func TestInvalidatedTokensAreRejectedUntilTheyExpire(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(start)

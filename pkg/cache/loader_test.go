@@ -87,7 +87,7 @@ func TestLoaderMayFillItsBounds(t *testing.T) {
 	}
 }
 
-// Time that finding a response took is time for which it is old.
+// The age of a response includes the time of loading it.
 func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Now())
@@ -107,8 +107,8 @@ func TestLoaderCountsFromWhenLoadingBegan(t *testing.T) {
 	assert.Equal(t, 7, get(7))
 }
 
-// A question is served beside the request that asks it, so nobody else would
-// keep the program running.
+// A loader runs beside the request that needs its response, and would crash the program if it
+// panicked: no other code recovers there.
 func TestLoaderMakesAPanicAnError(t *testing.T) {
 	t.Parallel()
 	loader := newLoader(clock.System{})

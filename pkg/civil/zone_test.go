@@ -21,7 +21,7 @@ func zone(t testing.TB, name string) *civil.Zone {
 	return z
 }
 
-// Wall-clock times that a clock change skips, and what the wall shows instead.
+// Wall-clock times that a clock change skips, and the times that clocks show instead.
 func TestSkippedTimesMoveForward(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, local, moved, instant string }{
@@ -229,7 +229,7 @@ func search(location *time.Location, local int64) int64 {
 	return local - offset(local-widest)
 }
 
-// clockChanges returns the UTC seconds of the days from 1901 to 2101 in which the offset changes.
+// clockChanges returns the UTC seconds of the offset changes in the days from 1901 to 2101.
 func clockChanges(location *time.Location) (list []int64) {
 	last := civil.Of(2101, 1, 1).Time()
 	_, before := civil.Of(1901, 1, 1).Time().In(location).Zone()

@@ -45,7 +45,7 @@ func runAsParent(dir string) {
 	os.Exit(0)
 }
 
-// folder is t.TempDir, but reachable by the user under whom root runs servers.
+// folder is t.TempDir, but also accessible for the user of servers that root starts.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func TestKilledParent(t *testing.T) {
 			20*time.Second, 5*time.Millisecond, "the server outlives its parent")
 	}
 
-	// A crash of the machine leaves a pid file, whose number may now belong to another process: this
-	// one. It must survive, and the server must start.
+	// A crash of the machine leaves a pid file. Its number may now belong to another process: in
+	// this test, the test itself. It must survive, and the server must start.
 	pidFile := filepath.Join(dir, "data", "postmaster.pid")
 	require.NoError(t, os.WriteFile(pidFile, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600))
 	server := start(t, localpg.Config{Dir: dir})

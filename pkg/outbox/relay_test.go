@@ -58,7 +58,7 @@ func TestSentEventsAreKeptForAWhileAndThenDeleted(t *testing.T) {
 func TestCrashBetweenPublishingAndMarking(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)
-	// Whoever marks while there is a row in "crash" loses its connection there.
+	// A relay that marks events loses its connection while there is a row in "crash".
 	_, err := b.pool.Exec(t.Context(), `
 		CREATE TABLE crash (n int);
 		INSERT INTO crash VALUES (1);

@@ -58,7 +58,7 @@ var nobodys = map[string]string{
 // recipients of messages or the employees to show, and write no rows of employees.
 var named = []string{"MessagingService", "ShiftTemplateService", "HyperfindService"}
 
-// namesAnEmployee matches the fields by which requests name an employee.
+// namesAnEmployee matches the fields that name an employee in requests.
 var namesAnEmployee = regexp.MustCompile(`^(employee|employees|employee_refs?|employee_ids?|emp_no|person|persons|person_(id|key|number|identity)|delegate|delegator)$`)
 
 // Every operation that writes says whether callers may use it for their own record, except

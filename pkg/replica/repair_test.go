@@ -210,7 +210,7 @@ func TestManyKeysCompareCheaply(t *testing.T) {
 	t.Logf("%d keys were compared in %s", many, time.Since(began))
 }
 
-// An event that its consumer gave up leaves a gap like one that was lost.
+// An event that its consumer gave up leaves a gap like a lost event.
 func TestDeadLettersAreRepaired(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -168,7 +168,7 @@ func TestABrokerThatIsAwayStopsNoWritesForLong(t *testing.T) {
 	id, _ := f.write(1)
 	assert.Greater(t, id, last+wideLeap)
 
-	// The broker comes back with no more events than the database had.
+	// The broker comes back without events that the database lacks.
 	f.nats.Start()
 	require.Eventually(t, func() bool { return f.save().progress > before.progress+1 }, waitTimeout, 5*time.Millisecond)
 	require.NoError(t, f.guard.CheckWrite(t.Context()))

@@ -145,7 +145,7 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 		e.ended <- ctx.Err()
 		return nil, ctx.Err()
 	case "who":
-		e.say(msg, who(ctx)...)
+		e.say(msg, describeCaller(ctx)...)
 	case "deadline":
 		at, _ := ctx.Deadline()
 		e.say(msg, time.Until(at).Round(time.Second).String())
@@ -153,8 +153,8 @@ func (e *echo) ask(ctx context.Context, req any) (any, error) {
 	return req, nil
 }
 
-// who describes the caller that a handler sees.
-func who(ctx context.Context) []string {
+// describeCaller describes the caller that a handler sees.
+func describeCaller(ctx context.Context) []string {
 	p, _ := authn.From(ctx)
 	if p == nil {
 		p = &authn.Principal{Subject: "nobody"}

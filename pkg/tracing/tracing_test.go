@@ -26,7 +26,7 @@ func request(traceparent string) context.Context {
 // These tests share global state of the process, so they take turns.
 func start(t *testing.T, ratio float64) {
 	t.Helper()
-	// There is no listener, and none is needed.
+	// The test does not need a listener.
 	stop, err := tracing.Start(t.Context(), tracing.Config{Endpoint: "http://127.0.0.1:1", Ratio: ratio}, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.True(t, tracing.Enabled())

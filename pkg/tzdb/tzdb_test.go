@@ -47,7 +47,7 @@ func TestVersionMatchesTheContents(t *testing.T) {
 	assert.Equal(t, "+03:00", time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC).In(location).Format("-07:00"))
 }
 
-// What the machine offers must not matter: neither a variable nor a folder.
+// The time zones of the machine must not matter: neither a variable nor a folder.
 func TestTheMachinesZonesAreNotRead(t *testing.T) {
 	t.Parallel()
 	const child = "TZDB_TEST_CHILD"

@@ -230,7 +230,7 @@ func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 	assertOAuth(t, <-done, 400, "invalid_grant")
 }
 
-// What runs in the background does its work when the service runs.
+// The sweepers run in the background of the service.
 func TestExpiredRowsAreSwept(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 )
 
-// loginContext returns a context in which commons acts for a logged-in user.
+// loginContext returns a context where commons acts for a logged-in user.
 func (b *fixture) loginContext(t *testing.T, name, password string) context.Context {
 	t.Helper()
 	response, err := b.tokens.IssueToken(t.Context(), passwordGrant(func(r *authv1.IssueTokenRequest) { r.Username, r.Password = name, password }))

@@ -73,7 +73,7 @@ func fromTo(delegator, delegate int64, first, last string) *commonsv1.Delegation
 }
 
 // A delegation begins and ends with days of the tenant's zone while the service runs, without a
-// call. Its last day, on which clocks go forward, has 23 hours.
+// call. Clocks go forward on its last day, which has 23 hours.
 func TestADelegationEndsByItself(t *testing.T) {
 	t.Parallel()
 	b, d := delegations(t)

@@ -27,8 +27,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
 
-// persons replaces commons, another domain: it knows the persons with the ids 1 to 200, whose
-// person numbers are "P1" to "P200".
+// persons replaces commons, another domain. It has 200 persons: ids 1 to 200, person numbers "P1"
+// to "P200".
 type persons struct {
 	commonsv1.UnimplementedPersonServiceServer
 	requests atomic.Int64

@@ -66,7 +66,7 @@ var languageBounds = []struct {
 	idioms, verbless float64
 }{
 	{"product Go", func(f string) bool { return strings.HasSuffix(f, ".go") && !isTestCode(f) }, 1.9, 0},
-	{"test Go", func(f string) bool { return strings.HasSuffix(f, ".go") && isTestCode(f) }, 4, 1},
+	{"test Go", func(f string) bool { return strings.HasSuffix(f, ".go") && isTestCode(f) }, 2, 0.3},
 	{"proto", func(f string) bool { return strings.HasSuffix(f, ".proto") }, 1, 0},
 	{"SQL", func(f string) bool { return strings.HasSuffix(f, ".sql") }, 2, 0},
 }

@@ -315,8 +315,8 @@ func (f *fuzz) lockedOut(n int64, err error) {
 		n, err, strings.Join(made[:min(len(made), 200)], "\n"))
 }
 
-// isOwnClient reports whether a path leads to the client with which the administrator is logged in;
-// its id is the same in every tenant. The administrator may change its secret and scopes, and later
+// isOwnClient reports whether a path leads to the client that the administrator uses to log in; its
+// id is the same in every tenant. The administrator may change its secret and scopes, and later
 // log-ins would then fail rightly.
 func (f *fuzz) isOwnClient(path string) bool {
 	own := "/v1/auth/clients/" + f.w.Ready.Credentials.ClientID

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The data states for each operation of the reference product what it takes and returns, or why
-// that is unknown.
+// The data states the request and response of each operation of the reference product, or why they
+// are unknown.
 func TestEveryOperationOfTheReferenceIsKnown(t *testing.T) {
 	t.Parallel()
 	r, err := references()

@@ -23,7 +23,7 @@ type specifiedLimit struct {
 	Code       string `yaml:"code"`
 }
 
-// The contract declares the limits of the specification for every operation to which they apply,
+// The contract declares the limits of the specification for every operation that they concern,
 // including operations that are added later.
 func TestLimitsOfTheSpecification(t *testing.T) {
 	t.Parallel()

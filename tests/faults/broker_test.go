@@ -48,7 +48,7 @@ func TestBrokerIsAway(t *testing.T) {
 	}
 }
 
-// populatedThrough returns the last day on which all schedules show an assignment.
+// populatedThrough returns the last day when all schedules show an assignment.
 func (w *fixture) populatedThrough(id int64) string {
 	w.t.Helper()
 	var response struct{ PopulatedThroughDate string }

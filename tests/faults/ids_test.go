@@ -151,7 +151,7 @@ func (w *fixture) load(given *ids, size int, edited int) *scenario.Crew {
 type hiring struct {
 	cancel  context.CancelFunc
 	callers sync.WaitGroup
-	// rounds counts the persons for whom every record was written.
+	// rounds counts the persons with all records written.
 	rounds atomic.Int64
 }
 

@@ -46,7 +46,7 @@ func TestMembershipsRaceWithPatterns(t *testing.T) {
 	t.Logf("seed %d", seed)
 
 	var group errgroup.Group
-	termOf := make([]int, len(persons)) // the term of each share of persons, who move together
+	termOf := make([]int, len(persons)) // the term of each share of persons; the persons of a share move together
 	const share = 50
 	for begin := 0; begin < len(persons); begin += share {
 		random := rand.New(rand.NewPCG(seed, uint64(begin)))

@@ -11,7 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// rollingLoad is the least time for which callers go on.
+// rollingLoad is the minimum time that callers go on.
 const rollingLoad = 60 * time.Second
 
 // Every process is ended and started again, one after the other, while callers go on. No request

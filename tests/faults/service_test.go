@@ -7,8 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// A service is killed in the moment in which it has accepted a change. The change is still
-// propagated.
+// A service is killed just after it has accepted a change. The change is still propagated.
 func TestServicesAreKilledAfterAcceptedChanges(t *testing.T) {
 	w := newFixture(t)
 	other := w.crew(50)

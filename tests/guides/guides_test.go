@@ -19,7 +19,7 @@ import (
 
 var codeBlock = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
-// place is a folder in which the server of `make run` seems to have been started.
+// place is a folder that looks as if `make run` had started a server in it.
 type place struct {
 	dir, url string
 }
@@ -123,7 +123,7 @@ func runGuide(t *testing.T, p place, version string, blocks [][]string) {
 	}
 }
 
-// typescript runs a program with Node, which does so by itself when it is new enough.
+// typescript runs a TypeScript program with Node, which needs no compiler if it is new enough.
 func (p place) typescript(t *testing.T, curl, file, program string) {
 	t.Helper()
 	env := []string{"NODE_EXTRA_CA_CERTS=" + filepath.Join(p.dir, ".state", "tls", "ca.pem")}

@@ -16,7 +16,7 @@ import (
 )
 
 // The product works with one broker user for each service, with the permissions that `rotaloom
-// nats-permissions` prints. No user may do what only another service needs.
+// nats-permissions` prints. No user has permissions that only another service needs.
 func TestServicesKeepWithinTheirPermissions(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t)

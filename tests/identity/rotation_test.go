@@ -18,7 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
-// These lives are short enough to watch keys rotate. Their ratios are those of an installation.
+// These lives are short enough to watch keys rotate. An installation uses longer ones in the same
+// ratios.
 const (
 	keySetLife = 2 * time.Second
 	tokenLife  = 8 * time.Second
@@ -65,7 +66,7 @@ func TestKeysRotateWhileEverybodyCalls(t *testing.T) {
 	t.Logf("%d calls with live tokens of %d keys, none refused", r.calls, r.countKeys())
 }
 
-// rotating is a run in which keys rotate.
+// rotating is a test run with rotating keys.
 type rotating struct {
 	*fixture
 	edges []string

@@ -93,8 +93,8 @@ func (c *cluster) install(t *testing.T) {
 	}
 }
 
-// openRelease returns what the first administrator needs to call the edge's Service, as the notes of the
-// chart say.
+// openRelease returns the first administrator's access to the edge's Service, as the notes of the
+// chart describe it.
 func (c *cluster) openRelease(t *testing.T) launch.Ready {
 	t.Helper()
 	var ready launch.Ready

@@ -24,7 +24,7 @@ import (
 
 const (
 	host = "rotaloom.test"
-	// maxRetryTime bounds the total time for which 503 and Retry-After may delay a request.
+	// maxRetryTime bounds the total delay of a request by 503 and Retry-After.
 	maxRetryTime = 2 * time.Minute
 	// maxPause bounds the time that a client waits for one Retry-After.
 	maxPause = 5 * time.Second

@@ -24,7 +24,7 @@ const (
 	betweenReads = 20 * time.Millisecond
 )
 
-// firstMonday begins a month in which a clock goes forward.
+// firstMonday is the first Monday of a month whose clock goes forward.
 var firstMonday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 func (d day) date() string {
@@ -198,7 +198,7 @@ type seen struct {
 	leave   map[leaveDay]int
 }
 
-// leaveDay is a day on which an employee has leave.
+// leaveDay is one day of an employee's leave.
 type leaveDay struct {
 	employee int
 	day      day

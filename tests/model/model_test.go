@@ -46,8 +46,8 @@ type fixture struct {
 	open      []string  // propagations that may not have finished
 	unsettled bool      // an employment changed since the last settle
 	log       []string  // the operations so far
-	last      []shown   // what the last comparison read
-	locks     []dayLock // the locks that it read
+	last      []shown   // the entries that the last comparison read
+	locks     []dayLock // the locks that the last comparison read
 	labels    int
 	ids       map[int64]shown // the entry that each id of a generated entry has named
 	counts    map[string]int
@@ -114,8 +114,8 @@ func newFixture(t *testing.T, s *shared, seed uint64, client int) *fixture {
 	return w
 }
 
-// tokenAge is the age at which a client replaces its token. Every token is valid for at least twice
-// as long.
+// tokenAge is the age of a token when its client replaces it. Every token is valid for at least
+// twice as long.
 const tokenAge = 10 * time.Minute
 
 func (w *fixture) logIn() {

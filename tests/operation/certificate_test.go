@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
-// Certificates are renewed without a restart: the edge's own certificate, and the certificates by
-// which the edge and the services authenticate each other.
+// Certificates are renewed without a restart: the edge's own certificate, and the certificates that
+// the edge and the services present to each other.
 func TestRenewedCertificatesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn")

@@ -154,7 +154,7 @@ func (w *workplace) awaitReadiness(texts ...string) {
 	w.t.Log(said)
 }
 
-// fillLog writes to the log of the private database until there is no room left for it.
+// fillLog writes to the log of the private database until its disk is full.
 func (w *workplace) fillLog() {
 	w.t.Helper()
 	where, err := localpg.RunningURL(filepath.Join(w.server.StateDir, "postgresql"), "rotaloom_platform")

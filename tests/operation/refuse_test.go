@@ -16,7 +16,7 @@ import (
 
 const program = "services/standalone/cmd/rotaloom"
 
-// quickly bounds the time in which a program says why it cannot start.
+// quickly bounds the time until a program reports why it cannot start.
 const quickly = 10 * time.Second
 
 // The program says in one line why it cannot start.

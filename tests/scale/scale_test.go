@@ -32,7 +32,7 @@ func usual(t *testing.T) scale.Load {
 	return load
 }
 
-// The table of the page is what the command makes of the figures of the page.
+// The table of the page equals the output of the command for the figures of the page.
 func TestTheTableFollowsFromTheFigures(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "scale.md")

@@ -30,9 +30,9 @@ type fixture struct {
 	*launch.Server
 	database *localpg.Server
 	binary   string
-	// place holds the arguments by which operators reach the database server.
+	// place holds the arguments for connections of operators to the database server.
 	place []string
-	// admin are connections as a superuser, to whom row-level security does not apply.
+	// admin are connections as a superuser, who bypasses row-level security.
 	admin map[string]*pgx.Conn
 }
 
@@ -169,11 +169,11 @@ func (w *fixture) tables(t *testing.T, service string) []string {
 	return found
 }
 
-// volatileTable is the table in which edges record unused rates in the background.
+// volatileTable names the table that edges write in the background, to record unused rates.
 const volatileTable = "rate_bucket"
 
 // late is the table of the audit log. Refusals are written to it some seconds after they happen,
-// with the time at which they happened.
+// with the time of the refusal.
 const late = "audit_event"
 
 // purged is the table of events. A background job deletes the events that were sent some minutes

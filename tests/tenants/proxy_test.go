@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// explicit matches the conditions by which statements select the rows of a tenant.
+// explicit matches the conditions that select the rows of a tenant in statements.
 var explicit = regexp.MustCompile(`\b(\w+\.)?tenant_id = (\$\d+)`)
 
 // proxy stands between the product and its database, and removes the condition on the tenant from

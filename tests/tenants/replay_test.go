@@ -81,7 +81,7 @@ func (n *nowhere) replace(value string) string {
 }
 
 // requestAs returns the request that a tenant sends in place of another: with its own credentials,
-// and with the other's names of objects, each of which a function may change.
+// and with the other's names of objects. A function may change each name.
 func (m member) requestAs(asked contract.RecordedStep, operation *contract.Operation, each func(string) string) contract.RecordedStep {
 	values := maps.Clone(asked.Values)
 	for name, value := range values {
@@ -221,7 +221,7 @@ func (r *replayed) send(asked contract.RecordedStep) {
 
 // ownTime reports whether the response of an operation depends on when each tenant sent its
 // request. Schedules result from changes that are applied one after another, with others in
-// between. The audit log has one row for each window of seconds in which a refusal happened.
+// between. The audit log has one row for each window of seconds with a refusal.
 func (r *replayed) ownTime(o *contract.Operation) bool {
 	if o == nil {
 		return false

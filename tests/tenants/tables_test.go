@@ -70,7 +70,7 @@ func assertRowSecurity(t *testing.T, w *fixture, owner, other string) {
 	assert.Less(t, len(empty), 20)
 }
 
-// checkCatalog looks for tables and roles to which the policies do not apply.
+// checkCatalog looks for tables without policies, and for roles that bypass policies.
 func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 	t.Helper()
 	list := func(sql string) []string {

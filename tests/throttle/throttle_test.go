@@ -18,8 +18,7 @@ import (
 
 const (
 	rate = 100 // requests per second
-	// window is the approximate time for which requests are counted, and maxWindows bounds the
-	// repetitions.
+	// window is the approximate length of a counting window, and maxWindows bounds the repetitions.
 	window     = 6 * time.Second
 	maxWindows = 10
 	// effective is how soon a changed rate is effective on all edges.

@@ -31,7 +31,7 @@ func New(t testing.TB, sets ...pg.Migrations) *pg.Pool {
 }
 
 // Config is New for tests that open the database themselves, possibly more than once. They must
-// close what they open.
+// close their pools.
 func Config(t testing.TB, sets ...pg.Migrations) pg.Config {
 	t.Helper()
 	server, err := shared()

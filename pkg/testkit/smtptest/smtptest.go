@@ -47,7 +47,7 @@ type Server struct {
 	refuse func(to string) error
 }
 
-// Refuse rejects recipients for which the function returns an error; it sends an *smtp.SMTPError
+// Refuse rejects recipients if the function returns an error for them; it sends an *smtp.SMTPError
 // unchanged.
 func (s *Server) Refuse(refuse func(to string) error) {
 	s.mu.Lock()

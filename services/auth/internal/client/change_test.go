@@ -85,7 +85,7 @@ func TestNewSecretsAndDeletionEndTokens(t *testing.T) {
 	assert.False(t, w.hasEnded(t, w.ownFamily(t, "other")), "another client")
 }
 
-// Nobody gives a client, or takes a client over, that may do more than they.
+// Callers cannot create or take over clients with more permissions than their own.
 func TestClientsWithMorePermissionsCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -56,8 +56,8 @@ func TestReplicasShareOneKey(t *testing.T) {
 	assert.NotEqual(t, set.Keys[0].KeyID, again.Keys[0].KeyID)
 }
 
-// Within a second, the published keys are not read again, unless the next key is about to be created, possibly
-// by another replica, whose tokens must be verifiable at once.
+// Within a second, the published keys are not read again. They are read if the next key is about to
+// be created: another replica may have created it, and its tokens must be verifiable at once.
 func TestPublishedKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// TestPersonsAreFoundByIndex asks for the plans of what finds, reads and
-// writes persons, as the role of the service, which row-level security concerns.
+// The statements that find, read and write persons use indexes. They run as the role of the
+// service, because row-level security adds conditions to them.
 func TestPersonsAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

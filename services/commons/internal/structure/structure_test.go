@@ -40,7 +40,7 @@ func TestDaysOfThings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, effective, expiration, code string
-		want                              string // "" when the code says why there are no days
+		want                              string // "" if the code is expected
 	}{
 		{"neither date", "", "", "", "1900-01-01 3000-01-01"},
 		{"one day", "2026-03-01", "2026-03-02", "", "2026-03-01 2026-03-02"},

@@ -97,7 +97,7 @@ func TestADeletionHidesTheSameShiftOfAChangedDay(t *testing.T) {
 	}
 }
 
-// A deletion stays with the lineage, wherever its span stands.
+// A deletion stays with the lineage, even if its span moves to another lane.
 func TestADeletionFollowsItsLineage(t *testing.T) {
 	t.Parallel()
 	h := hiddenentry.Hide{Series: 501, Entered: hiddenentry.Entered{EmployeeID: 1, Day: 10, LineageID: 3, PatternID: 1, Ordinal: 1}}

@@ -68,8 +68,8 @@ func (b *bruteForce) mark(list []bool, in ruleevaluation.Interval) {
 	}
 }
 
-// minute returns the first minute in which the clock shows a time or, when it skips
-// the time, as long after the skip as the time is in it.
+// minute returns the first minute when the clock shows a time. If the clock skips the time, the
+// result is as long after the skip as the time is after the beginning of the skipped range.
 func (b *bruteForce) minute(day civil.Date, clock civil.TimeOfDay) int {
 	wanted := (int64(day)*civil.SecondsPerDay + int64(clock)) / 60
 	if m, ok := b.known[wanted]; ok {

@@ -38,7 +38,7 @@ func changes(location *time.Location) []civil.Date {
 	return out
 }
 
-// drawShifts draws shifts, some of which overlap or touch, around a day.
+// drawShifts draws shifts around a day. Some shifts overlap or touch.
 func drawShifts(t *rapid.T, days civil.Range) []ruleevaluation.Shift {
 	var shifts []ruleevaluation.Shift
 	from, to := days.From.AddDays(-33).Time().Unix(), days.To.AddDays(10).Time().Unix()
@@ -123,7 +123,7 @@ func drawWorked(t *rapid.T, scheduled []ruleevaluation.Shift) []ruleevaluation.W
 	return out
 }
 
-// bruteActual compares the dates on which shifts begin.
+// bruteActual compares the start dates of shifts.
 func bruteActual(location *time.Location, scheduled []ruleevaluation.Shift, worked []ruleevaluation.Worked, now int64) []ruleevaluation.Shift {
 	date := func(at int64) string { return time.Unix(at, 0).In(location).Format(time.DateOnly) }
 	today := date(now)

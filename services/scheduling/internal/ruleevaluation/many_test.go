@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// everyDay returns days on each of which an employee works from 8 to 23 o'clock.
+// everyDay returns days with a shift from 8 to 23 o'clock on each day.
 func everyDay(zone *civil.Zone, days int) (civil.Range, []ruleevaluation.Shift) {
 	first := civil.Of(1950, time.January, 2)
 	shifts := make([]ruleevaluation.Shift, days)
@@ -27,9 +27,9 @@ var broken = []ruleevaluation.Rule{
 	{ID: schedulerule.MaxHoursDay, Limit: 10}, {ID: schedulerule.MinRestBetweenShifts, Limit: 11}, {ID: schedulerule.MaxDaysWeek, Limit: 5},
 }
 
-// One request may ask for some 76 years of one employee. Ten times the days take about
-// as long as a tenth of them ten times, not ten times that. Both go on for about as long, in
-// turns, so that what else the machine does slows both.
+// One request may ask for some 76 years of one employee. The time must grow in proportion to the
+// days: one evaluation of all days takes about as long as ten evaluations of a tenth of the days.
+// Both are measured in turns and for about as long, so that other load of the machine slows both.
 func TestTimeGrowsWithTheDays(t *testing.T) {
 	zone, err := civil.LoadZone("Europe/Berlin")
 	require.NoError(t, err)

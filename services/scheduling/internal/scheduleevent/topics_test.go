@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
-// publish returns the events by which a topic publishes the states of keys.
+// publish returns the events that a topic publishes for the states of keys.
 func publish[E proto.Message](t *testing.T, env *schedtest.Env, wanted ...replica.Gap) (events []E) {
 	t.Helper()
 	require.NoError(t, pg.InTx(env.Ctx, env.Pool, func(ctx context.Context, tx pgx.Tx) error {

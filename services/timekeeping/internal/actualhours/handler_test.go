@@ -23,8 +23,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
 )
 
-// rules replaces scheduling. It needs worked shifts, and finds one violation for each employee for
-// whom it gets them.
+// rules replaces scheduling. It needs worked shifts, and finds one violation for each employee with
+// worked shifts.
 type rules struct {
 	need     *schedulingv1.WorkedShiftsNeeded
 	requests []*schedulingv1.EvaluateRulesRequest

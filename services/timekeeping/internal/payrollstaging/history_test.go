@@ -85,7 +85,7 @@ type history struct {
 	random    *rand.Rand
 	codes     map[string]*commonv1.Ref
 	employees []int64
-	// days are the days on which they work.
+	// days are the working days of the employees.
 	days civil.Range
 	runs []uuid.UUID
 	log  []string

@@ -172,8 +172,8 @@ func TestChangesDuringARun(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-02 Regular  28800", "2026-03-03 Regular  28800"}, f.paid(t, ctx, 1))
 }
 
-// A run of signed-off time keeps corrections that an earlier run paid, though the day on which they
-// apply is open.
+// A run of signed-off time keeps corrections that an earlier run paid, though they apply to an open
+// day.
 func TestSignedOffRunsKeepPaidCorrections(t *testing.T) {
 	t.Parallel()
 	ctx, f := newLedger(t)

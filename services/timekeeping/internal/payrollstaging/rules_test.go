@@ -62,7 +62,7 @@ func TestStagedTime(t *testing.T) {
 	}
 }
 
-// parseMarch returns the rules of a run of March.
+// parseMarch returns the rules of a payroll run of March.
 func parseMarch(t *testing.T, req *timekeepingv1.PayrollStagingRequest) *rules {
 	t.Helper()
 	req.ExecutionId = "a"

@@ -31,7 +31,7 @@ func minutes(n int32) *int32 { return &n }
 
 func refByName(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 
-// newRule is a rule of one version, which holds from 2026 on.
+// newRule returns a rule with one version, which holds from 2026 on.
 func newRule(v *dated) *timekeepingv1.PayRule {
 	v.EffectiveDate = "2026-01-01"
 	return &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{v}}

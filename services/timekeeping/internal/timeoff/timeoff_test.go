@@ -100,7 +100,7 @@ func newFixture(t *testing.T) *fixture {
 	return w
 }
 
-// callerContext is the context of a handler that a person of the default tenant calls.
+// callerContext returns the context of a call by a person of the default tenant.
 func callerContext(ctx context.Context, personID int64, scope rowvisibility.Scope) context.Context {
 	p := &authn.Principal{Tenant: tenant.Default, Subject: "caller", PersonID: personID, Rows: string(scope)}
 	return authn.With(tenant.With(ctx, tenant.Default), p, "")
@@ -144,7 +144,7 @@ func wholeDays(first, last string) []*timekeepingv1.TimeOffPeriod {
 	}}
 }
 
-// requestDays is a request of the employee for whole days.
+// requestDays creates the employee's request for whole days.
 func (w *fixture) requestDays(first, last string) *timekeepingv1.TimeOffRequest {
 	w.t.Helper()
 	made, err := w.employee.CreateEmployeeTimeOff(w.asEmployee, &timekeepingv1.TimeOffRequest{

@@ -9,7 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// The pairing that is found is the cheapest of all, which are tried one by one here.
+// The pairing is the cheapest of all pairings; the test tries them one by one.
 func TestNoReadingIsCheaper(t *testing.T) {
 	t.Parallel()
 	zone, err := civil.LoadZone("Europe/Berlin")

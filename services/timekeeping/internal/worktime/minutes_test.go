@@ -90,8 +90,8 @@ func (k *timeClock) findScheduled(spans []interval) (out []worktime.Scheduled) {
 	return out
 }
 
-// onEdge returns the nearest edge to which a punch is rounded, or else the time to which it was
-// moved.
+// onEdge returns the nearest edge that rounds a punch. If there is none, it returns the time after
+// the rounding to intervals.
 func onEdge(at, moved int64, edges []int64, early, late int64) int64 {
 	for away := int64(0); away <= max(early, late); away += minute {
 		for _, planned := range edges {
@@ -239,14 +239,13 @@ func bookedByMinutes(c *timecard) map[worktime.Key]int64 {
 	return out
 }
 
-// onTheClock watches a clock on the wall, and returns how long it is from the moment on
-// which it shows a time to the one on which it shows another.
+// onTheClock returns how long a clock on the wall takes from showing one time to showing another.
 func onTheClock(location *time.Location, day civil.Date, start, end int32) int64 {
 	return max(0, shownAt(location, day, end)-shownAt(location, day, start))
 }
 
-// shownAt returns how many seconds after some moment a clock shows a time for the first
-// time. What it skips it shows when it would have, had nobody moved it.
+// shownAt returns how many seconds after some moment a clock first shows a time. A skipped time
+// counts as if the clock had not been moved.
 func shownAt(location *time.Location, day civil.Date, second int32) (passed int64) {
 	midnight := time.Date(1970, 1, 1+int(day), 0, 0, 0, 0, time.UTC)
 	left := int64(0)

@@ -44,8 +44,8 @@ func (w *week) at(text string) int64 {
 	return w.zone.Unix(civil.Of(parsed.Year(), parsed.Month(), parsed.Day()).At(int32(parsed.Hour()*hour + parsed.Minute()*60 + parsed.Second())))
 }
 
-// punch adds punches: "2026-03-02 08:00", or with what else is said of one, as in
-// "2026-03-02 12:00 in" and "2026-03-02 12:00 job:Packer".
+// punch adds punches, such as "2026-03-02 08:00". A direction or a job may follow the time:
+// "2026-03-02 12:00 in", "2026-03-02 12:00 job:Packer".
 func (w *week) punch(texts ...string) *week {
 	w.t.Helper()
 	for _, text := range texts {

@@ -20,8 +20,8 @@ func newYork(t *testing.T) *civil.Zone {
 	return zone
 }
 
-// at returns the instant of a time in November 2026, in which the clock goes back on
-// the first day at two.
+// at returns the instant of a time in November 2026. The clock goes back on the first day of that
+// month, at two.
 func at(zone *civil.Zone, day, hours, minutes int) int64 {
 	return zone.Unix(civil.Of(2026, time.November, day).At(int32(hours*hour + minutes*60)))
 }

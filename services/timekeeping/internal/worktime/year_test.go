@@ -155,7 +155,7 @@ func TestDaysDoNotDependOnTheRange(t *testing.T) {
 	})
 }
 
-// between returns what is paid on some days, and their exceptions.
+// between returns the totals and the exceptions of some days.
 func between(r *worktime.Result, punches []worktime.Punch, from, to civil.Date) (out []string) {
 	for key, seconds := range r.Totals() {
 		if key.Day >= from && key.Day < to {

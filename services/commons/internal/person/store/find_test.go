@@ -139,7 +139,7 @@ func TestNumbersOfNewPersons(t *testing.T) {
 	}
 }
 
-// Somebody who was changed or deleted since they were read is not overwritten.
+// A person who was changed or deleted since the read is not overwritten.
 func TestConcurrentlyChangedPersonsAreNotWritten(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t)

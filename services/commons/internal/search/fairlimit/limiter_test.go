@@ -12,8 +12,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
-// queue has holders that ask for turns one after another, and records the order in which they get
-// them. The test decides when they return a turn.
+// queue lets holders ask for turns one after another, and records the order of the turns. The test
+// decides when holders return their turns.
 type queue struct {
 	turns *Limiter
 	order []Holder

@@ -113,7 +113,7 @@ func (m *model) namedLocation(path string, day int) int {
 	return 0
 }
 
-// finds returns the ids of the persons for whom constraints hold on the days.
+// finds returns the ids of the persons who satisfy constraints on the days.
 func (m *model) finds(constraints *commonsv1.HyperfindConstraints, from, to int) []int64 {
 	ids := []int64{}
 	for i := range m.persons {

@@ -17,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 )
 
-// There are many changes, whose hints arrive in any order, repeatedly, and at several workers at a
-// time. They end in the spans that follow from the tables.
+// The hints of many changes arrive in any order, repeatedly, and at several workers at a time. The
+// spans must match the tables in the end.
 func TestHintsInAnyOrderEndInTheSame(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

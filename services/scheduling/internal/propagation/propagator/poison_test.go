@@ -122,7 +122,7 @@ func TestOneFailingEmployeeHoldsNobodyUp(t *testing.T) {
 			})
 			for _, id := range changes {
 				w.awaitState(id, propagation.StateFailed)
-				// A later change tries the employee again, whom no attempt has reached in the meantime.
+				// No attempt has reached the employee in the meantime. A later change tries again.
 				w.await("all others are done", func() bool {
 					got := w.get(id)
 					return got.GetEmployeesDone() == 29 && got.GetEmployeesFailed() == 1
@@ -235,8 +235,7 @@ func TestDeathsWhileABatchIsDivided(t *testing.T) {
 	w.requireVerified()
 }
 
-// TestAllEmployeesFail has each attempt fail: the propagation says so soon, and finishes
-// when the reason is gone.
+// Each attempt fails. The propagation reports it soon, and finishes when the cause is removed.
 func TestAllEmployeesFail(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

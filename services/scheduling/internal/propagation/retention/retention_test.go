@@ -59,7 +59,7 @@ func (w *fixture) apply(keep time.Duration, now time.Time) {
 	require.NoError(w.t, New(w.pool, pgtest.Log(w.t), clock.NewFake(now), keep).Apply(w.t.Context()))
 }
 
-// months returns the months for which a past table has partitions.
+// months returns the months of a past table's partitions.
 func (w *fixture) months(past string) []string {
 	w.t.Helper()
 	rows, err := w.pool.Query(w.ctx, `SELECT replace(inhrelid::regclass::text, $1 || '_', '') FROM pg_inherits
@@ -71,7 +71,7 @@ func (w *fixture) months(past string) []string {
 	return list[:len(list)-1]
 }
 
-// become holds statements by which a row becomes past at the time $2 of the tenant $1.
+// become holds statements that move a row of the tenant $1 to the past table at the time $2.
 var become = map[string]string{
 	"span_past_block": `INSERT INTO span_past_block VALUES ($1, 1, 1, $2, '{1}', '{0}', '{2000-01-01}', '{2000-02-01}', '{1}', '{0}', '{7}', '{1}',
 		'{true}', '{1}', '{2000-01-01T00:00:00Z}', '{1}')`,

@@ -58,8 +58,8 @@ func TestALargeResponseIsNotHeld(t *testing.T) {
 
 func jobPath(employee int) string { return fmt.Sprintf("Acme/Site %d/Packer", employee) }
 
-// jobsOfTheirOwn returns a window of the given number of employees, each with another job, who work
-// every day.
+// jobsOfTheirOwn returns a window of the given number of employees. Each has a different job and
+// works every day.
 func jobsOfTheirOwn(t *testing.T, employees, days int) *window.Window {
 	t.Helper()
 	pattern := &schedulingv1.SchedulePattern{DayCount: proto.Int32(7)}

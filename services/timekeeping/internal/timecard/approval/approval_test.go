@@ -49,7 +49,7 @@ func ownDays(first, last string) *timekeepingv1.EmployeeTimecardApprovalRequest 
 	return &timekeepingv1.EmployeeTimecardApprovalRequest{StartDate: first, EndDate: last}
 }
 
-// listApprovals are the approvals of an employee in March, by their days.
+// listApprovals returns the approvals of an employee in March, by their days.
 func listApprovals(t *testing.T, ctx context.Context, h *approval.Handler, employee int64) []string {
 	t.Helper()
 	list, err := h.ListTimecardApprovals(ctx, &timekeepingv1.ListTimecardApprovalsRequest{EmployeeId: &employee, StartDate: "2026-03-01", EndDate: "2026-03-31"})

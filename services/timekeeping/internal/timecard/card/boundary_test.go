@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// timecardsWithRule returns timecards of employee 7 in Berlin, who is paid by a rule.
+// timecardsWithRule returns the timecards of an employee in Berlin, 7, with the given pay rule.
 func timecardsWithRule(t *testing.T, v *timekeepingv1.PayRuleVersion, holidays ...civil.Date) *timecardtest.Timecards {
 	t.Helper()
 	pool := pooltest.New(t)

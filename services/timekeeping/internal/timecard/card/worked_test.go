@@ -73,8 +73,8 @@ func TestReadWorkedTime(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-04 WORKED Regular A/Cook 18000"}, timecardtest.Describe(got[0].GetTotals()))
 }
 
-// What stands on the schedule beside shifts counts, excuses absences, and stays on days
-// that are signed off.
+// Pay code edits of the schedule count as hours, excuse absences, and stay on days that are signed
+// off.
 func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)

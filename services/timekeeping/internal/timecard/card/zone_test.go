@@ -24,7 +24,7 @@ import (
 
 const moving pg.Unaudited = "a test changes the time zone of a person without an event"
 
-// moves gives an employee of tenant 1, who was in Berlin, another time zone from a day on.
+// moves changes the time zone of an employee of tenant 1 from a day on. It was Berlin before.
 func moves(t *testing.T, pool *pg.Pool, employee int64, zone string, from civil.Date) {
 	t.Helper()
 	ctx := tenant.With(t.Context(), 1)

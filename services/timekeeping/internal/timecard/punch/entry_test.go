@@ -55,7 +55,7 @@ func TestPunchesOfRequests(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		sent *timekeepingv1.Punch
-		want string // when by UTC, in which zone, direction, job, work rule, whether it transfers
+		want string // the time by UTC, zone, direction, job, work rule, and whether it transfers
 	}{
 		{"on the clock of the employee", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00"}, "2026-03-02T07:00:00Z Europe/Berlin 0   false"},
 		{"on another clock", &timekeepingv1.Punch{PunchDtm: "2026-03-02T08:00:00", TimeZone: refByName("UTC")}, "2026-03-02T08:00:00Z UTC 0   false"},

@@ -43,7 +43,7 @@ func overtime(after int32) []*timekeepingv1.PayRuleTier {
 	return []*timekeepingv1.PayRuleTier{{After: &after, PayCode: &commonv1.Ref{Qualifier: new("Overtime")}}}
 }
 
-// addPayRule returns the data of commons about employees who have a pay rule.
+// addPayRule stores a pay rule, and returns the data of commons about its employees.
 func addPayRule(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeepingv1.PayRuleVersion, ids ...int64) timecardtest.Known {
 	t.Helper()
 	_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})

@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
-// A correction of a signed-off day is relative to what the sign-off recorded, and not to what the present
-// rule would have paid: a day without punches pays nothing in the end.
+// A correction of a signed-off day is relative to the pay that the sign-off recorded, and not to
+// the pay by the present rule: a day without punches pays nothing in the end.
 func TestCorrectionsStartFromWhatWasSigned(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)

@@ -24,8 +24,8 @@ import (
 
 var monday = civil.Of(2026, time.March, 2)
 
-// shift returns a shift of the schedule by its hours in Berlin. Schedules use the clock of the employee, who
-// has no time zone here: UTC.
+// shift returns a shift of the schedule by its hours in Berlin. Schedules use the clock of the
+// employee: UTC, because the employee has no time zone here.
 func shift(day civil.Date, start, end int32) *schedulingv1.EmployeeShift {
 	return &schedulingv1.EmployeeShift{Day: int32(day), Segments: []*schedulingv1.EmployeeShiftSegment{{StartSecond: (start - 1) * 3600, EndSecond: (end - 1) * 3600}}}
 }
@@ -172,14 +172,14 @@ func TestOlderSignOffsTakeTheScheduleOfTheFirstComparison(t *testing.T) {
 	compareMarch(ctx, t, cards, 7)
 	assert.Equal(t, map[string]int64{"Training": 9 * 3600}, byCode(t, ctx, cards, 7))
 
-	// A late punch stores the schedule by which it was paid.
+	// A late punch stores the schedule that determined its pay.
 	cards.Punch(ctx, t, 8, "2026-03-03T08:00", "2026-03-03T10:00")
 	replan(known, 8, nil, training(monday+1, 5))
 	compareMarch(ctx, t, cards, 8)
 	assert.Equal(t, map[string]int64{"Training": 5 * 3600, "Regular": 2 * 3600}, byCode(t, ctx, cards, 8))
 }
 
-// forgetSchedules makes all sign-offs those of a program that stored no schedules.
+// forgetSchedules removes the schedules of all sign-offs, as if an older program had made them.
 func forgetSchedules(ctx context.Context, t *testing.T, pool *pg.Pool) {
 	t.Helper()
 	const store pg.Unaudited = "a test"
