@@ -18,8 +18,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
 
-// Migrations is an ordered set of schema changes. A service has its own set, and includes those of
-// the packages with tables in its database. Each set counts its versions in its own table, so the
+// Migrations is an ordered set of schema changes. A service has its own set, and includes the sets
+// of packages with tables in its database. Each set counts its versions in its own table, so the
 // numbers of different sets do not collide.
 type Migrations struct {
 	// Table is the name of the version table.

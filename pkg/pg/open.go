@@ -30,8 +30,8 @@ type Querier interface {
 // Config.StartupWait for a database that is unavailable or still starting. Other errors (a wrong
 // password, a missing database) fail at once.
 //
-// Each connection of the pool sees the rows of one tenant: that of the context that acquired it, or
-// that began the transaction.
+// Each connection of the pool sees the rows of one tenant: the tenant of the context that acquired
+// the connection or began the transaction.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	pool, err := NewPool(ctx, cfg)
 	if err != nil {

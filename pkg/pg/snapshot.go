@@ -51,7 +51,7 @@ func (s *Snapshot) Len() int { return len(s.statements) }
 
 // Read executes the statements in the order of Queue, and calls their scan functions. After an
 // error, some of these were not called. If db is a transaction, its isolation level and its locks
-// determine what the statements see.
+// determine which rows the statements see.
 func (s *Snapshot) Read(ctx context.Context, db Querier) error {
 	pool, ok := db.(*Pool)
 	// A single statement is consistent anyway.

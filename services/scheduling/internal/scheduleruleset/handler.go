@@ -55,8 +55,8 @@ func checkType(ctx context.Context, tx pgx.Tx, id int64, s *ruleSet) error {
 	return err
 }
 
-// ListScheduleRuleSets returns the rule sets by name: all, those of a type, or the one with the
-// given name.
+// ListScheduleRuleSets returns the rule sets by name: all rule sets, the rule sets of one type, or
+// the rule set with the given name.
 func (h *Handler) ListScheduleRuleSets(ctx context.Context, req *schedulingv1.ListScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
 	kind, err := requestedType(req.RuletypeId, req.RuletypeName)
 	if err != nil {
@@ -127,7 +127,7 @@ func asInvalid(err error) error {
 }
 
 // MultiReadScheduleRuleSets returns the requested rule sets in the order of the request. Without a
-// request it returns all rule sets, or those of a type.
+// request it returns all rule sets, or the rule sets of one type.
 func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *schedulingv1.MultiReadScheduleRuleSetsRequest) (*schedulingv1.ScheduleRuleSetList, error) {
 	where := req.GetBody().GetWhere()
 	criteria := where.GetForRuleSet()

@@ -38,8 +38,7 @@ func (a *account) grantOn(day civil.Date) *big.Rat {
 	return nil
 }
 
-// grantPeriod returns the year or month for which the policy grants an amount, and which contains
-// the day.
+// grantPeriod returns the grant period of the policy, a year or a month, that contains the day.
 func (a *account) grantPeriod(day civil.Date) civil.Range {
 	if a.frequency == monthly {
 		y, m, _ := day.Civil()

@@ -34,8 +34,8 @@ func (r *Rule) DayStartIn(zone *civil.Zone, day civil.Date) int64 {
 	return zone.Unix((day - 1).At(int32(civil.SecondsPerDay + r.DayStart)).Normal())
 }
 
-// splitByDay divides the pieces of a shift where the rule splits it. Each part contains the day on
-// which it counts.
+// splitByDay divides the pieces of a shift where the rule splits it. Each part has the day that it
+// counts on.
 func (c *calculation) splitByDay(shift *Shift, rule *Rule, pieces []Item) []Item {
 	if !rule.Splits() {
 		return pieces

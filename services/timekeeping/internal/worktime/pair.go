@@ -24,9 +24,9 @@ const (
 	// transfer continues with another job or pay code, and leave ends work.
 	transfer
 	leave
-	// lose is a punch out whose punch in is missing. restart is a punch in that follows
-	// another punch in, whose punch out is missing. exceed is a punch out beyond the longest
-	// shift: it stays alone, and so does the punch in before it.
+	// lose is a punch out without a punch in. restart is a punch in that follows another punch in;
+	// the punch out between them is missing. exceed is a punch out beyond the longest shift: it
+	// stays alone, and so does the punch in before it.
 	lose
 	restart
 	exceed

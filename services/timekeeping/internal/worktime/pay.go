@@ -2,8 +2,8 @@ package worktime
 
 import "github.com/rotaloom/rotaloom/pkg/civil"
 
-// pay deducts breaks from the shifts, and divides the rest by pay code. Days and weeks add up over
-// shifts, in the order in which they were worked.
+// pay deducts breaks from the shifts, and divides the rest by pay code. The hours of days and weeks
+// add up over shifts in chronological order.
 func (c *calculation) pay() {
 	for i := range c.out.Shifts {
 		shift := &c.out.Shifts[i]

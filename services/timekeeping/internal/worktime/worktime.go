@@ -64,8 +64,8 @@ type Rounding struct{ Interval, Grace int64 }
 // that time.
 type Snap struct{ EarlyIn, LateIn, EarlyOut, LateOut int64 }
 
-// Break is deducted from a shift if more than After is paid. Time for which the employee punched out
-// counts towards its Length.
+// Break is deducted from a shift if more than After is paid. Breaks that the employee punched count
+// towards its Length.
 type Break struct{ After, Length int64 }
 
 // Tier sets the pay code of time after After is worked.
@@ -74,15 +74,14 @@ type Tier struct {
 	PayCode PayCode
 }
 
-// Tolerance sets the differences to the schedule from which on a punch is an exception; nil means
-// never.
+// Tolerance sets the differences from the schedule that make a punch an exception; nil means never.
 type Tolerance struct{ EarlyIn, LateIn, EarlyOut, LateOut *int64 }
 
 // Credit is paid time of a holiday.
 type Credit struct {
 	PayCode PayCode
 	Length  int64
-	// UnlessWorked gives no credit on a holiday on which the employee worked.
+	// UnlessWorked gives no credit on a holiday with worked time.
 	UnlessWorked bool
 }
 
@@ -256,7 +255,7 @@ type calculation struct {
 	out *Result
 }
 
-// Key holds the properties by which totals are grouped.
+// Key holds the properties that group totals.
 type Key struct {
 	Day     civil.Date
 	PayCode PayCode

@@ -62,8 +62,8 @@ type key struct {
 	table, column string
 	// folded reports that the column holds the text in lower case.
 	folded bool
-	// prefix is the pair of operators with which an index finds texts by their beginning: in
-	// byte order of a column with the collation C, or with a pattern operator class.
+	// prefix is the pair of operators that find texts by their beginning with an index: in byte
+	// order of a column with the collation C, or with a pattern operator class.
 	prefix string
 	// values are the possible values, or nil if all texts are possible.
 	values []string

@@ -40,7 +40,7 @@ func (c *compiler) generatedSQL() string {
 			AND %[4]s))`, c.from, c.to, maxShift, notOnLeave("s.person_id", "d.day", "f"))
 }
 
-// maxShift is the maximum number of days after its start day on which a shift can still run.
+// maxShift bounds the days after its start day that a shift can still run.
 const maxShift = 8
 
 // notOnLeave returns SQL that is true if no leave of a person covers a whole segment of a
