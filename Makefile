@@ -168,7 +168,7 @@ deploy-test: ## Check that the chart, the overlays and compose.yaml match the pr
 	GOWORK=off go -C deploy/tests test ./...
 
 .PHONY: kube-validate
-kube-validate: ## Hold the chart and the overlays to a real API server of Kubernetes, which is built once, for minutes.
+kube-validate: ## Check that a real Kubernetes API server accepts the chart and the overlays; the first run builds the server, which takes minutes.
 	@tools/kubernetes/build.sh >/dev/null
 	@set -o pipefail; GOWORK=off go -C deploy/tests test -count=1 -tags kube -run '^TestServer$$' -v . 2>&1 | { grep -vE '^ *(=== (RUN|PAUSE|CONT|NAME))' || true; }
 
