@@ -44,9 +44,9 @@ type handshaker struct {
 }
 
 // Listen returns a listener whose connections use TLS and have completed their handshakes.
-func (t TLS) Listen(l net.Listener) net.Listener { return t.listen(l) }
+func (t TLS) Listen(l net.Listener) net.Listener { return t.newHandshaker(l) }
 
-func (t TLS) listen(l net.Listener) *handshaker {
+func (t TLS) newHandshaker(l net.Listener) *handshaker {
 	h := &handshaker{
 		Listener: l, TLS: t, slots: make(chan struct{}, t.MaxHandshakes),
 		perAddress: addresses{max: t.PerAddress, busy: map[string]int{}}, ready: make(chan net.Conn), failed: make(chan error),

@@ -26,7 +26,7 @@ func newTestHandshaker(t *testing.T, limit, perAddress int, timeout time.Duratio
 	h := TLS{
 		Config: donor.TLS, MaxHandshakes: limit, PerAddress: perAddress, Timeout: timeout, Log: slog.New(slog.DiscardHandler),
 		Running: prometheus.NewGauge(prometheus.GaugeOpts{}), Failures: prometheus.NewCounter(prometheus.CounterOpts{}),
-	}.listen(inner)
+	}.newHandshaker(inner)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }

@@ -40,7 +40,7 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
 	mux.HandleFunc("GET /keys", p.keys)
-	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("POST /token", p.serveToken)
 	mux.HandleFunc("POST /rotate", func(http.ResponseWriter, *http.Request) { p.rotate() })
 	fmt.Println(p.issuer) // The parent process waits for this line.
 	log.Fatal(http.Serve(listener, mux))
@@ -98,9 +98,9 @@ func (p *provider) keys(w http.ResponseWriter, r *http.Request) {
 	reply(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.(*jose.JSONWebKey).Public()}})
 }
 
-// token serves the password grant. The form fields "groups" and "person_number"
+// serveToken serves the password grant. The form fields "groups" and "person_number"
 // become claims.
-func (p *provider) token(w http.ResponseWriter, r *http.Request) {
+func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	now := time.Now().UTC()
 	session := &oauth2.JWTSession{
 		JWTClaims: &jwt.JWTClaims{
