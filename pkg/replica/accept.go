@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// headMarks selects the marks that the events carried.
-const headMarks = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
+// knownFingerprints selects the fingerprints that the events carried.
+const knownFingerprints = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
 // anyHead selects the heads of an ascending list of keys; see condition.AnyOf.
 const anyHead = "h.key = ANY($3) AND h.key BETWEEN ($3::bigint[])[1] AND ($3::bigint[])[cardinality($3::bigint[])]"
@@ -136,11 +136,11 @@ func planFor(keys int) []any {
 
 func (r *Replica) headArgs(tenantID int64, states []state) []any {
 	n := len(states)
-	keys, versions, marks, deleted := make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
+	keys, versions, fingerprints, deleted := make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
 	for i, s := range states {
-		keys[i], versions[i], marks[i], deleted[i] = s.key, s.version, s.mark, s.deleted
+		keys[i], versions[i], fingerprints[i], deleted[i] = s.key, s.version, s.fingerprint, s.deleted
 	}
-	return []any{tenantID, r.contract.Topic, keys, versions, marks, deleted}
+	return []any{tenantID, r.contract.Topic, keys, versions, fingerprints, deleted}
 }
 
 func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, keys []int64) error {

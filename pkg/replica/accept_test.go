@@ -74,7 +74,7 @@ func TestCopyOfSteps(t *testing.T) {
 				return announce(steps, s)
 			})
 			h.deliver(t, copied, tenantID)
-			versions := listHeads(t, pool, tenantID, "steps")
+			versions := listFingerprints(t, pool, tenantID, "steps")
 			gaps := countGaps(t, pool, tenantID)
 			ask(t, pool, tenantID)
 			have := storedValues(t, pool, tenantID)
@@ -215,7 +215,7 @@ func storedValues(t *testing.T, pool *pg.Pool, tenantID int64) map[int64]int64 {
 	return pairs(t, pool, tenantID, `SELECT id, value FROM copy WHERE tenant_id = $1`)
 }
 
-func listHeads(t *testing.T, pool *pg.Pool, tenantID int64, topic string) map[int64]int64 {
+func listFingerprints(t *testing.T, pool *pg.Pool, tenantID int64, topic string) map[int64]int64 {
 	t.Helper()
 	return pairs(t, pool, tenantID, `SELECT key, version FROM replica_head WHERE tenant_id = $1 AND topic = '`+topic+`'`)
 }

@@ -69,12 +69,12 @@ func (r *Replica) tenants(ctx context.Context, conn *nats.Conn) ([]int64, error)
 	return slices.Compact(all), nil
 }
 
-// mismatch lists the keys of a tenant that differ between copy and owner, with the copy's marks at
+// mismatch lists the keys of a tenant that differ between copy and owner, with the copy's fingerprints at
 // the time of the comparison.
 type mismatch struct {
-	tenantID int64
-	keys     []int64
-	marks    map[int64]int64
+	tenantID     int64
+	keys         []int64
+	fingerprints map[int64]int64
 }
 
 // differences returns the keys of a tenant that differ now. Events for some of them may still be on
@@ -82,9 +82,9 @@ type mismatch struct {
 // unless it lost the state.
 func (r *Replica) differences(ctx context.Context, ask asker) (mismatch, error) {
 	tenantID := tenant.Of(ctx)
-	found := mismatch{tenantID: tenantID, marks: map[int64]int64{}}
+	found := mismatch{tenantID: tenantID, fingerprints: map[int64]int64{}}
 	for after := int64(0); after < math.MaxInt64; {
-		d, err := readDigest(ctx, r.pool, r.marks, after, math.MaxInt64, pageKeys)
+		d, err := readDigest(ctx, r.pool, r.fingerprints, after, math.MaxInt64, pageKeys)
 		if err != nil {
 			return found, err
 		}
@@ -110,7 +110,7 @@ func (r *Replica) differences(ctx context.Context, ask asker) (mismatch, error) 
 
 // detail adds the differing keys of a page. It shortens the page when they do not fit one response.
 func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.CompareRequest, found *mismatch) error {
-	heads, err := listHeads(ctx, r.pool, r.marks, page.GetAfter(), page.GetThrough(), 2*pageKeys)
+	heads, err := listFingerprints(ctx, r.pool, r.fingerprints, page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.Com
 	}
 	for _, h := range heads {
 		if _, differs := slices.BinarySearch(reply.GetKeys(), h.GetKey()); differs {
-			found.marks[h.GetKey()] = h.GetMark()
+			found.fingerprints[h.GetKey()] = h.GetMark()
 		}
 	}
 	found.keys = append(found.keys, reply.GetKeys()...)
@@ -136,7 +136,7 @@ func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.Com
 }
 
 // settle waits until the events on their way have arrived. It returns the keys that still differ:
-// those whose mark has not changed since.
+// those whose fingerprint has not changed since.
 func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, wait time.Duration) ([]int64, error) {
 	if len(found.keys) == 0 {
 		return nil, nil
@@ -153,18 +153,18 @@ func (r *Replica) settle(ctx context.Context, events *bus.Bus, found mismatch, w
 	return r.filterUnchanged(ctx, found)
 }
 
-// filterUnchanged returns the keys whose mark is the same as at the comparison.
+// filterUnchanged returns the keys whose fingerprint is the same as at the comparison.
 func (r *Replica) filterUnchanged(ctx context.Context, found mismatch) ([]int64, error) {
 	var still []int64
 	for part := range slices.Chunk(found.keys, pageKeys) {
-		now, err := readMarks(ctx, r.pool, r.marks, part)
+		now, err := lookUpFingerprints(ctx, r.pool, r.fingerprints, part)
 		if err != nil {
 			return nil, err
 		}
 		for _, key := range part {
-			before, had := found.marks[key]
-			mark, has := now[key]
-			if had == has && before == mark {
+			before, had := found.fingerprints[key]
+			fingerprint, has := now[key]
+			if had == has && before == fingerprint {
 				still = append(still, key)
 			}
 		}

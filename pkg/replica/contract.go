@@ -29,7 +29,7 @@ type Contract struct {
 	sharedVersion bool // The version is a field of the event.
 	deleted       protoreflect.FieldDescriptor
 	complete      protoreflect.FieldDescriptor
-	mark          protoreflect.FieldDescriptor
+	fingerprint   protoreflect.FieldDescriptor
 }
 
 var errNotReplicated = errors.New("the event has no replication options")
@@ -97,7 +97,7 @@ func (c *Contract) fields(says *optionsv1.Replication) error {
 	c.version = find(in, says.GetVersion(), protoreflect.Int64Kind, false)
 	c.deleted = find(state, says.GetDeleted(), protoreflect.BoolKind, false)
 	c.complete = find(state, says.GetComplete(), protoreflect.BoolKind, false)
-	c.mark = find(state, says.GetMark(), protoreflect.Int64Kind, false)
+	c.fingerprint = find(state, says.GetMark(), protoreflect.Int64Kind, false)
 	if says.GetKey() == "" || says.GetVersion() == "" {
 		errs = append(errs, errors.New("it needs a key and a version"))
 	}
@@ -109,9 +109,9 @@ func (c *Contract) steps() bool { return c.complete != nil }
 
 // state is the part of an event about one key.
 type state struct {
-	key, version, mark int64
-	deleted, whole     bool
-	message, event     protoreflect.Message
+	key, version, fingerprint int64
+	deleted, whole            bool
+	message, event            protoreflect.Message
 }
 
 // appendStates appends the states of an event.
@@ -133,9 +133,9 @@ func (c *Contract) appendState(to []state, event, message protoreflect.Message) 
 	} else {
 		s.version = from.Get(c.version).Int()
 	}
-	s.mark = s.version
-	if c.mark != nil {
-		s.mark = message.Get(c.mark).Int()
+	s.fingerprint = s.version
+	if c.fingerprint != nil {
+		s.fingerprint = message.Get(c.fingerprint).Int()
 	}
 	if c.deleted != nil {
 		s.deleted = message.Get(c.deleted).Bool()

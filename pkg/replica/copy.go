@@ -42,10 +42,10 @@ type Copy[S proto.Message] struct {
 
 	// The other fields are optional.
 
-	// Marks is a statement that selects the keys of the copy and the values to compare with the
+	// Fingerprints is a statement that selects the keys of the copy and the values to compare with the
 	// owner, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. The default is
-	// the marks of the events.
-	Marks string
+	// the fingerprints of the events.
+	Fingerprints string
 	// Lock locks other rows that change together with the keys. It runs before their heads are
 	// locked, so that two transactions that lock both cannot wait for each other in a circle.
 	Lock func(ctx context.Context, tx pgx.Tx, keys []int64) error
@@ -62,12 +62,12 @@ type Copy[S proto.Message] struct {
 
 // Replica is a running copy.
 type Replica struct {
-	contract *Contract
-	service  string
-	marks    string
-	consumer bus.Consumer
-	pool     *pg.Pool
-	put      func(ctx context.Context, tx pgx.Tx, states []state) error
+	contract     *Contract
+	service      string
+	fingerprints string
+	consumer     bus.Consumer
+	pool         *pg.Pool
+	put          func(ctx context.Context, tx pgx.Tx, states []state) error
 	// missing receives a value when handled events opened gaps.
 	missing chan struct{}
 }
@@ -79,9 +79,9 @@ func New[S proto.Message](pool *pg.Pool, c Copy[S]) *Replica {
 	if err != nil {
 		panic(err)
 	}
-	r := &Replica{contract: contract, service: c.Service, marks: c.Marks, pool: pool, missing: make(chan struct{}, 1)}
-	if r.marks == "" {
-		r.marks = fmt.Sprintf(headMarks, contract.Topic)
+	r := &Replica{contract: contract, service: c.Service, fingerprints: c.Fingerprints, pool: pool, missing: make(chan struct{}, 1)}
+	if r.fingerprints == "" {
+		r.fingerprints = fmt.Sprintf(knownFingerprints, contract.Topic)
 	}
 	r.put = func(ctx context.Context, tx pgx.Tx, states []state) error {
 		if c.Lock != nil && len(states) > 0 {

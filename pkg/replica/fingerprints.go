@@ -44,26 +44,26 @@ FROM (SELECT key, mark FROM (%s) AS marks%s) AS page`
 
 // readDigest returns the digest of the keys above after, up to through: of the first limit keys, or
 // of all if limit is 0.
-func readDigest(ctx context.Context, pool *pg.Pool, marks string, after, through int64, limit int) (d digest, err error) {
+func readDigest(ctx context.Context, pool *pg.Pool, fingerprints string, after, through int64, limit int) (d digest, err error) {
 	first := ""
 	if limit > 0 {
 		first = fmt.Sprintf(firstKeys, limit)
 	}
-	err = pool.QueryRow(ctx, fmt.Sprintf(digestKeys, marks, first), tenant.Of(ctx), after, through).Scan(&d.count, &d.digest, &d.last)
+	err = pool.QueryRow(ctx, fmt.Sprintf(digestKeys, fingerprints, first), tenant.Of(ctx), after, through).Scan(&d.count, &d.digest, &d.last)
 	if err != nil {
 		return d, fmt.Errorf("replica: compare: %w", err)
 	}
 	return d, nil
 }
 
-// listHeads returns the first keys above after, up to through, with their marks.
-func listHeads(ctx context.Context, pool *pg.Pool, marks string, after, through int64, limit int) ([]*replicationv1.Head, error) {
-	return readHeads(pool.Query(ctx, fmt.Sprintf(listKeys, marks), tenant.Of(ctx), after, through, limit))
+// listFingerprints returns the first keys above after, up to through, with their fingerprints.
+func listFingerprints(ctx context.Context, pool *pg.Pool, fingerprints string, after, through int64, limit int) ([]*replicationv1.Head, error) {
+	return readFingerprints(pool.Query(ctx, fmt.Sprintf(listKeys, fingerprints), tenant.Of(ctx), after, through, limit))
 }
 
-// readMarks returns the marks of the keys that exist.
-func readMarks(ctx context.Context, pool *pg.Pool, marks string, keys []int64) (map[int64]int64, error) {
-	heads, err := readHeads(pool.Query(ctx, fmt.Sprintf(someKeys, marks), tenant.Of(ctx), keys[0]-1, keys[len(keys)-1], keys))
+// lookUpFingerprints returns the fingerprints of the keys that exist.
+func lookUpFingerprints(ctx context.Context, pool *pg.Pool, fingerprints string, keys []int64) (map[int64]int64, error) {
+	heads, err := readFingerprints(pool.Query(ctx, fmt.Sprintf(someKeys, fingerprints), tenant.Of(ctx), keys[0]-1, keys[len(keys)-1], keys))
 	out := make(map[int64]int64, len(heads))
 	for _, h := range heads {
 		out[h.GetKey()] = h.GetMark()
@@ -71,7 +71,7 @@ func readMarks(ctx context.Context, pool *pg.Pool, marks string, keys []int64) (
 	return out, err
 }
 
-func readHeads(rows pgx.Rows, err error) ([]*replicationv1.Head, error) {
+func readFingerprints(rows pgx.Rows, err error) ([]*replicationv1.Head, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replica: read heads: %w", err)
 	}

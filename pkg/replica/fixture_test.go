@@ -207,7 +207,7 @@ func makeCopy(pool *pg.Pool, of protoreflect.MessageDescriptor, failed func(erro
 func thingTopic() replica.Topic {
 	return replica.Topic{
 		Event: dynamicpb.NewMessage(things), Tenants: `SELECT DISTINCT tenant_id FROM thing`,
-		Marks: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
+		Fingerprints: `SELECT id AS key, version AS mark FROM thing WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: func(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
 			tenantID := tenant.Of(ctx)
 			var published []thing

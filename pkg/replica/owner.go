@@ -26,10 +26,10 @@ type Topic struct {
 	Event proto.Message
 	// Tenants is a statement that selects the tenants with states. It runs across all tenants.
 	Tenants string
-	// Marks is a statement that selects the existing keys and the values to compare with the
-	// copies, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. Its marks have
+	// Fingerprints is a statement that selects the existing keys and the values to compare with the
+	// copies, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. Its fingerprints have
 	// the meaning of the contract's.
-	Marks string
+	Fingerprints string
 	// States returns events with the whole states of the keys, in the transaction that publishes
 	// them. For a key that no longer exists it returns a deletion. The version of a state must be
 	// at least that of the copy. It can be smaller after the database was restored from a backup:
@@ -145,7 +145,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 	}
 	ctx = tenant.With(ctx, request.GetTenantId())
 	if !request.GetDetailed() {
-		d, err := readDigest(ctx, o.pool, o.Marks, request.GetAfter(), request.GetThrough(), 0)
+		d, err := readDigest(ctx, o.pool, o.Fingerprints, request.GetAfter(), request.GetThrough(), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 		return &replicationv1.CompareResponse{Equal: equal, Count: d.count}, nil
 	}
 	limit := len(request.GetHeads()) + maxDiffering
-	mine, err := listHeads(ctx, o.pool, o.Marks, request.GetAfter(), request.GetThrough(), limit)
+	mine, err := listFingerprints(ctx, o.pool, o.Fingerprints, request.GetAfter(), request.GetThrough(), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 			break
 		}
 	}
-	assert.Len(t, listHeads(t, pool, 2, "groups"), many)
+	assert.Len(t, listFingerprints(t, pool, 2, "groups"), many)
 	assert.Less(t, quickest[many], 4*many/few*quickest[few], "1,000 keys take %v", quickest[few])
 }
 
@@ -74,6 +74,6 @@ func TestFirstStatesOfAKeyMeet(t *testing.T) {
 		require.NoError(t, both.Wait())
 		want[id+1] = 2
 	}
-	assert.Equal(t, want, listHeads(t, pool, 1, "things"))
+	assert.Equal(t, want, listFingerprints(t, pool, 1, "things"))
 	assert.Equal(t, want, storedValues(t, pool, 1))
 }

@@ -37,7 +37,7 @@ func changedEvent(h *commonsv1.Holiday) *commonsv1.HolidayChanged {
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.HolidayChanged{}, Tenants: replica.TenantsQuery("holiday"),
-		Marks: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
+		Fingerprints: `SELECT id AS key, version AS mark FROM holiday WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
 		States: func(ctx context.Context, tx pgx.Tx, wanted []replica.Gap) ([]proto.Message, error) {
 			tenantID := tenant.Of(ctx)
 			// Lock the rows first, so that they cannot change before their version is raised.

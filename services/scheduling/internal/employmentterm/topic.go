@@ -16,8 +16,8 @@ import (
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &schedulingv1.EmploymentTermChanged{}, Tenants: replica.TenantsQuery("employment_term"),
-		Marks:  `SELECT id AS key, version AS mark FROM employment_term WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: states,
+		Fingerprints: `SELECT id AS key, version AS mark FROM employment_term WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
+		States:       states,
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &schedulingv1.MembershipsChanged{}, Tenants: replica.TenantsQuery("membership_head"),
-		Marks: `SELECT employee_id AS key, version AS mark FROM membership_head
+		Fingerprints: `SELECT employee_id AS key, version AS mark FROM membership_head
 			WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 AND version > 0`,
 		States: states,
 	}

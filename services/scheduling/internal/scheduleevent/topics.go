@@ -18,26 +18,26 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Topics returns the topics that scheduling owns and commons copies. The marks of spans and shifts
+// Topics returns the topics that scheduling owns and commons copies. The fingerprints of spans and shifts
 // are digests of the published data; commons uses the same expressions.
 func Topics() []replica.Topic {
 	return []replica.Topic{
-		{Event: &schedulingv1.PatternStored{}, Tenants: replica.Tenants, Marks: patternMarks, States: patternStates},
-		{Event: &schedulingv1.SpansChanged{}, Tenants: replica.Tenants, Marks: spanMarks, States: spanStates},
-		{Event: &schedulingv1.ShiftsEntered{}, Tenants: replica.Tenants, Marks: shiftMarks, States: shiftStates},
-		{Event: &schedulingv1.LeaveTaken{}, Tenants: replica.Tenants, Marks: leaveMarks, States: leaveStates},
+		{Event: &schedulingv1.PatternStored{}, Tenants: replica.Tenants, Fingerprints: patternFingerprints, States: patternStates},
+		{Event: &schedulingv1.SpansChanged{}, Tenants: replica.Tenants, Fingerprints: spanFingerprints, States: spanStates},
+		{Event: &schedulingv1.ShiftsEntered{}, Tenants: replica.Tenants, Fingerprints: shiftFingerprints, States: shiftStates},
+		{Event: &schedulingv1.LeaveTaken{}, Tenants: replica.Tenants, Fingerprints: leaveFingerprints, States: leaveStates},
 	}
 }
 
 const (
 	// Like Digest.
-	patternMarks = `
+	patternFingerprints = `
 SELECT id AS key, ('x' || encode(substr(digest, 1, 8), 'hex'))::bit(64)::bigint AS mark
 FROM schedule_pattern WHERE tenant_id = $1 AND id > $2 AND id <= $3`
 
 	readPatterns = `SELECT id, digest, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`
 
-	spanMarks = `
+	spanFingerprints = `
 SELECT employee_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM span WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3 GROUP BY employee_id`
@@ -48,7 +48,7 @@ FROM span WHERE tenant_id = $1 AND employee_id = ANY($2) ORDER BY employee_id, f
 
 	// Only published rows: no open shifts, no other entries, and no deleted shifts that hide
 	// nothing.
-	shiftMarks = `
+	shiftFingerprints = `
 SELECT id AS key, hashint8extended(CASE WHEN deleted OR withdrawn THEN -version ELSE version END, CASE WHEN hidden_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_employee_id, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hidden_lane::bigint << 8 | hidden_ordinal::bigint) END) AS mark
 FROM schedule_item WHERE tenant_id = $1 AND id > $2 AND id <= $3
@@ -64,7 +64,7 @@ SELECT id, version, CASE WHEN deleted OR withdrawn THEN 0 ELSE employee_id END, 
 FROM schedule_item WHERE tenant_id = $1 AND id = ANY($2) AND employee_id IS NOT NULL AND kind = 'SHIFT'`
 
 	// Like leaveVersions.
-	leaveMarks = `
+	leaveFingerprints = `
 SELECT key, sum(version)::bigint AS mark FROM (
     SELECT employee_id AS key, version FROM leave_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3
     UNION ALL SELECT employee_id, version FROM time_off_head WHERE tenant_id = $1 AND employee_id > $2 AND employee_id <= $3

@@ -50,7 +50,7 @@ func findTopic[E proto.Message](t *testing.T) replica.Topic {
 // keys returns the keys that a topic says it has.
 func keys[E proto.Message](t *testing.T, env *schedtest.Env) []int64 {
 	t.Helper()
-	rows, err := env.Pool.Query(env.Ctx, `SELECT key FROM (`+findTopic[E](t).Marks+`) AS m ORDER BY key`, 1, 0, int64(1)<<62)
+	rows, err := env.Pool.Query(env.Ctx, `SELECT key FROM (`+findTopic[E](t).Fingerprints+`) AS m ORDER BY key`, 1, 0, int64(1)<<62)
 	require.NoError(t, err)
 	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestPatternsArePublishedBehindThePartsOfACopy(t *testing.T) {
 	env.Exec(t, `INSERT INTO schedule_pattern (tenant_id, id, digest, day_count, body) VALUES (1, 5, $1, 7, $2)`, digest, body)
 	assert.Equal(t, []int64{5}, keys[*schedulingv1.PatternStored](t, env))
 	var mark int64
-	require.NoError(t, env.Pool.QueryRow(env.Ctx, findTopic[*schedulingv1.PatternStored](t).Marks, 1, 0, 100).Scan(new(int64), &mark))
+	require.NoError(t, env.Pool.QueryRow(env.Ctx, findTopic[*schedulingv1.PatternStored](t).Fingerprints, 1, 0, 100).Scan(new(int64), &mark))
 	assert.Equal(t, scheduleevent.Digest(digest), mark)
 
 	events := publish[*schedulingv1.PatternStored](t, env, replica.Gap{Key: 5, Version: 2}, replica.Gap{Key: 6, Version: 1})

@@ -17,8 +17,8 @@ import (
 func Topic() replica.Topic {
 	return replica.Topic{
 		Event: &commonsv1.PersonsChanged{}, Tenants: replica.TenantsQuery("person"),
-		Marks:  `SELECT id AS key, version AS mark FROM person WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
-		States: backfill,
+		Fingerprints: `SELECT id AS key, version AS mark FROM person WHERE tenant_id = $1 AND id > $2 AND id <= $3`,
+		States:       backfill,
 	}
 }
 

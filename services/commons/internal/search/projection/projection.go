@@ -44,10 +44,10 @@ func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, []*schedulingv1
 			Service: service, Event: &schedulingv1.PatternStored{}, BatchSize: batch, Apply: applyPatterns,
 		}),
 		replica.New(pool, replica.Copy[*schedulingv1.EqualSpans]{
-			Service: service, Event: &schedulingv1.SpansChanged{}, BatchSize: spansBatch, Delay: spansAfter, Apply: applySpans, Marks: spanMarks,
+			Service: service, Event: &schedulingv1.SpansChanged{}, BatchSize: spansBatch, Delay: spansAfter, Apply: applySpans, Fingerprints: spanFingerprints,
 		}),
 		replica.New(pool, replica.Copy[*schedulingv1.EnteredShift]{
-			Service: service, Event: &schedulingv1.ShiftsEntered{}, BatchSize: batch, Apply: applyShifts, Marks: shiftMarks,
+			Service: service, Event: &schedulingv1.ShiftsEntered{}, BatchSize: batch, Apply: applyShifts, Fingerprints: shiftFingerprints,
 		}),
 		replica.New(pool, replica.Copy[*schedulingv1.EmployeeLeave]{
 			Service: service, Event: &schedulingv1.LeaveTaken{}, BatchSize: batch, Apply: applyLeave,

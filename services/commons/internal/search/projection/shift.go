@@ -15,7 +15,7 @@ import (
 const (
 	// A digest of the published state of a shift; scheduling uses the same expression. Deleted
 	// shifts that hide nothing have no row here.
-	shiftMarks = `
+	shiftFingerprints = `
 SELECT id AS key, hashint8extended(CASE WHEN person_id IS NULL THEN -version ELSE version END, CASE WHEN hides_lane IS NULL THEN 0 ELSE
     hashint8extended(hides_person, (hides_day - ` + civil.EpochSQL + `)::bigint << 16 | hides_lane::bigint << 8 | hides_ordinal::bigint) END) AS mark
 FROM entered_shift WHERE tenant_id = $1 AND id > $2 AND id <= $3`

@@ -15,7 +15,7 @@ import (
 
 const (
 	// A digest of the published spans of a person; scheduling uses the same expression.
-	spanMarks = `
+	spanFingerprints = `
 SELECT person_id AS key, bit_xor(hashint8extended(pattern_id, hashint8extended((from_date - ` + civil.EpochSQL + `)::bigint << 32 | (to_date - ` + civil.EpochSQL + `)::bigint,
     hashint8extended(position::bigint << 32 | day_count::bigint, lane::bigint)))) AS mark
 FROM schedule_span WHERE tenant_id = $1 AND person_id > $2 AND person_id <= $3 GROUP BY person_id`
