@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 )
@@ -29,7 +30,7 @@ func TestBuckets(t *testing.T) {
 func TestWaitersSeeWhatTheHolderWrote(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	ctx := t.Context()
+	ctx := tenant.With(t.Context(), 1)
 	_, err := pool.Exec(ctx, "CREATE TABLE note (n int)")
 	require.NoError(t, err)
 
@@ -62,12 +63,13 @@ func TestWaitersSeeWhatTheHolderWrote(t *testing.T) {
 func TestTenantsAndBucketsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	ctx := t.Context()
+	ctx := tenant.With(t.Context(), 1)
 	holder, err := pool.Begin(ctx)
 	require.NoError(t, err)
 	require.NoError(t, employeelock.Lock(ctx, holder, []int64{5}))
-	for tenant, employee := range map[int64]int64{1: 1024, 2: 5} {
-		t.Run(fmt.Sprint(tenant), func(t *testing.T) {
+	for id, employee := range map[int64]int64{1: 1024, 2: 5} {
+		t.Run(fmt.Sprint(id), func(t *testing.T) {
+			ctx := tenant.With(ctx, id)
 			require.NoError(t, pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 				return employeelock.Lock(ctx, tx, []int64{employee})
 			}))
@@ -81,7 +83,7 @@ func TestTenantsAndBucketsDoNotWaitForEachOther(t *testing.T) {
 func TestNoDeadlocks(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	ctx := t.Context()
+	ctx := tenant.With(t.Context(), 1)
 	employees := make([]int64, 20)
 	for i := range employees {
 		employees[i] = int64(i) * employeelock.BucketSize
