@@ -11,12 +11,12 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// BucketName is the key-value bucket with the marks of all services.
+// BucketName is the key-value bucket with the watermarks of all services.
 const BucketName = "MARKS"
 
 const (
 	bucketTimeout = 2 * time.Second
-	// mergeTries bounds the attempts to merge a mark that other programs write at the same time.
+	// mergeTries bounds the attempts to merge a watermark that other programs write at the same time.
 	mergeTries = 5
 	// clusterReplicas is the number of servers of a cluster that store the bucket, so that it
 	// survives the loss of one.
@@ -95,9 +95,9 @@ func (b *bucket) checkUnchanged(ctx context.Context) error {
 
 // entry is the bucket's entry of a service.
 type entry struct {
-	Marks
-	// FirstHand means that the service itself published the marks, and that the bucket was not lost
-	// since. Marks from witnesses are some seconds old, and the witnesses may have been restored
+	Watermarks
+	// FirstHand means that the service itself published the watermarks, and that the bucket was not lost
+	// since. Watermarks from witnesses are some seconds old, and the witnesses may have been restored
 	// too.
 	FirstHand bool `json:"firstHand"`
 
@@ -107,25 +107,25 @@ type entry struct {
 // decodeEntry decodes an entry of the bucket.
 func decodeEntry(text []byte, revision uint64) (e entry, err error) {
 	if err := json.Unmarshal(text, &e); err != nil {
-		return e, fmt.Errorf("restore: read marks: %w", err)
+		return e, fmt.Errorf("restore: read watermarks: %w", err)
 	}
 	e.revision = revision
 	return e, nil
 }
 
-// merge raises the bucket's marks of a service, given the last known entry.
-func (b *bucket) merge(ctx context.Context, service string, marks Marks, firstHand bool, seen entry) (entry, error) {
+// merge raises the bucket's watermarks of a service, given the last known entry.
+func (b *bucket) merge(ctx context.Context, service string, watermarks Watermarks, firstHand bool, seen entry) (entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()
-	merged := entry{Marks: seen.Clone(), FirstHand: seen.FirstHand || firstHand}
-	merged.Merge(marks)
+	merged := entry{Watermarks: seen.Clone(), FirstHand: seen.FirstHand || firstHand}
+	merged.Merge(watermarks)
 	text, err := json.Marshal(merged)
 	if err != nil {
-		return seen, fmt.Errorf("restore: write marks: %w", err)
+		return seen, fmt.Errorf("restore: write watermarks: %w", err)
 	}
 	merged.revision, err = b.kv.Update(ctx, service, text, seen.revision)
 	if err != nil {
-		return seen, fmt.Errorf("restore: publish marks: %w", err)
+		return seen, fmt.Errorf("restore: publish watermarks: %w", err)
 	}
 	return merged, nil
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // A crash of the server may set sequences back to values that were not published, but never below a
-// published mark.
+// published watermark.
 func TestACrashOfTheServerIsNoRestore(t *testing.T) {
 	t.Parallel()
 	cfg := localpg.Config{Dir: filepath.Join(t.TempDir(), "pg")}

@@ -12,7 +12,7 @@ import (
 
 // snapshot is the state that a database stores about itself.
 type snapshot struct {
-	marks Marks
+	watermarks Watermarks
 	// place and timeline are the current location of the database; the recorded ones are its
 	// location when it was last opened.
 	place, timeline                 string
@@ -31,7 +31,7 @@ const (
     ` + whereItIs + `
 FROM restore_state`
 	selectPlace = `SELECT ` + whereItIs + ``
-	// A sequence that has given no value yet has the mark 0.
+	// A sequence that has given no value yet has the watermark 0.
 	selectSequences = `SELECT sequencename::text, coalesce(last_value, 0) FROM pg_sequences WHERE schemaname = current_schema()`
 
 	// Values that were read before this statement are durable once the transaction has committed:
@@ -49,16 +49,16 @@ ON CONFLICT (service, name) DO UPDATE SET mark = excluded.mark WHERE excluded.ma
 )
 
 // unaudited is for the writes of this package.
-const unaudited pg.Unaudited = "marks follow from other writes, not from a request"
+const unaudited pg.Unaudited = "watermarks follow from other writes, not from a request"
 
 // readSnapshot reads the state of a database.
 func readSnapshot(ctx context.Context, db pg.Querier) (s snapshot, err error) {
-	err = db.QueryRow(ctx, selectState).Scan(&s.marks.Progress, &s.fresh, &s.recordedPlace, &s.recordedTimeline, &s.restored, &s.reason,
+	err = db.QueryRow(ctx, selectState).Scan(&s.watermarks.Progress, &s.fresh, &s.recordedPlace, &s.recordedTimeline, &s.restored, &s.reason,
 		&s.place, &s.timeline)
 	if err != nil {
 		return s, fmt.Errorf("restore: read the state of the database: %w", err)
 	}
-	s.marks.Sequences, err = readSequences(ctx, db)
+	s.watermarks.Sequences, err = readSequences(ctx, db)
 	return s, err
 }
 
@@ -79,19 +79,19 @@ func readSequences(ctx context.Context, db pg.Querier) (map[string]int64, error)
 	return sequences, nil
 }
 
-// ReadWitnesses returns the marks of all services that a database has stored as a witness.
-func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Marks, error) {
+// ReadWitnesses returns the watermarks of all services that a database has stored as a witness.
+func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Watermarks, error) {
 	rows, err := db.Query(ctx, selectWitnesses)
 	if err != nil {
 		return nil, fmt.Errorf("restore: read witnesses: %w", err)
 	}
-	found := map[string]Marks{}
+	found := map[string]Watermarks{}
 	var service, name string
-	var mark int64
-	if _, err := pgx.ForEachRow(rows, []any{&service, &name, &mark}, func() error {
-		one := Marks{Sequences: map[string]int64{name: mark}}
+	var watermark int64
+	if _, err := pgx.ForEachRow(rows, []any{&service, &name, &watermark}, func() error {
+		one := Watermarks{Sequences: map[string]int64{name: watermark}}
 		if name == "" {
-			one = Marks{Progress: mark}
+			one = Watermarks{Progress: watermark}
 		}
 		known := found[service]
 		known.Merge(one)
@@ -103,11 +103,11 @@ func ReadWitnesses(ctx context.Context, db pg.Querier) (map[string]Marks, error)
 	return found, nil
 }
 
-// StoreWitness raises the marks of a service in a database.
-func StoreWitness(ctx context.Context, tx pgx.Tx, service string, marks Marks) error {
-	names, values := []string{""}, []int64{marks.Progress}
-	for name, mark := range maps.All(marks.Sequences) {
-		names, values = append(names, name), append(values, mark)
+// StoreWitness raises the watermarks of a service in a database.
+func StoreWitness(ctx context.Context, tx pgx.Tx, service string, watermarks Watermarks) error {
+	names, values := []string{""}, []int64{watermarks.Progress}
+	for name, watermark := range maps.All(watermarks.Sequences) {
+		names, values = append(names, name), append(values, watermark)
 	}
 	if _, err := tx.Exec(ctx, storeWitness, service, names, values); err != nil {
 		return fmt.Errorf("restore: store a witness: %w", err)
@@ -115,8 +115,8 @@ func StoreWitness(ctx context.Context, tx pgx.Tx, service string, marks Marks) e
 	return nil
 }
 
-// refuseWrites records that a database was restored, together with the marks that prove it.
-func refuseWrites(ctx context.Context, tx pgx.Tx, service, reason string, known Marks) error {
+// refuseWrites records that a database was restored, together with the watermarks that prove it.
+func refuseWrites(ctx context.Context, tx pgx.Tx, service, reason string, known Watermarks) error {
 	if err := StoreWitness(ctx, tx, service, known); err != nil {
 		return err
 	}

@@ -22,14 +22,14 @@ const (
 	refuse
 )
 
-// evidence is the knowledge of others about the marks of a database.
+// evidence is the knowledge of others about the watermarks of a database.
 type evidence struct {
-	// marks are the highest known marks, or nil.
-	marks *Marks
+	// watermarks are the highest known watermarks, or nil.
+	watermarks *Watermarks
 	// firstHand means that the service itself published them.
 	firstHand bool
 	// complete means that no more evidence will arrive: the bucket was read, and the other services
-	// had time to add the marks that they have witnessed.
+	// had time to add the watermarks that they have witnessed.
 	complete bool
 	// read means that the bucket was read.
 	read bool
@@ -45,8 +45,8 @@ func decide(has snapshot, e evidence) (verdict, string) {
 	}
 	recorded := has.recordedPlace != ""
 	moved := recorded && (has.recordedPlace != has.place || has.recordedTimeline != has.timeline)
-	if e.marks != nil {
-		if above := e.marks.Lost(has.marks); len(above) > 0 {
+	if e.watermarks != nil {
+		if above := e.watermarks.Lost(has.watermarks); len(above) > 0 {
 			return refuse, lostReason(above)
 		}
 		switch {
@@ -78,7 +78,7 @@ func decide(has snapshot, e evidence) (verdict, string) {
 	return wait, ""
 }
 
-const movedReason = "the database is a copy or was recovered to a moment, and the broker has lost its marks"
+const movedReason = "the database is a copy or was recovered to a moment, and the broker has lost its watermarks"
 
 // waitOr returns a verdict once the evidence is complete.
 func waitOr(complete bool, then verdict) verdict {
@@ -94,5 +94,5 @@ func lostReason(above []string) string {
 	if len(above) > shown {
 		above, more = above[:shown], fmt.Sprintf(" and %d more", len(above)-shown)
 	}
-	return "the database went back in time: there is evidence of higher marks of " + strings.Join(above, ", ") + more
+	return "the database went back in time: there is evidence of higher watermarks of " + strings.Join(above, ", ") + more
 }

@@ -1,11 +1,11 @@
 // Package restore prevents databases that were restored to an earlier state from giving ids twice.
 //
-// Each database has *marks*: the last value of each of its sequences, and a counter of progress. A
-// [Guard] publishes the marks of its database to a bucket of the broker, and stores the marks of
-// the other databases as a witness. If the bucket or a witness knows a higher mark than the
+// Each database has *watermarks*: the last value of each of its sequences, and a counter of progress. A
+// [Guard] publishes the watermarks of its database to a bucket of the broker, and stores the watermarks of
+// the other databases as a witness. If the bucket or a witness knows a higher watermark than the
 // database has, the database went back in time: it counts as *restored*, and the guard refuses
 // writes until an operator has finished the restore. Finishing raises every sequence above every
-// known mark.
+// known watermark.
 package restore
 
 import (

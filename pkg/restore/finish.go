@@ -20,41 +20,41 @@ type Database struct {
 	// that conclusion.
 	Restored bool
 	Reason   string
-	// Marks are the database's own marks, and Known the highest marks of it that any database of
+	// Watermarks are the database's own watermarks, and Known the highest watermarks of it that any database of
 	// the installation knows.
-	Marks, Known Marks
-	// Witnesses are the marks of services that the database has stored.
-	Witnesses map[string]Marks
+	Watermarks, Known Watermarks
+	// Witnesses are the watermarks of services that the database has stored.
+	Witnesses map[string]Watermarks
 }
 
-// Inspect reads the marks of the databases of an installation, and finds the restored ones.
+// Inspect reads the watermarks of the databases of an installation, and finds the restored ones.
 func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error) {
 	var all []*Database
-	known := map[string]Marks{}
+	known := map[string]Watermarks{}
 	for service, pool := range pools {
 		has, err := readSnapshot(tenant.All(ctx), pool)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", service, err)
 		}
-		d := &Database{Service: service, Pool: pool, Restored: has.restored, Reason: has.reason, Marks: has.marks}
+		d := &Database{Service: service, Pool: pool, Restored: has.restored, Reason: has.reason, Watermarks: has.watermarks}
 		if d.Witnesses, err = ReadWitnesses(tenant.All(ctx), pool); err != nil {
 			return nil, fmt.Errorf("%s: %w", service, err)
 		}
 		if !d.Restored && has.recordedPlace != "" && (has.recordedPlace != has.place || has.recordedTimeline != has.timeline) {
 			d.Restored, d.Reason = true, "the database is a copy or was recovered, and no program has opened it since"
 		}
-		for of, marks := range d.Witnesses {
+		for of, watermarks := range d.Witnesses {
 			merged := known[of]
-			merged.Merge(marks)
+			merged.Merge(watermarks)
 			known[of] = merged
 		}
 		all = append(all, d)
 	}
 	slices.SortFunc(all, func(a, b *Database) int { return strings.Compare(a.Service, b.Service) })
 	for _, d := range all {
-		d.Known = d.Marks.Clone()
+		d.Known = d.Watermarks.Clone()
 		d.Known.Merge(known[d.Service])
-		if above := d.Known.Lost(d.Marks); len(above) > 0 && !d.Restored {
+		if above := d.Known.Lost(d.Watermarks); len(above) > 0 && !d.Restored {
 			d.Restored, d.Reason = true, lostReason(above)
 		}
 	}
@@ -62,13 +62,13 @@ func Inspect(ctx context.Context, pools map[string]*pg.Pool) ([]*Database, error
 }
 
 const (
-	// Progress leaps too: the broker may know slightly higher marks than the databases.
+	// Progress leaps too: the broker may know slightly higher watermarks than the databases.
 	finishState = `UPDATE restore_state SET progress = greatest(progress, $1) + $2, restored_at = NULL, reason = '',
     place = $3, timeline = $4, finished_at = clock_timestamp(), report = $5`
 	progressLeap = 1 << 20
 )
 
-// Finish raises every sequence of a database above every known mark, and lets the database accept
+// Finish raises every sequence of a database above every known watermark, and lets the database accept
 // writes again. It stores the report. record must write the audit row in the same transaction.
 // Repeating Finish is harmless: it skips more ids.
 func Finish(ctx context.Context, d *Database, report string, record func(ctx context.Context, tx pgx.Tx) error) error {
@@ -90,17 +90,17 @@ func Finish(ctx context.Context, d *Database, report string, record func(ctx con
 	})
 }
 
-// Refuse makes a database refuse writes until its restore is finished. known are earlier marks of
+// Refuse makes a database refuse writes until its restore is finished. known are earlier watermarks of
 // the database.
-func Refuse(ctx context.Context, service string, pool *pg.Pool, reason string, known Marks) error {
+func Refuse(ctx context.Context, service string, pool *pg.Pool, reason string, known Watermarks) error {
 	return unaudited.InTx(tenant.All(ctx), pool, func(ctx context.Context, tx pgx.Tx) error {
 		return refuseWrites(ctx, tx, service, reason, known)
 	})
 }
 
-// ReadMarks returns all marks that a service's database knows: its own, and those of other
+// ReadWatermarks returns all watermarks that a service's database knows: its own, and those of other
 // databases.
-func ReadMarks(ctx context.Context, db pg.Querier, service string) (map[string]Marks, error) {
+func ReadWatermarks(ctx context.Context, db pg.Querier, service string) (map[string]Watermarks, error) {
 	known, err := ReadWitnesses(ctx, db)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func ReadMarks(ctx context.Context, db pg.Querier, service string) (map[string]M
 	if err := db.QueryRow(ctx, `SELECT progress FROM restore_state`).Scan(&progress); err != nil {
 		return nil, fmt.Errorf("restore: read progress: %w", err)
 	}
-	own.Merge(Marks{progress, sequences})
+	own.Merge(Watermarks{progress, sequences})
 	known[service] = own
 	return known, nil
 }

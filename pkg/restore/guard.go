@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// tickEvery is the time between two publications of the marks.
+	// tickEvery is the time between two publications of the watermarks.
 	tickEvery = time.Second
-	// witnessEvery is the time between two writes of the marks of others.
+	// witnessEvery is the time between two writes of the watermarks of others.
 	witnessEvery = 5 * time.Second
-	// neighbourWait is how long a start waits for the marks that others have witnessed, if the
+	// neighbourWait is how long a start waits for the watermarks that others have witnessed, if the
 	// bucket does not know the service.
 	neighbourWait = 2 * time.Second
 	// brokerWait is how long a start waits for an unavailable broker.
@@ -70,12 +70,12 @@ type Guard struct {
 	// without an entry of this service.
 	bucket  *bucket
 	missing *clock.Stopwatch
-	// compared is the location of the database at the last comparison of marks.
+	// compared is the location of the database at the last comparison of watermarks.
 	compared place
 
-	// Only the loop uses these: the durable marks, and the stored marks of other services.
-	durable   Marks
-	witnessed map[string]Marks
+	// Only the loop uses these: the durable watermarks, and the stored watermarks of other services.
+	durable   Watermarks
+	witnessed map[string]Watermarks
 	stored    *clock.Stopwatch
 	failing   bool
 
@@ -89,7 +89,7 @@ func New(opts Options) (*Guard, error) {
 	}
 	g := &Guard{
 		opts: opts, started: clock.Start(), state: state{changed: make(chan struct{})}, seen: map[string]entry{},
-		witnessed: map[string]Marks{}, wake: make(chan struct{}, 1),
+		witnessed: map[string]Watermarks{}, wake: make(chan struct{}, 1),
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "rotaloom_restored", Help: "1 if writes are refused because the database was restored, until rotaloom restore finish.",
 		}),
@@ -107,10 +107,10 @@ func (g *Guard) Run(ctx context.Context) error {
 	var watch sync.WaitGroup
 	watch.Go(func() { g.watch(watching) })
 	g.loop(ctx)
-	// All writing parts have ended. Publish their last marks too.
+	// All writing parts have ended. Publish their last watermarks too.
 	last, cancel := context.WithTimeout(context.WithValue(watching, comparing{}, true), lastTimeout)
 	if err := g.step(last); err != nil {
-		g.opts.Log.DebugContext(ctx, "the last marks of the database were not published", "error", err)
+		g.opts.Log.DebugContext(ctx, "the last watermarks of the database were not published", "error", err)
 	}
 	cancel()
 	stop()
@@ -125,7 +125,7 @@ func (g *Guard) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := g.step(ctx); err != nil && ctx.Err() == nil {
 			if !g.failing {
-				g.opts.Log.WarnContext(ctx, "the marks of the database cannot be read or published; trying again", "error", err)
+				g.opts.Log.WarnContext(ctx, "the watermarks of the database cannot be read or published; trying again", "error", err)
 			}
 			g.failing = true
 		} else {

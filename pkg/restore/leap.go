@@ -28,25 +28,25 @@ type limits struct {
 const selectLimits = `SELECT sequencename::text, start_value, min_value, max_value, increment_by, last_value
 FROM pg_sequences WHERE schemaname = current_schema() ORDER BY sequencename`
 
-// Exhausted is the error of a sequence without free values above its marks.
+// Exhausted is the error of a sequence without free values above its watermarks.
 type Exhausted struct{ Sequence string }
 
 func (e *Exhausted) Error() string {
 	return fmt.Sprintf("the sequence %s has no unused values left: raise its MAXVALUE", e.Sequence)
 }
 
-// raisedValue returns the new value of a sequence: its next value is above the mark, and above all
-// values that may have been given after the mark.
-func (l limits) raisedValue(mark int64, small bool) (int64, error) {
+// raisedValue returns the new value of a sequence: its next value is above the watermark, and above all
+// values that may have been given after the watermark.
+func (l limits) raisedValue(watermark int64, small bool) (int64, error) {
 	steps := min(leapSteps, max((l.most-l.lowest)/l.increment/leapShare, 1))
 	if small {
 		steps = max(steps/smallLeap, 1)
 	}
-	from := max(l.start-l.increment, mark)
+	from := max(l.start-l.increment, watermark)
 	if l.last != nil {
 		from = max(from, *l.last)
 	}
-	// A mark from another increment must not shift the values.
+	// A watermark from another increment must not shift the values.
 	if off := (from - l.start) % l.increment; off > 0 {
 		from += l.increment - off
 	}
@@ -56,9 +56,9 @@ func (l limits) raisedValue(mark int64, small bool) (int64, error) {
 	return from + steps*l.increment, nil
 }
 
-// raiseSequences raises all sequences of a database above marks. The values are durable once tx has
+// raiseSequences raises all sequences of a database above watermarks. The values are durable once tx has
 // committed; they stay raised even if it does not commit.
-func raiseSequences(ctx context.Context, tx pgx.Tx, marks Marks, small bool) error {
+func raiseSequences(ctx context.Context, tx pgx.Tx, watermarks Watermarks, small bool) error {
 	rows, err := tx.Query(ctx, selectLimits)
 	if err != nil {
 		return fmt.Errorf("restore: read sequences: %w", err)
@@ -73,7 +73,7 @@ func raiseSequences(ctx context.Context, tx pgx.Tx, marks Marks, small bool) err
 		if l.increment < 0 {
 			return fmt.Errorf("restore: the sequence %s counts down, which is not supported", l.name)
 		}
-		value, err := l.raisedValue(marks.Sequences[l.name], small)
+		value, err := l.raisedValue(watermarks.Sequences[l.name], small)
 		if err != nil {
 			return err
 		}

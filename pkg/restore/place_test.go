@@ -39,7 +39,7 @@ func TestAnExchangedDatabaseIsComparedBeforeWrites(t *testing.T) {
 		return f.guard.Notice() != ""
 	}, waitTimeout, time.Millisecond)
 	assert.Positive(t, refused, "nobody wrote before the comparison")
-	if f.guard.Notice() == "" { // The broker knew of no higher mark yet: ids are left out.
+	if f.guard.Notice() == "" { // The broker knew of no higher watermark yet: ids are left out.
 		assert.Greater(t, id, last)
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// evidence returns the knowledge of others about the marks of this database.
+// evidence returns the knowledge of others about the watermarks of this database.
 func (g *Guard) evidence() evidence {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	e := evidence{read: g.bucket != nil, overdue: g.bucket == nil && g.started.Elapsed() > brokerWait}
 	if own, found := g.seen[g.opts.Service]; found {
-		marks := own.Clone()
-		e.marks, e.firstHand = &marks, own.FirstHand
+		watermarks := own.Clone()
+		e.watermarks, e.firstHand = &watermarks, own.FirstHand
 	}
 	e.complete = g.missing != nil && g.missing.Elapsed() > neighbourWait
 	return e
 }
 
 // step reads the database once and acts on the result: it opens the database or refuses writes,
-// counts progress, and publishes the marks.
+// counts progress, and publishes the watermarks.
 func (g *Guard) step(ctx context.Context) error {
 	// Read the evidence first. It was durable before it was published, so the database, which is
 	// read afterwards, must contain it.
@@ -41,7 +41,7 @@ func (g *Guard) step(ctx context.Context) error {
 		case has.restored:
 			verdict, reason = refuse, has.reason
 		case phase == restored:
-			verdict = open // The operator has finished the restore, based on all known marks.
+			verdict = open // The operator has finished the restore, based on all known watermarks.
 		case phase == opened:
 			verdict, reason = g.reconsider(has, known)
 		default:
@@ -63,7 +63,7 @@ func (g *Guard) step(ctx context.Context) error {
 	if verdict == leapFull {
 		g.opts.Log.WarnContext(ctx, "the last ids of the database are unknown, so it skips ids", "service", g.opts.Service)
 	}
-	g.durable.Merge(has.marks)
+	g.durable.Merge(has.watermarks)
 	g.notePlace(place{has.place, has.timeline})
 	g.set(ctx, opened, "")
 	if err := g.publish(ctx); err != nil {
@@ -76,10 +76,10 @@ func (g *Guard) step(ctx context.Context) error {
 // program ran.
 func (g *Guard) reconsider(has snapshot, known evidence) (verdict, string) {
 	before := g.durable.Clone()
-	if known.marks != nil {
-		before.Merge(*known.marks)
+	if known.watermarks != nil {
+		before.Merge(*known.watermarks)
 	}
-	if above := before.Lost(has.marks); len(above) > 0 {
+	if above := before.Lost(has.watermarks); len(above) > 0 {
 		return refuse, lostReason(above)
 	}
 	if has.recordedPlace != has.place || has.recordedTimeline != has.timeline {
@@ -88,7 +88,7 @@ func (g *Guard) reconsider(has snapshot, known evidence) (verdict, string) {
 	return open, ""
 }
 
-// apply executes a verdict, and updates the marks of has.
+// apply executes a verdict, and updates the watermarks of has.
 func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict verdict, reason string, known evidence) error {
 	if verdict == wait {
 		return nil
@@ -98,22 +98,22 @@ func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict ver
 			return nil
 		}
 		higher := g.durable.Clone()
-		if known.marks != nil {
-			higher.Merge(*known.marks)
+		if known.watermarks != nil {
+			higher.Merge(*known.watermarks)
 		}
 		return refuseWrites(ctx, tx, g.opts.Service, reason, higher)
 	}
 	moved := has.recordedPlace != has.place || has.recordedTimeline != has.timeline
-	if verdict == open && !moved && maps.Equal(has.marks.Sequences, g.durable.Sequences) {
+	if verdict == open && !moved && maps.Equal(has.watermarks.Sequences, g.durable.Sequences) {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, commitDurably); err != nil {
 		return err
 	}
 	if verdict == leapSmall || verdict == leapFull {
-		higher := Marks{}
-		if known.marks != nil {
-			higher = *known.marks
+		higher := Watermarks{}
+		if known.watermarks != nil {
+			higher = *known.watermarks
 		}
 		if err := raiseSequences(ctx, tx, higher, verdict == leapSmall); err != nil {
 			return err
@@ -126,30 +126,30 @@ func (g *Guard) apply(ctx context.Context, tx pgx.Tx, has *snapshot, verdict ver
 	}
 	// Read the sequences again after the leap, and before the commit.
 	var err error
-	if has.marks.Sequences, err = readSequences(ctx, tx); err != nil {
+	if has.watermarks.Sequences, err = readSequences(ctx, tx); err != nil {
 		return err
 	}
-	return tx.QueryRow(ctx, countProgress).Scan(&has.marks.Progress)
+	return tx.QueryRow(ctx, countProgress).Scan(&has.watermarks.Progress)
 }
 
-// publish raises the marks in the bucket to the durable ones.
+// publish raises the watermarks in the bucket to the durable ones.
 func (g *Guard) publish(ctx context.Context) error {
 	g.mu.Lock()
 	to, seen := g.bucket, g.seen[g.opts.Service]
 	g.mu.Unlock()
-	if to == nil || seen.FirstHand && len(g.durable.Above(seen.Marks)) == 0 {
+	if to == nil || seen.FirstHand && len(g.durable.Above(seen.Watermarks)) == 0 {
 		return nil
 	}
 	return g.merge(ctx, to, g.opts.Service, g.durable, true)
 }
 
-// merge raises the bucket's marks of a service. If another program writes the entry at the same
+// merge raises the bucket's watermarks of a service. If another program writes the entry at the same
 // time, the watch delivers that entry, and the next step tries again.
-func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Marks, firstHand bool) error {
+func (g *Guard) merge(ctx context.Context, to *bucket, service string, watermarks Watermarks, firstHand bool) error {
 	g.mu.Lock()
 	seen := g.seen[service]
 	g.mu.Unlock()
-	made, err := to.merge(ctx, service, marks, firstHand, seen)
+	made, err := to.merge(ctx, service, watermarks, firstHand, seen)
 	if err != nil {
 		if isConflict(err) {
 			return nil
@@ -160,34 +160,34 @@ func (g *Guard) merge(ctx context.Context, to *bucket, service string, marks Mar
 	return nil
 }
 
-// storeWitnesses stores new marks of the other services, at most every witnessEvery.
+// storeWitnesses stores new watermarks of the other services, at most every witnessEvery.
 func (g *Guard) storeWitnesses(ctx context.Context) error {
 	if g.stored != nil && g.stored.Elapsed() < witnessEvery {
 		return nil
 	}
 	since := clock.Start()
 	g.stored = &since
-	news := map[string]Marks{}
+	changed := map[string]Watermarks{}
 	g.mu.Lock()
 	for service, e := range g.seen {
 		if service != g.opts.Service && len(e.Above(g.witnessed[service])) > 0 {
-			news[service] = e.Clone()
+			changed[service] = e.Clone()
 		}
 	}
 	g.mu.Unlock()
-	if len(news) == 0 {
+	if len(changed) == 0 {
 		return nil
 	}
 	err := unaudited.InTx(tenant.All(ctx), g.opts.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		for service, marks := range news {
-			if err := StoreWitness(ctx, tx, service, marks); err != nil {
+		for service, watermarks := range changed {
+			if err := StoreWitness(ctx, tx, service, watermarks); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		maps.Copy(g.witnessed, news)
+		maps.Copy(g.witnessed, changed)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func isConflict(err error) bool {
 func (g *Guard) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := g.watchOnce(ctx); err != nil && ctx.Err() == nil {
-			g.opts.Log.DebugContext(ctx, "the watch of the marks of other services failed; trying again", "error", err)
+			g.opts.Log.DebugContext(ctx, "the watch of the watermarks of other services failed; trying again", "error", err)
 		}
 		_ = backoff.Sleep(ctx, rewatchAfter) // The loop checks the context.
 	}
@@ -68,7 +68,7 @@ func (g *Guard) watchOnce(ctx context.Context) error {
 			case update != nil:
 				e, err := decodeEntry(update.Value(), update.Revision())
 				if err != nil {
-					g.opts.Log.WarnContext(ctx, "an entry of the bucket of marks cannot be read", "key", update.Key(), "error", err)
+					g.opts.Log.WarnContext(ctx, "an entry of the bucket of watermarks cannot be read", "key", update.Key(), "error", err)
 					continue
 				}
 				if complete {
@@ -85,7 +85,7 @@ func (g *Guard) watchOnce(ctx context.Context) error {
 	}
 }
 
-// enter starts to use a bucket that was read. It adds the marks of other services that this
+// enter starts to use a bucket that was read. It adds the watermarks of other services that this
 // database has witnessed.
 func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) error {
 	witnesses, err := ReadWitnesses(tenant.All(ctx), g.opts.Pool)
@@ -99,12 +99,12 @@ func (g *Guard) enter(ctx context.Context, b *bucket, found map[string]entry) er
 		g.missing = &since
 	}
 	g.mu.Unlock()
-	for service, marks := range witnesses {
+	for service, watermarks := range witnesses {
 		for range mergeTries {
-			if len(marks.Above(g.lookup(service).Marks)) == 0 {
+			if len(watermarks.Above(g.lookup(service).Watermarks)) == 0 {
 				break
 			}
-			if err := g.merge(ctx, b, service, marks, false); err != nil {
+			if err := g.merge(ctx, b, service, watermarks, false); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,7 @@ type Core struct {
 }
 
 // Migrations returns the schema of a service with events: its own, with its versions in the named
-// table, and the schemas of marks, the outbox, copies, the audit log and setup resources.
+// table, and the schemas of watermarks, the outbox, copies, the audit log and setup resources.
 func Migrations(table string, own fs.FS) ([]pg.Migrations, error) {
 	events, err := outbox.Migrations()
 	if err != nil {

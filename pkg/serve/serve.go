@@ -68,7 +68,7 @@ func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, regi
 	if err != nil {
 		return nil, err
 	}
-	app.Go(boot.StageRelay, "marks of "+service, guard.Run)
+	app.Go(boot.StageRelay, "watermarks of "+service, guard.Run)
 	app.Ready.AddNotice("database "+service, guard.Notice)
 	return guard, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 )
 
-// theMarks is the reason why tables of restore marks have no tenant.
-const theMarks = "how far the database has come, of all tenants together"
+// theWatermarks is the reason why tables of restore watermarks have no tenant.
+const theWatermarks = "how far the database has come, of all tenants together"
 
 // sharedTables lists the tables whose rows belong to no tenant, with the reasons.
 var sharedTables = map[string]string{
@@ -24,8 +24,8 @@ var sharedTables = map[string]string{
 	"auth.signing_key":           "the keys of the installation",
 	"auth.tenant":                "a row is a tenant; it has policies of its own",
 
-	"auth.restore_state": theMarks, "commons.restore_state": theMarks, "timekeeping.restore_state": theMarks, "scheduling.restore_state": theMarks, "platform.restore_state": theMarks,
-	"auth.restore_witness": theMarks, "commons.restore_witness": theMarks, "timekeeping.restore_witness": theMarks, "scheduling.restore_witness": theMarks, "platform.restore_witness": theMarks,
+	"auth.restore_state": theWatermarks, "commons.restore_state": theWatermarks, "timekeeping.restore_state": theWatermarks, "scheduling.restore_state": theWatermarks, "platform.restore_state": theWatermarks,
+	"auth.restore_witness": theWatermarks, "commons.restore_witness": theWatermarks, "timekeeping.restore_witness": theWatermarks, "scheduling.restore_witness": theWatermarks, "platform.restore_witness": theWatermarks,
 
 	"commons.outbox_stream":     "which stream of the broker the service fills",
 	"timekeeping.outbox_stream": "which stream of the broker the service fills",

@@ -48,7 +48,7 @@ type manifestFile struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// Progress and Sequences are the restore marks of the database.
+	// Progress and Sequences are the restore watermarks of the database.
 	Progress  int64            `json:"progress"`
 	Sequences map[string]int64 `json:"sequences"`
 }

@@ -41,7 +41,7 @@ type finishedDatabase struct {
 }
 
 // Do revokes all tokens, prints the losses, raises the sequences of the restored databases above all known
-// marks, and makes them accept writes again. After an interruption it can be repeated.
+// watermarks, and makes them accept writes again. After an interruption it can be repeated.
 func (f *Finish) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
 	pools, end, err := f.openPools(ctx, log)
 	if err != nil {
@@ -138,8 +138,8 @@ func finishAll(ctx context.Context, pools map[string]*pg.Pool, restored []*resto
 // lostIDs counts the ids that were assigned after the restored state.
 func lostIDs(d *restore.Database) map[string]int64 {
 	lost := map[string]int64{}
-	for _, name := range d.Known.Lost(d.Marks) {
-		if n := d.Known.Sequences[name] - d.Marks.Sequences[name]; n > 0 {
+	for _, name := range d.Known.Lost(d.Watermarks) {
+		if n := d.Known.Sequences[name] - d.Watermarks.Sequences[name]; n > 0 {
 			lost[name] = n
 		}
 	}

@@ -45,7 +45,7 @@ func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err err
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	targets := map[string]*target{}
-	known := map[string]restore.Marks{}
+	known := map[string]restore.Watermarks{}
 	for _, service := range services {
 		t, err := f.target(ctx, service)
 		if err == nil {
@@ -142,8 +142,8 @@ func (f *From) target(ctx context.Context, service string) (*target, error) {
 	return &target{service: service, name: name, url: raw, server: server}, err
 }
 
-// look reads the owner of the database, whether it has tables, and all known marks.
-func (t *target) look(ctx context.Context, f *From, known map[string]restore.Marks) error {
+// look reads the owner of the database, whether it has tables, and all known watermarks.
+func (t *target) look(ctx context.Context, f *From, known map[string]restore.Watermarks) error {
 	conn, err := f.connect(ctx, t.server)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (t *target) look(ctx context.Context, f *From, known map[string]restore.Mar
 			return err
 		}
 		t.owner, t.at = owner, append(t.at, name)
-		if err := t.readMarks(ctx, f, name, known); err != nil {
+		if err := t.readWatermarks(ctx, f, name, known); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (t *target) look(ctx context.Context, f *From, known map[string]restore.Mar
 	return nil
 }
 
-func (t *target) readMarks(ctx context.Context, f *From, name string, known map[string]restore.Marks) error {
+func (t *target) readWatermarks(ctx context.Context, f *From, name string, known map[string]restore.Watermarks) error {
 	raw, err := inDatabase(t.url, name)
 	if err != nil {
 		return err
@@ -179,29 +179,29 @@ func (t *target) readMarks(ctx context.Context, f *From, name string, known map[
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var tables, marks bool
+	var tables, watermarks bool
 	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')),
-		to_regclass('restore_state') IS NOT NULL`).Scan(&tables, &marks); err != nil {
+		to_regclass('restore_state') IS NOT NULL`).Scan(&tables, &watermarks); err != nil {
 		return err
 	}
 	t.used = t.used || tables
-	if !marks {
+	if !watermarks {
 		return nil
 	}
-	all, err := restore.ReadMarks(ctx, conn, t.service)
+	all, err := restore.ReadWatermarks(ctx, conn, t.service)
 	if err != nil {
 		return err
 	}
-	for service, marks := range all {
+	for service, watermarks := range all {
 		merged := known[service]
-		merged.Merge(marks)
+		merged.Merge(watermarks)
 		known[service] = merged
 	}
 	return nil
 }
 
 // load restores the dump into a new database, makes that refuse writes, and renames it to the final name.
-func (t *target) load(ctx context.Context, f *From, backup manifest, known restore.Marks, log *slog.Logger) error {
+func (t *target) load(ctx context.Context, f *From, backup manifest, known restore.Watermarks, log *slog.Logger) error {
 	conn, err := f.connect(ctx, t.server)
 	if err != nil {
 		return err
@@ -242,14 +242,14 @@ func (t *target) load(ctx context.Context, f *From, backup manifest, known resto
 	return nil
 }
 
-// refuse makes a restored database refuse writes, and stores the known marks in it.
-func (f *From) refuse(ctx context.Context, raw, service string, backup manifest, known restore.Marks, log *slog.Logger) error {
+// refuse makes a restored database refuse writes, and stores the known watermarks in it.
+func (f *From) refuse(ctx context.Context, raw, service string, backup manifest, known restore.Watermarks, log *slog.Logger) error {
 	pool, err := pg.Open(ctx, pg.Config{URL: obs.Secret(raw), AllowInsecure: f.Database.AllowInsecure, MaxConns: 1}, log)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
 	file := backup.Files[service]
-	known.Merge(restore.Marks{Progress: file.Progress, Sequences: maps.Clone(file.Sequences)})
+	known.Merge(restore.Watermarks{Progress: file.Progress, Sequences: maps.Clone(file.Sequences)})
 	return restore.Refuse(ctx, service, pool, "the database was restored from the backup of "+backup.At.UTC().Format(time.RFC3339), known)
 }

@@ -21,15 +21,15 @@ type NATSPermissions struct{}
 // brokerUsers returns the programs that connect to the broker. Auth consumes no events, because no event
 // affects log-ins.
 func brokerUsers() []bus.User {
-	// Each program publishes the restore marks of its database, and marks of others that a broker has lost.
-	marks, both := []string{restore.BucketName}, []string{revocation.BucketName, restore.BucketName}
+	// Each program publishes the restore watermarks of its database, and watermarks of others that a broker has lost.
+	watermarks, both := []string{restore.BucketName}, []string{revocation.BucketName, restore.BucketName}
 	return []bus.User{
-		{Name: "auth", Buckets: both, Watches: marks},
-		{Name: "commons", Streams: []string{"COMMONS"}, Buckets: marks, Watches: both},
-		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Buckets: marks, Watches: both},
-		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Buckets: marks, Watches: both},
-		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling", Buckets: marks, Watches: marks},
-		{Name: "platform", Buckets: marks, Watches: both},
+		{Name: "auth", Buckets: both, Watches: watermarks},
+		{Name: "commons", Streams: []string{"COMMONS"}, Buckets: watermarks, Watches: both},
+		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Buckets: watermarks, Watches: both},
+		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Buckets: watermarks, Watches: both},
+		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling", Buckets: watermarks, Watches: watermarks},
+		{Name: "platform", Buckets: watermarks, Watches: both},
 	}
 }
 

@@ -8,20 +8,20 @@ import (
 // progressName is the name of the progress counter in texts.
 const progressName = "progress"
 
-// Marks are the last used ids of a database, and its progress.
-type Marks struct {
-	// Progress counts the publications of marks.
+// Watermarks are the last used ids of a database, and its progress.
+type Watermarks struct {
+	// Progress counts the publications of watermarks.
 	Progress int64 `json:"progress"`
 	// Sequences holds the last value of each sequence, by name.
 	Sequences map[string]int64 `json:"sequences"`
 }
 
-// Above returns the names of the marks that are higher in m than in other, in order. A mark that
+// Above returns the names of the watermarks that are higher in m than in other, in order. A watermark that
 // other lacks counts as 0. The progress counter is named "progress".
-func (m Marks) Above(other Marks) []string {
+func (m Watermarks) Above(other Watermarks) []string {
 	var names []string
-	for name, mark := range m.Sequences {
-		if mark > other.Sequences[name] {
+	for name, watermark := range m.Sequences {
+		if watermark > other.Sequences[name] {
 			names = append(names, name)
 		}
 	}
@@ -32,20 +32,20 @@ func (m Marks) Above(other Marks) []string {
 	return names
 }
 
-// Merge raises the marks of m to the marks of other.
-func (m *Marks) Merge(other Marks) {
+// Merge raises the watermarks of m to the watermarks of other.
+func (m *Watermarks) Merge(other Watermarks) {
 	m.Progress = max(m.Progress, other.Progress)
 	if m.Sequences == nil {
 		m.Sequences = make(map[string]int64, len(other.Sequences))
 	}
-	for name, mark := range other.Sequences {
-		m.Sequences[name] = max(m.Sequences[name], mark)
+	for name, watermark := range other.Sequences {
+		m.Sequences[name] = max(m.Sequences[name], watermark)
 	}
 }
 
-// Lost returns the names of the marks that are higher in m than in a database. It ignores sequences
+// Lost returns the names of the watermarks that are higher in m than in a database. It ignores sequences
 // that the database no longer has.
-func (m Marks) Lost(database Marks) []string {
+func (m Watermarks) Lost(database Watermarks) []string {
 	return slices.DeleteFunc(m.Above(database), func(name string) bool {
 		_, there := database.Sequences[name]
 		return !there && name != progressName
@@ -53,6 +53,6 @@ func (m Marks) Lost(database Marks) []string {
 }
 
 // Clone returns a copy.
-func (m Marks) Clone() Marks {
-	return Marks{m.Progress, maps.Clone(m.Sequences)}
+func (m Watermarks) Clone() Watermarks {
+	return Watermarks{m.Progress, maps.Clone(m.Sequences)}
 }
