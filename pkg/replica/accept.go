@@ -14,28 +14,28 @@ import (
 // knownFingerprints selects the fingerprints that the events carried.
 const knownFingerprints = `SELECT key, mark FROM replica_head WHERE tenant_id = $1 AND topic = '%s' AND key > $2 AND key <= $3 AND NOT deleted`
 
-// anyHead selects the heads of an ascending list of keys; see condition.AnyOf.
-const anyHead = "h.key = ANY($3) AND h.key BETWEEN ($3::bigint[])[1] AND ($3::bigint[])[cardinality($3::bigint[])]"
+// anyVersion selects the known versions of an ascending list of keys; see condition.AnyOf.
+const anyVersion = "h.key = ANY($3) AND h.key BETWEEN ($3::bigint[])[1] AND ($3::bigint[])[cardinality($3::bigint[])]"
 
 const (
-	// The heads lock their keys: of two transactions that bring states of the same keys, each sees
+	// The rows of known versions lock their keys: of two transactions that bring states of the same keys, each sees
 	// what the other one stored. If they wait for each other in a circle, the database ends one of
 	// them, and that one is repeated. A state with a known version is accepted again if the owner
 	// was asked for it.
 	//
-	// Most heads exist already: updating one logs half of what an upsert would. The keys ascend,
-	// and each head finds its values by binary search. A join would compare every pair of rows for
+	// Most rows exist already: updating one logs half of what an upsert would. The keys ascend,
+	// and each row finds its values by binary search. A join would compare every pair of rows for
 	// as long as the database has no statistics of the table.
-	updateOlderHeads = `
+	updateOlderVersions = `
 UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
-WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyVersion + ` AND (h.version < ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
     OR h.version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])]
         AND EXISTS (SELECT FROM replica_gap g WHERE g.tenant_id = h.tenant_id AND g.topic = h.topic AND g.key = h.key AND g.asked > 0))
 RETURNING h.key`
 
-	// Another transaction may have stored a head since the update looked for it.
-	upsertHeads = `
+	// Another transaction may have stored a row since the update looked for it.
+	upsertVersions = `
 INSERT INTO replica_head AS h (tenant_id, topic, key, version, mark, deleted)
 SELECT $1, $2, u.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) AS u (key, version, mark, deleted)
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET version = excluded.version, mark = excluded.mark, deleted = excluded.deleted
@@ -47,26 +47,26 @@ RETURNING key`
 	// closes no gap.
 	closeGaps = `DELETE FROM replica_gap WHERE tenant_id = $1 AND topic = $2 AND key = ANY($3) AND asked > 0`
 
-	// Unknown keys get a head with version 0, so that they can be locked.
-	insertHeads = `
+	// Unknown keys get a row with version 0, so that they can be locked.
+	insertVersions = `
 INSERT INTO replica_head (tenant_id, topic, key, version, mark, deleted)
 SELECT $1, $2, key, 0, 0, true FROM unnest($3::bigint[]) AS key ORDER BY key ON CONFLICT DO NOTHING`
 
-	lockHeads = `
+	lockVersions = `
 SELECT h.key, h.version, g.key IS NOT NULL FROM replica_head h
 LEFT JOIN replica_gap g ON g.tenant_id = $1 AND g.topic = $2 AND g.key = h.key AND g.asked > 0
-WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead + ` ORDER BY h.key FOR UPDATE OF h`
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyVersion + ` ORDER BY h.key FOR UPDATE OF h`
 
-	updateHeads = `
+	updateVersions = `
 UPDATE replica_head h SET version = ($4::bigint[])[width_bucket(h.key, $3::bigint[])],
     mark = ($5::bigint[])[width_bucket(h.key, $3::bigint[])], deleted = ($6::bool[])[width_bucket(h.key, $3::bigint[])]
-WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyHead
+WHERE h.tenant_id = $1 AND h.topic = $2 AND ` + anyVersion
 
 	openGaps = `
 INSERT INTO replica_gap (tenant_id, topic, key) SELECT $1, $2, unnest($3::bigint[]) ON CONFLICT DO NOTHING`
 )
 
-// acceptStates locks the heads of the keys, stores the states that are newer than the known ones, and
+// acceptStates locks the known versions of the keys, stores the states that are newer than the known ones, and
 // returns them by ascending key and version.
 func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, states []state) ([]state, error) {
 	if len(states) == 0 {
@@ -80,12 +80,12 @@ func (r *Replica) acceptStates(ctx context.Context, tx pgx.Tx, states []state) (
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(b.version, a.version))
 	})
 	newest = slices.CompactFunc(newest, func(a, b state) bool { return a.key == b.key })
-	keys, err := r.storeHeads(ctx, tx, updateOlderHeads, newest)
+	keys, err := r.storeVersions(ctx, tx, updateOlderVersions, newest)
 	if err != nil {
 		return nil, err
 	}
 	if rest := without(newest, keys); len(rest) > 0 {
-		added, err := r.storeHeads(ctx, tx, upsertHeads, rest)
+		added, err := r.storeVersions(ctx, tx, upsertVersions, rest)
 		if err != nil {
 			return nil, err
 		}
@@ -109,10 +109,10 @@ func contains(ascending []int64, key int64) bool {
 	return found
 }
 
-// storeHeads runs a statement that stores the heads of states, whose keys ascend. It returns the
-// storedValues keys, ascending.
-func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, states []state) ([]int64, error) {
-	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.headArgs(tenant.Of(ctx), states)...)...)
+// storeVersions runs a statement that stores the versions of states, whose keys ascend. It returns the
+// stored keys, ascending.
+func (r *Replica) storeVersions(ctx context.Context, tx pgx.Tx, statement string, states []state) ([]int64, error) {
+	rows, err := tx.Query(ctx, statement, append(planFor(len(states)), r.versionArgs(tenant.Of(ctx), states)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 	}
@@ -125,7 +125,7 @@ func (r *Replica) storeHeads(ctx context.Context, tx pgx.Tx, statement string, s
 }
 
 // planFor returns the query options for a statement with lists of that many keys, or nil for the
-// default. A cached plan assumes short lists and scans the whole of a long one for each head.
+// default. A cached plan assumes short lists and scans the whole of a long one for each row.
 func planFor(keys int) []any {
 	const few = 100
 	if keys <= few {
@@ -134,7 +134,7 @@ func planFor(keys int) []any {
 	return []any{pgx.QueryExecModeCacheDescribe}
 }
 
-func (r *Replica) headArgs(tenantID int64, states []state) []any {
+func (r *Replica) versionArgs(tenantID int64, states []state) []any {
 	n := len(states)
 	keys, versions, fingerprints, deleted := make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
 	for i, s := range states {
@@ -153,8 +153,8 @@ func (r *Replica) closeGaps(ctx context.Context, tx pgx.Tx, keys []int64) error 
 	return nil
 }
 
-// head is the known version of a key, and whether the owner was asked for missing states.
-type head struct {
+// knownVersion is the known version of a key, and whether the owner was asked for missing states.
+type knownVersion struct {
 	version int64
 	asked   bool
 }
@@ -198,7 +198,7 @@ func (r *Replica) acceptSteps(ctx context.Context, tx pgx.Tx, states []state) ([
 		}
 	}
 	if len(newest) > 0 {
-		if _, err := tx.Exec(ctx, updateHeads, append(planFor(len(newest)), r.headArgs(tenant.Of(ctx), newest)...)...); err != nil {
+		if _, err := tx.Exec(ctx, updateVersions, append(planFor(len(newest)), r.versionArgs(tenant.Of(ctx), newest)...)...); err != nil {
 			return nil, fmt.Errorf("replica: store versions of %s: %w", r.contract.Topic, err)
 		}
 	}
@@ -234,17 +234,17 @@ func rank(s state) int {
 	return 1
 }
 
-// lockKeys locks the heads of keys, which ascend, and returns them.
-func lockKeys(ctx context.Context, tx pgx.Tx, topic string, keys []int64) (map[int64]*head, error) {
+// lockKeys locks the known versions of keys, which ascend, and returns them.
+func lockKeys(ctx context.Context, tx pgx.Tx, topic string, keys []int64) (map[int64]*knownVersion, error) {
 	tenantID := tenant.Of(ctx)
-	known := make(map[int64]*head, len(keys))
+	known := make(map[int64]*knownVersion, len(keys))
 	batch := &pgx.Batch{}
-	batch.Queue(insertHeads, tenantID, topic, keys)
-	batch.Queue(lockHeads, tenantID, topic, keys).Query(func(rows pgx.Rows) error {
+	batch.Queue(insertVersions, tenantID, topic, keys)
+	batch.Queue(lockVersions, tenantID, topic, keys).Query(func(rows pgx.Rows) error {
 		var key int64
-		var h head
+		var h knownVersion
 		_, err := pgx.ForEachRow(rows, []any{&key, &h.version, &h.asked}, func() error {
-			known[key] = &head{h.version, h.asked}
+			known[key] = &knownVersion{h.version, h.asked}
 			return nil
 		})
 		return err
@@ -270,7 +270,7 @@ func (r *Replica) openGaps(ctx context.Context, tx pgx.Tx, keys []int64) error {
 	return nil
 }
 
-// Lock locks the heads of keys of a topic until the transaction ends, including keys that are
+// Lock locks the known versions of keys of a topic until the transaction ends, including keys that are
 // unknown. Use it before passing on the content of a copy.
 func Lock(ctx context.Context, tx pgx.Tx, topic string, keys []int64) error {
 	_, err := lockKeys(ctx, tx, topic, slices.Compact(slices.Sorted(slices.Values(keys))))

@@ -110,23 +110,23 @@ func (r *Replica) differences(ctx context.Context, ask asker) (mismatch, error) 
 
 // detail adds the differing keys of a page. It shortens the page when they do not fit one response.
 func (r *Replica) detail(ctx context.Context, ask asker, page *replicationv1.CompareRequest, found *mismatch) error {
-	heads, err := listFingerprints(ctx, r.pool, r.fingerprints, page.GetAfter(), page.GetThrough(), 2*pageKeys)
+	fingerprints, err := listFingerprints(ctx, r.pool, r.fingerprints, page.GetAfter(), page.GetThrough(), 2*pageKeys)
 	if err != nil {
 		return err
 	}
-	if len(heads) == 2*pageKeys { // This many were added since the digest.
-		page.Through = heads[len(heads)-1].GetKey()
+	if len(fingerprints) == 2*pageKeys { // This many were added since the digest.
+		page.Through = fingerprints[len(fingerprints)-1].GetKey()
 	}
 	reply := &replicationv1.CompareResponse{}
 	if err := ask(ctx, opCompare, &replicationv1.CompareRequest{
-		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: heads, Detailed: true,
+		TenantId: page.GetTenantId(), After: page.GetAfter(), Through: page.GetThrough(), Heads: fingerprints, Detailed: true,
 	}, reply); err != nil {
 		return err
 	}
 	if reply.GetThrough() > 0 {
 		page.Through = reply.GetThrough()
 	}
-	for _, h := range heads {
+	for _, h := range fingerprints {
 		if _, differs := slices.BinarySearch(reply.GetKeys(), h.GetKey()); differs {
 			found.fingerprints[h.GetKey()] = h.GetMark()
 		}

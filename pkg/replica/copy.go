@@ -37,7 +37,7 @@ type Copy[S proto.Message] struct {
 	// Event is an event that carries the states; its value does not matter.
 	Event proto.Message
 	// Apply changes the tables of the copy. The changes come by ascending key; each key comes once,
-	// except in contracts with steps. Their heads are locked.
+	// except in contracts with steps. Their known versions are locked.
 	Apply func(ctx context.Context, tx pgx.Tx, changes []Change[S]) error
 
 	// The other fields are optional.
@@ -46,7 +46,7 @@ type Copy[S proto.Message] struct {
 	// owner, as "key" and "mark", for the tenant $1 and the keys above $2 up to $3. The default is
 	// the fingerprints of the events.
 	Fingerprints string
-	// Lock locks other rows that change together with the keys. It runs before their heads are
+	// Lock locks other rows that change together with the keys. It runs before their known versions are
 	// locked, so that two transactions that lock both cannot wait for each other in a circle.
 	Lock func(ctx context.Context, tx pgx.Tx, keys []int64) error
 	// Observe sees every state that arrives, also known ones, in the same transaction.

@@ -12,7 +12,7 @@ import (
 	replicationv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 )
 
-// Tenants is a statement for [Topic.Tenants]: the tenants with a head. Each tenant costs one index
+// Tenants is a statement for [Topic.Tenants]: the tenants with a known version. Each tenant costs one index
 // search, however many rows it has.
 const Tenants = `
 WITH RECURSIVE t AS (
@@ -63,9 +63,9 @@ func listFingerprints(ctx context.Context, pool *pg.Pool, fingerprints string, a
 
 // lookUpFingerprints returns the fingerprints of the keys that exist.
 func lookUpFingerprints(ctx context.Context, pool *pg.Pool, fingerprints string, keys []int64) (map[int64]int64, error) {
-	heads, err := readFingerprints(pool.Query(ctx, fmt.Sprintf(someKeys, fingerprints), tenant.Of(ctx), keys[0]-1, keys[len(keys)-1], keys))
-	out := make(map[int64]int64, len(heads))
-	for _, h := range heads {
+	list, err := readFingerprints(pool.Query(ctx, fmt.Sprintf(someKeys, fingerprints), tenant.Of(ctx), keys[0]-1, keys[len(keys)-1], keys))
+	out := make(map[int64]int64, len(list))
+	for _, h := range list {
 		out[h.GetKey()] = h.GetMark()
 	}
 	return out, err
@@ -73,16 +73,16 @@ func lookUpFingerprints(ctx context.Context, pool *pg.Pool, fingerprints string,
 
 func readFingerprints(rows pgx.Rows, err error) ([]*replicationv1.Head, error) {
 	if err != nil {
-		return nil, fmt.Errorf("replica: read heads: %w", err)
+		return nil, fmt.Errorf("replica: read fingerprints: %w", err)
 	}
-	heads, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*replicationv1.Head, error) {
+	fingerprints, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*replicationv1.Head, error) {
 		h := &replicationv1.Head{}
 		return h, row.Scan(&h.Key, &h.Mark)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("replica: read heads: %w", err)
+		return nil, fmt.Errorf("replica: read fingerprints: %w", err)
 	}
-	return heads, nil
+	return fingerprints, nil
 }
 
 func collectInt64(ctx context.Context, pool *pg.Pool, sql string, args ...any) ([]int64, error) {

@@ -162,7 +162,7 @@ func (o *owner) compare(ctx context.Context, payload []byte) (proto.Message, err
 }
 
 // differing returns the keys that differ between two lists, and the last key that it compared, or 0
-// if it compared all. more means that mine may be followed by further heads.
+// if it compared all. more means that mine may be followed by further fingerprints.
 func differing(mine, theirs []*replicationv1.Head, more bool) (keys []int64, through int64) {
 	for len(mine) > 0 || len(theirs) > 0 {
 		if len(keys) == maxDiffering || len(mine) == 0 && more {

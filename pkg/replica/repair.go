@@ -44,7 +44,7 @@ ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), as
 INSERT INTO replica_gap (tenant_id, topic, key) VALUES ($1, $2, 0)
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
 
-	requestAllHeads = `
+	requestAllKeys = `
 INSERT INTO replica_gap (tenant_id, topic, key)
 SELECT tenant_id, topic, key FROM replica_head WHERE tenant_id = $1 AND topic = $2 AND key <> 0
 ON CONFLICT (tenant_id, topic, key) DO UPDATE SET due_at = clock_timestamp(), asked = 0`
@@ -69,7 +69,7 @@ func Backfill(ctx context.Context, pool *pg.Pool, topic string) error {
 }
 
 func requestBackfill(ctx context.Context, tx pgx.Tx, topic string) error {
-	if _, err := tx.Exec(ctx, requestAllHeads, tenant.Of(ctx), topic); err != nil {
+	if _, err := tx.Exec(ctx, requestAllKeys, tenant.Of(ctx), topic); err != nil {
 		return fmt.Errorf("replica: ask for a backfill of %s: %w", topic, err)
 	}
 	return Check(ctx, tx, topic)
