@@ -157,7 +157,7 @@ func (h *Handler) issueByPassword(ctx context.Context, c *client, req *authv1.Is
 	if !ok {
 		return nil, invalidScope()
 	}
-	u, err := h.authenticateUser(ctx, c, req.GetUsername(), req.GetPassword())
+	u, err := h.authenticateUser(ctx, req.GetUsername(), req.GetPassword())
 	if err != nil {
 		return nil, err
 	}

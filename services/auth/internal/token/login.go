@@ -14,7 +14,7 @@ import (
 
 // authenticateUser returns the user with a name and a password. It checks the user stores in order: the
 // built-in one, then the directory.
-func (h *Handler) authenticateUser(ctx context.Context, c *client, name, password string) (*user, error) {
+func (h *Handler) authenticateUser(ctx context.Context, name, password string) (*user, error) {
 	attempt, err := h.LoginLimit.Begin(ctx, name, callerAddress(ctx))
 	if err != nil {
 		return nil, err
