@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"database/sql"
+	_ "embed" // isolate_tenants.sql
 	"errors"
 	"fmt"
 	"io/fs"
@@ -70,11 +71,38 @@ func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migration
 	if err != nil {
 		return err
 	}
+	pending, err := provider.HasPending(ctx)
+	if err != nil || !pending {
+		return err
+	}
+	if err := createIsolateTenants(ctx, db); err != nil {
+		return fmt.Errorf("create isolate_tenants: %w", err)
+	}
 	done, err := provider.Up(ctx)
 	for _, m := range done {
 		log.InfoContext(ctx, "schema migrated", "set", set.Table, "version", m.Source.Version, "duration", m.Duration)
 	}
 	return err
+}
+
+// isolateTenants creates the function by which migrations restrict a table to the rows of the
+// session's tenant. It belongs to no set, because tests apply the sets in any combination.
+//
+//go:embed isolate_tenants.sql
+var isolateTenants string
+
+// createIsolateTenants takes the lock, because concurrent statements that replace a function fail.
+func createIsolateTenants(ctx context.Context, db *sql.DB) (err error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if err := (migrateLock{}).SessionLock(ctx, conn); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, isolateTenants)
+	return errors.Join(err, migrateLock{}.SessionUnlock(context.WithoutCancel(ctx), conn))
 }
 
 // migrateLock makes migrators wait for each other.

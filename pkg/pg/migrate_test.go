@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 )
 
@@ -95,4 +96,43 @@ func TestMigrationsWaitForNoLockForLong(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), "SELECT lock, statement FROM waits").Scan(&lock, &statement))
 	assert.Equal(t, "10s", lock)
 	assert.Equal(t, "0", statement)
+}
+
+func TestMigrationsIsolateTenants(t *testing.T) {
+	t.Parallel()
+	for comparison, seen := range map[string]int{
+		"subselect": 0, "inline": 0, "text": 0, "text_subselect": 0, "all": 2,
+	} {
+		t.Run(comparison, func(t *testing.T) {
+			t.Parallel()
+			pool := pgtest.New(t, pg.Migrations{Table: "isolated_version", FS: files(map[string]string{
+				"00001_isolated.sql": "CREATE TABLE isolated (tenant_id bigint); INSERT INTO isolated VALUES (1), (2);" +
+					" SELECT isolate_tenants('isolated', '" + comparison + "');",
+			})})
+			var n int
+			require.NoError(t, pool.QueryRow(tenant.With(t.Context(), 1), "SELECT count(*) FROM isolated").Scan(&n))
+			assert.Equal(t, 1, n)
+			require.NoError(t, pool.QueryRow(tenant.All(t.Context()), "SELECT count(*) FROM isolated").Scan(&n))
+			assert.Equal(t, seen, n, "a session of all tenants")
+		})
+	}
+}
+
+func TestMigrationsReplaceTheOlderIsolateTenants(t *testing.T) {
+	t.Parallel()
+	cfg := pgtest.Config(t)
+	older := pg.Migrations{Table: "older_version", FS: files(map[string]string{
+		"00001_older.sql": "DROP FUNCTION isolate_tenants; CREATE FUNCTION isolate_tenants(isolated regclass) RETURNS void LANGUAGE sql AS 'SELECT';",
+	})}
+	newer := pg.Migrations{Table: "newer_version", FS: files(map[string]string{
+		"00001_newer.sql": "CREATE TABLE isolated (tenant_id bigint); SELECT isolate_tenants('isolated');",
+	})}
+	require.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), older))
+	require.NoError(t, pg.Migrate(t.Context(), cfg, pgtest.Log(t), older, newer))
+	pool, err := pg.Open(t.Context(), cfg, pgtest.Log(t))
+	require.NoError(t, err)
+	defer pool.Close()
+	var forced bool
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'isolated'::regclass").Scan(&forced))
+	assert.True(t, forced)
 }

@@ -1,16 +1,5 @@
 -- +goose Up
 
--- Restricts a table to the rows of the tenant of the session.
--- +goose StatementBegin
-CREATE FUNCTION isolate_tenants(isolated regclass) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', isolated);
-    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', isolated);
-    EXECUTE format('CREATE POLICY tenant ON %s USING (tenant_id = (SELECT nullif(nullif(current_setting(''rotaloom.tenant_id'', true), ''''), ''*'')::bigint))', isolated);
-END
-$$;
--- +goose StatementEnd
-
 -- References between setup resources. A kind is the name of its table.
 CREATE TABLE setup_reference (
     tenant_id   bigint NOT NULL,
