@@ -24,10 +24,7 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_unsent ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
-ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
-ALTER TABLE outbox FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON outbox
-  USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
+SELECT isolate_tenants('outbox', 'all');
 
 -- The state of each stream that the relay last read. From it, the relay detects that the broker lost
 -- messages. The table has no data of tenants.
@@ -57,7 +54,4 @@ CREATE TABLE dead_letter (
 );
 CREATE INDEX dead_letter_consumer ON dead_letter (consumer, id);
 
-ALTER TABLE dead_letter ENABLE ROW LEVEL SECURITY;
-ALTER TABLE dead_letter FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON dead_letter
-  USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
+SELECT isolate_tenants('dead_letter', 'all');

@@ -9,7 +9,4 @@ CREATE TABLE retelling (
   CONSTRAINT retelling_pk PRIMARY KEY (tenant_id, topic)
 );
 
-ALTER TABLE retelling ENABLE ROW LEVEL SECURITY;
-ALTER TABLE retelling FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON retelling
-  USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
+SELECT isolate_tenants('retelling', 'all');

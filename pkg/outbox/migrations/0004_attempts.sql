@@ -12,10 +12,7 @@ CREATE TABLE delivery_attempt (
   updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   CONSTRAINT delivery_attempt_pk PRIMARY KEY (tenant_id, consumer, event_id)
 );
-ALTER TABLE delivery_attempt ENABLE ROW LEVEL SECURITY;
-ALTER TABLE delivery_attempt FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON delivery_attempt
-  USING (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
+SELECT isolate_tenants('delivery_attempt', 'all');
 
 -- When an operator requested a replay of the dead letter.
 ALTER TABLE dead_letter ADD COLUMN replay_at timestamptz;

@@ -30,10 +30,7 @@ DO $$
 DECLARE name text;
 BEGIN
   FOREACH name IN ARRAY ARRAY['replica_head', 'replica_gap'] LOOP
-    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-    EXECUTE format($p$CREATE POLICY tenant ON %I USING
-      (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint))$p$, name);
+    PERFORM isolate_tenants(name::regclass);
     EXECUTE format($p$CREATE POLICY sweep ON %I FOR SELECT USING
       (current_setting('rotaloom.tenant_id', true) = '*')$p$, name);
   END LOOP;
