@@ -76,18 +76,8 @@ CREATE TABLE signing_key (
     not_after   timestamptz NOT NULL
 );
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['client', 'access_profile', 'app_user'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['client', 'access_profile', 'app_user']::regclass[]) AS isolated;
 
 -- The tenant is unknown before a login, so the host names of all tenants are read.
 ALTER TABLE tenant ENABLE ROW LEVEL SECURITY;
@@ -98,10 +88,7 @@ CREATE POLICY lookup ON tenant FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');
 
 -- Expired families of all tenants are removed together.
-ALTER TABLE token_family ENABLE ROW LEVEL SECURITY;
-ALTER TABLE token_family FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON token_family USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('token_family', 'text');
 CREATE POLICY sweep_read ON token_family FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');
 CREATE POLICY sweep ON token_family FOR DELETE USING

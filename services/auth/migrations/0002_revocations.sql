@@ -22,10 +22,7 @@ CREATE INDEX revocation_version ON revocation (version, key);
 CREATE INDEX revocation_age ON revocation (expires_at);
 
 -- Every process reads the revocations of all tenants.
-ALTER TABLE revocation ENABLE ROW LEVEL SECURITY;
-ALTER TABLE revocation FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON revocation USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('revocation', 'text');
 CREATE POLICY publish ON revocation FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');
 CREATE POLICY sweep ON revocation FOR DELETE USING

@@ -17,10 +17,7 @@ CREATE TABLE login_failure (
 CREATE INDEX login_failure_age ON login_failure (forget_at);
 
 -- Rows that have no effect any longer are deleted for all tenants together.
-ALTER TABLE login_failure ENABLE ROW LEVEL SECURITY;
-ALTER TABLE login_failure FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON login_failure USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('login_failure', 'text');
 CREATE POLICY sweep_read ON login_failure FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');
 CREATE POLICY sweep ON login_failure FOR DELETE USING

@@ -25,10 +25,7 @@ CREATE TABLE identity_provider (
 -- A token belongs to one tenant. Only the issuer and the audience say to which one.
 CREATE UNIQUE INDEX identity_provider_issuer ON identity_provider (issuer, audience);
 
-ALTER TABLE identity_provider ENABLE ROW LEVEL SECURITY;
-ALTER TABLE identity_provider FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON identity_provider USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('identity_provider', 'text');
 -- The tenant of a token is unknown before its provider is found.
 CREATE POLICY lookup ON identity_provider FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -16,9 +16,6 @@ CREATE TABLE account_lockout (
 CREATE INDEX account_lockout_next ON account_lockout (next_at) WHERE next_at IS NOT NULL;
 
 -- The sweep reads due rows of all tenants.
-ALTER TABLE account_lockout ENABLE ROW LEVEL SECURITY;
-ALTER TABLE account_lockout FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON account_lockout USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('account_lockout', 'text');
 CREATE POLICY sweep ON account_lockout FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -8,10 +8,7 @@ CREATE TABLE default_access_profile (
     permissions text[] NOT NULL,
     PRIMARY KEY (tenant_id, name)
 );
-ALTER TABLE default_access_profile ENABLE ROW LEVEL SECURITY;
-ALTER TABLE default_access_profile FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON default_access_profile USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('default_access_profile', 'text');
 
 -- Existing tenants have been given the permissions of the migrations up to this one.
 -- +goose StatementBegin
