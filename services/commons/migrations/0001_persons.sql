@@ -90,24 +90,11 @@ CREATE TABLE badge_assignment (
 );
 CREATE INDEX badge_assignment_number ON badge_assignment (tenant_id, badge_number);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['person', 'employment_status', 'user_account_status',
-                                'primary_labor_account', 'base_wage_rate', 'badge_assignment'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['person', 'employment_status', 'user_account_status',
+    'primary_labor_account', 'base_wage_rate', 'badge_assignment']::regclass[]) AS isolated;
 
 -- The sweep looks for old intents of all tenants.
-ALTER TABLE account_intent ENABLE ROW LEVEL SECURITY;
-ALTER TABLE account_intent FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON account_intent USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('account_intent', 'text');
 CREATE POLICY sweep ON account_intent FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -177,19 +177,9 @@ ALTER TABLE gdap_assignment ADD CONSTRAINT gdap_assignment_overlap
 ALTER TABLE badge_assignment ADD CONSTRAINT badge_assignment_overlap
     EXCLUDE USING gist (tenant_id WITH =, hashtextextended(badge_number, 0) WITH =, daterange(from_date, to_date) WITH &&);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['pay_rule_assignment', 'time_entry_method', 'person_access_assignment',
-                                'gdap_assignment', 'custom_data', 'custom_date', 'email_address'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['pay_rule_assignment', 'time_entry_method', 'person_access_assignment',
+    'gdap_assignment', 'custom_data', 'custom_date', 'email_address']::regclass[]) AS isolated;
 
 -- Persons of all tenants whose rows must be written in the new layout.
 CREATE TABLE old_layout (
@@ -200,9 +190,6 @@ CREATE TABLE old_layout (
 ALTER TABLE person NO FORCE ROW LEVEL SECURITY;
 INSERT INTO old_layout (tenant_id, person_id) SELECT tenant_id, id FROM person;
 ALTER TABLE person FORCE ROW LEVEL SECURITY;
-ALTER TABLE old_layout ENABLE ROW LEVEL SECURITY;
-ALTER TABLE old_layout FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON old_layout USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('old_layout', 'text');
 CREATE POLICY sweep ON old_layout FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

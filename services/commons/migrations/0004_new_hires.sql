@@ -13,7 +13,4 @@ CREATE TABLE new_hire (
     FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
 );
 
-ALTER TABLE new_hire ENABLE ROW LEVEL SECURITY;
-ALTER TABLE new_hire FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON new_hire USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('new_hire', 'inline_strict');

@@ -151,16 +151,6 @@ CREATE TABLE location_set_location (
 );
 CREATE INDEX location_set_location_location ON location_set_location (tenant_id, location_id);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['job', 'job_version', 'location_type', 'location', 'location_version',
-                                'location_path', 'location_set', 'location_set_location'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['job', 'job_version', 'location_type', 'location', 'location_version',
+    'location_path', 'location_set', 'location_set_location']::regclass[]) AS isolated;

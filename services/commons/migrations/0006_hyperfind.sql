@@ -93,16 +93,6 @@ CREATE TABLE membership (
 );
 CREATE INDEX membership_value ON membership (tenant_id, employment_term_id, from_date, to_date) INCLUDE (person_id);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['hyperfind_query', 'hyperfind_profile', 'hyperfind_profile_query',
-                                'employment_term', 'membership_head', 'membership'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['hyperfind_query', 'hyperfind_profile', 'hyperfind_profile_query',
+    'employment_term', 'membership_head', 'membership']::regclass[]) AS isolated;

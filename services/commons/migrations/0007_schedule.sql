@@ -92,16 +92,6 @@ CREATE TABLE leave_stretch (
 );
 CREATE INDEX leave_stretch_person ON leave_stretch (tenant_id, person_id, to_day);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['pattern_segment', 'schedule_head', 'schedule_span', 'entered_shift',
-                                'entered_shift_segment', 'leave_stretch'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['pattern_segment', 'schedule_head', 'schedule_span', 'entered_shift',
+    'entered_shift_segment', 'leave_stretch']::regclass[]) AS isolated;

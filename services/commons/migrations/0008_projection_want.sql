@@ -13,9 +13,6 @@ INSERT INTO projection_want (tenant_id, topic)
 SELECT tenant_id, topic FROM (SELECT DISTINCT tenant_id FROM person) AS t,
     unnest(ARRAY['employment_terms', 'memberships', 'schedule_patterns', 'schedules']) AS topic;
 ALTER TABLE person FORCE ROW LEVEL SECURITY;
-ALTER TABLE projection_want ENABLE ROW LEVEL SECURITY;
-ALTER TABLE projection_want FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON projection_want USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('projection_want', 'text');
 CREATE POLICY sweep ON projection_want FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

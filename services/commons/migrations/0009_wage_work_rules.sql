@@ -17,7 +17,4 @@ CREATE TABLE wage_work_rule (
         (tenant_id WITH =, person_id WITH =, organization_path WITH =, daterange(from_date, to_date) WITH &&)
 );
 
-ALTER TABLE wage_work_rule ENABLE ROW LEVEL SECURITY;
-ALTER TABLE wage_work_rule FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON wage_work_rule USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('wage_work_rule', 'subselect_strict');

@@ -19,10 +19,7 @@ CREATE TABLE term_request (
     FOREIGN KEY (tenant_id, person_id) REFERENCES person (tenant_id, id) ON DELETE CASCADE
 );
 
-ALTER TABLE term_request ENABLE ROW LEVEL SECURITY;
-ALTER TABLE term_request FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON term_request USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('term_request', 'subselect_strict');
 
 -- Terms are named in any case of letters.
 ALTER TABLE employment_term ADD COLUMN name_key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(name)) STORED;

@@ -24,9 +24,6 @@ CREATE TABLE lockout_intent (
 CREATE INDEX lockout_intent_due ON lockout_intent (due_at);
 
 -- The worker reads due rows of all tenants.
-ALTER TABLE lockout_intent ENABLE ROW LEVEL SECURITY;
-ALTER TABLE lockout_intent FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON lockout_intent USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('lockout_intent', 'text');
 CREATE POLICY worker ON lockout_intent FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -14,10 +14,7 @@ CREATE TABLE holiday (
 );
 CREATE UNIQUE INDEX holiday_name ON holiday (tenant_id, lower(name));
 
-ALTER TABLE holiday ENABLE ROW LEVEL SECURITY;
-ALTER TABLE holiday FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON holiday USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('holiday', 'text');
 -- The comparison of holiday copies reads the tenants that have holidays.
 CREATE POLICY sweep ON holiday FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

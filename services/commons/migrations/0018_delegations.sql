@@ -19,7 +19,4 @@ CREATE TABLE delegation (
 CREATE INDEX delegation_delegate ON delegation (tenant_id, delegate_id, end_date);
 CREATE INDEX delegation_delegator ON delegation (tenant_id, delegator_id, end_date);
 
-ALTER TABLE delegation ENABLE ROW LEVEL SECURITY;
-ALTER TABLE delegation FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON delegation USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('delegation', 'text');

@@ -26,18 +26,8 @@ CREATE TABLE entered_pay_code_edit (
 );
 CREATE INDEX entered_pay_code_edit_person ON entered_pay_code_edit (tenant_id, person_id, from_day);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['pattern_pay_code_edit', 'entered_pay_code_edit'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['pattern_pay_code_edit', 'entered_pay_code_edit']::regclass[]) AS isolated;
 
 -- Stored patterns lack their pay code edits. The next comparison finds the difference and requests them.
 -- +goose StatementBegin
