@@ -13,10 +13,7 @@ CREATE TABLE rate_limit (
     updated_at timestamptz      NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, throttle, client_id)
 );
-ALTER TABLE rate_limit ENABLE ROW LEVEL SECURITY;
-ALTER TABLE rate_limit FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON rate_limit USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('rate_limit', 'inline_strict');
 
 -- The remaining requests of callers. After a crash all callers start with a full allowance, so the table is
 -- unlogged. A caller without a row also has a full allowance.
@@ -34,7 +31,4 @@ CREATE UNLOGGED TABLE rate_bucket (
     -- No other index, so that a lease changes its row in place.
     PRIMARY KEY (tenant_id, caller, throttle)
 ) WITH (fillfactor = 50);
-ALTER TABLE rate_bucket ENABLE ROW LEVEL SECURITY;
-ALTER TABLE rate_bucket FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON rate_bucket USING
-    (current_setting('rotaloom.tenant_id', true) IN ('*', tenant_id::text));
+SELECT isolate_tenants('rate_bucket', 'all');

@@ -23,10 +23,7 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_client ON idempotency_key (tenant_id, client_id, expires_at);
 CREATE INDEX idempotency_key_age ON idempotency_key (expires_at);
 
-ALTER TABLE idempotency_key ENABLE ROW LEVEL SECURITY;
-ALTER TABLE idempotency_key FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON idempotency_key USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('idempotency_key', 'text');
 -- Expired keys of all tenants are removed together.
 CREATE POLICY sweep_read ON idempotency_key FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

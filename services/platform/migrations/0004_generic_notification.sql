@@ -12,7 +12,4 @@ CREATE TABLE generic_notification (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX generic_notification_name ON generic_notification (tenant_id, lower(name));
-ALTER TABLE generic_notification ENABLE ROW LEVEL SECURITY;
-ALTER TABLE generic_notification FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON generic_notification USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('generic_notification', 'inline_strict');

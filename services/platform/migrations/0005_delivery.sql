@@ -76,17 +76,6 @@ CREATE TABLE notification_repetition (
 );
 CREATE INDEX notification_repetition_until ON notification_repetition (until);
 
--- +goose StatementBegin
-DO $$
-DECLARE
-    name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['webhook', 'notification_delivery', 'notification_attempt', 'notification_repetition'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        -- What sends works for all tenants.
-        EXECUTE format('CREATE POLICY tenant ON %I USING (current_setting(''rotaloom.tenant_id'', true) IN (''*'', tenant_id::text))', name);
-    END LOOP;
-END
-$$;
--- +goose StatementEnd
+-- Senders work for all tenants.
+SELECT isolate_tenants(isolated, 'all')
+FROM unnest(ARRAY['webhook', 'notification_delivery', 'notification_attempt', 'notification_repetition']::regclass[]) AS isolated;

@@ -11,7 +11,4 @@ CREATE TABLE target_threshold (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE UNIQUE INDEX target_threshold_name ON target_threshold (tenant_id, lower(name));
-ALTER TABLE target_threshold ENABLE ROW LEVEL SECURITY;
-ALTER TABLE target_threshold FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON target_threshold USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('target_threshold', 'inline_strict');
