@@ -41,15 +41,5 @@ CREATE TABLE schedule_pattern (
 );
 CREATE UNIQUE INDEX schedule_pattern_digest ON schedule_pattern (tenant_id, digest);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['shift_template', 'schedule_pattern_template', 'schedule_pattern'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['shift_template', 'schedule_pattern_template', 'schedule_pattern']::regclass[]) AS isolated;

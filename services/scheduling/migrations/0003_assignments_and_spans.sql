@@ -164,26 +164,11 @@ CREATE TABLE day_lock (
 );
 CREATE INDEX day_lock_employee ON day_lock (tenant_id, employee_id, from_date);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['pattern_assignment', 'propagation_batch', 'span', 'span_past',
-                                'schedule_item', 'day_lock'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        -- In a subquery the setting is read once for a statement, not for each row
-        -- that it writes.
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['pattern_assignment', 'propagation_batch', 'span', 'span_past',
+    'schedule_item', 'day_lock']::regclass[]) AS isolated;
 
 -- The sweep reads the open propagations of all tenants.
-ALTER TABLE propagation ENABLE ROW LEVEL SECURITY;
-ALTER TABLE propagation FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON propagation USING
-    (tenant_id::text = current_setting('rotaloom.tenant_id', true));
+SELECT isolate_tenants('propagation', 'text');
 CREATE POLICY sweep ON propagation FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -24,10 +24,7 @@ CREATE INDEX propagation_batch_first ON propagation_batch (tenant_id, propagatio
 CREATE INDEX propagation_batch_waiting ON propagation_batch (tenant_id, turn, propagation_id, batch) WHERE state = 'WAITING';
 CREATE INDEX propagation_batch_requested ON propagation_batch (tenant_id, turn) WHERE state = 'REQUESTED';
 
-ALTER TABLE propagation_batch ENABLE ROW LEVEL SECURITY;
-ALTER TABLE propagation_batch FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON propagation_batch USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('propagation_batch', 'subselect_strict');
 
 -- The propagation whose batches apply this one: its own id, or the id of another one with the same terms and
 -- employees. NULL until the batches exist.

@@ -83,10 +83,7 @@ BEGIN
         EXECUTE format('CREATE TABLE %I (believed_until timestamptz NOT NULL, LIKE %I, CHECK (believed_until > believed_from))',
             name || '_past', name);
         EXECUTE format('CREATE INDEX ON %I (tenant_id, employee_id, believed_until)', name || '_past');
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name || '_past');
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name || '_past');
-        EXECUTE format($s$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$s$, name || '_past');
+        PERFORM isolate_tenants((name || '_past')::regclass, 'subselect_strict');
 
         -- What a transaction wrote itself was never believed by anybody else.
         EXECUTE format($s$

@@ -19,7 +19,4 @@ INSERT INTO locked_leave (tenant_id, employee_id, lock_from, lock_to, id, from_d
 SELECT l.tenant_id, l.employee_id, l.from_date, l.to_date, e.id, e.from_day, e.to_day, e.version, e.body
 FROM day_lock l JOIN leave_edit e USING (tenant_id, employee_id)
 WHERE e.to_day >= l.from_date AND e.from_day < l.to_date + 7;
-ALTER TABLE locked_leave ENABLE ROW LEVEL SECURITY;
-ALTER TABLE locked_leave FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON locked_leave USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('locked_leave', 'subselect_strict');

@@ -20,15 +20,5 @@ CREATE TABLE request_subtype_seed (
     tenant_id bigint PRIMARY KEY
 );
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['request_subtype', 'request_subtype_seed'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['request_subtype', 'request_subtype_seed']::regclass[]) AS isolated;

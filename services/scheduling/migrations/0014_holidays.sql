@@ -13,6 +13,4 @@ CREATE TABLE holiday_date (
 );
 CREATE INDEX holiday_date_from ON holiday_date (tenant_id, from_date);
 
-ALTER TABLE holiday_date ENABLE ROW LEVEL SECURITY;
-ALTER TABLE holiday_date FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON holiday_date USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('holiday_date', 'inline_strict');

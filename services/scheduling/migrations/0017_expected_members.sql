@@ -14,7 +14,4 @@ CREATE TABLE membership_shortage (
     noted_at           timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (tenant_id, employment_term_id)
 );
-ALTER TABLE membership_shortage ENABLE ROW LEVEL SECURITY;
-ALTER TABLE membership_shortage FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON membership_shortage USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('membership_shortage', 'subselect_strict');

@@ -12,6 +12,4 @@ CREATE TABLE schedule_group (
 );
 CREATE UNIQUE INDEX schedule_group_name ON schedule_group (tenant_id, lower(name));
 
-ALTER TABLE schedule_group ENABLE ROW LEVEL SECURITY;
-ALTER TABLE schedule_group FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON schedule_group USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('schedule_group', 'inline_strict');

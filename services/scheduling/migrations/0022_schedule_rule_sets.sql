@@ -13,6 +13,4 @@ CREATE TABLE schedule_rule_set (
 );
 CREATE UNIQUE INDEX schedule_rule_set_name ON schedule_rule_set (tenant_id, lower(name));
 
-ALTER TABLE schedule_rule_set ENABLE ROW LEVEL SECURITY;
-ALTER TABLE schedule_rule_set FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON schedule_rule_set USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('schedule_rule_set', 'inline_strict');

@@ -12,6 +12,4 @@ CREATE TABLE tag_definition (
 );
 CREATE UNIQUE INDEX tag_definition_name ON tag_definition (tenant_id, lower(name));
 
-ALTER TABLE tag_definition ENABLE ROW LEVEL SECURITY;
-ALTER TABLE tag_definition FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON tag_definition USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('tag_definition', 'inline_strict');

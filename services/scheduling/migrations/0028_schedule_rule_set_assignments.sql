@@ -21,11 +21,5 @@ CREATE TABLE schedule_rule_set_assignment_head (
     PRIMARY KEY (tenant_id, employee_id)
 );
 
-ALTER TABLE schedule_rule_set_assignment ENABLE ROW LEVEL SECURITY;
-ALTER TABLE schedule_rule_set_assignment FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON schedule_rule_set_assignment
-    USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
-ALTER TABLE schedule_rule_set_assignment_head ENABLE ROW LEVEL SECURITY;
-ALTER TABLE schedule_rule_set_assignment_head FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON schedule_rule_set_assignment_head
-    USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('schedule_rule_set_assignment', 'inline_strict');
+SELECT isolate_tenants('schedule_rule_set_assignment_head', 'inline_strict');

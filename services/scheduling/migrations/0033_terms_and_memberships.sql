@@ -54,10 +54,7 @@ DO $$
 DECLARE name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['employment_term', 'membership_head'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint)$p$, name);
+        PERFORM isolate_tenants(name::regclass, 'inline');
         EXECUTE format($p$CREATE POLICY sweep ON %I FOR SELECT USING
             (current_setting('rotaloom.tenant_id', true) = '*')$p$, name);
     END LOOP;

@@ -6,6 +6,4 @@ CREATE TABLE leave_head (
     version     bigint NOT NULL,
     PRIMARY KEY (tenant_id, employee_id)
 );
-ALTER TABLE leave_head ENABLE ROW LEVEL SECURITY;
-ALTER TABLE leave_head FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON leave_head USING (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('leave_head', 'inline_strict');

@@ -17,6 +17,4 @@ CREATE TABLE time_off_edit (
     digest      bytea    NOT NULL,
     PRIMARY KEY (tenant_id, request_id)
 );
-ALTER TABLE time_off_edit ENABLE ROW LEVEL SECURITY;
-ALTER TABLE time_off_edit FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON time_off_edit USING (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('time_off_edit', 'subselect_strict');
