@@ -18,15 +18,4 @@ CREATE TABLE employment_term (
 CREATE UNIQUE INDEX employment_term_name ON employment_term (tenant_id, lower(name));
 CREATE UNIQUE INDEX employment_term_persistent_id ON employment_term (tenant_id, persistent_id);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['employment_term'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants('employment_term', 'inline_strict');

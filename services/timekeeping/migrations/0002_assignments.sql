@@ -40,15 +40,5 @@ CREATE TABLE membership (
 );
 CREATE INDEX membership_term ON membership (tenant_id, employment_term_id, person_id);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['person', 'membership_head', 'membership'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['person', 'membership_head', 'membership']::regclass[]) AS isolated;

@@ -8,7 +8,4 @@ CREATE TABLE termination (
     PRIMARY KEY (tenant_id, person_id)
 );
 
-ALTER TABLE termination ENABLE ROW LEVEL SECURITY;
-ALTER TABLE termination FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON termination USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('termination', 'inline_strict');

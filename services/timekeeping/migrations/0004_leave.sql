@@ -58,15 +58,5 @@ CREATE TABLE leave_edit (
 CREATE INDEX leave_edit_case ON leave_edit (tenant_id, leave_case_id, from_day);
 CREATE INDEX leave_edit_employee ON leave_edit (tenant_id, employee_id, from_day);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['leave_case', 'leave_edit_head', 'leave_edit'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['leave_case', 'leave_edit_head', 'leave_edit']::regclass[]) AS isolated;

@@ -31,15 +31,5 @@ CREATE TABLE leave_certification (
 );
 CREATE INDEX leave_certification_case ON leave_certification (tenant_id, leave_case_id, from_day);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['leave_note', 'leave_certification'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['leave_note', 'leave_certification']::regclass[]) AS isolated;

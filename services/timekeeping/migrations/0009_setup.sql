@@ -16,10 +16,7 @@ BEGIN
             updated_at timestamptz NOT NULL DEFAULT now(),
             PRIMARY KEY (tenant_id, id))$t$, name);
         EXECUTE format('CREATE UNIQUE INDEX %I ON %I (tenant_id, lower(name))', name || '_name', name);
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
+        PERFORM isolate_tenants(name::regclass, 'inline_strict');
     END LOOP;
 END $$;
 -- +goose StatementEnd

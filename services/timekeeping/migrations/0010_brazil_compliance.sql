@@ -67,15 +67,5 @@ CREATE TABLE brazil_afd_file (
     CONSTRAINT brazil_afd_file_device FOREIGN KEY (tenant_id, device_id) REFERENCES brazil_device (tenant_id, id)
 );
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['brazil_device', 'brazil_device_group', 'brazil_company', 'brazil_device_member', 'brazil_group_owner', 'brazil_afd_file'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint)$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'inline_strict')
+FROM unnest(ARRAY['brazil_device', 'brazil_device_group', 'brazil_company', 'brazil_device_member', 'brazil_group_owner', 'brazil_afd_file']::regclass[]) AS isolated;

@@ -66,15 +66,5 @@ CREATE TABLE timecard_edit (
 );
 CREATE INDEX timecard_edit_day ON timecard_edit (tenant_id, employee_id, apply_date);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['pay_rule', 'timecard_head', 'punch', 'timecard_edit'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['pay_rule', 'timecard_head', 'punch', 'timecard_edit']::regclass[]) AS isolated;

@@ -52,15 +52,5 @@ CREATE TABLE historical_correction (
 CREATE INDEX historical_correction_apply ON historical_correction (tenant_id, employee_id, apply_date);
 CREATE INDEX historical_correction_day ON historical_correction (tenant_id, employee_id, historical_date);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['timecard_signoff', 'signed_day', 'historical_correction'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['timecard_signoff', 'signed_day', 'historical_correction']::regclass[]) AS isolated;

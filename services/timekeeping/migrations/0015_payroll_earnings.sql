@@ -21,7 +21,4 @@ CREATE TABLE payroll_earning (
 );
 CREATE INDEX payroll_earning_open ON payroll_earning (tenant_id, employee_id, charge_date) WHERE staging_id IS NULL;
 
-ALTER TABLE payroll_earning ENABLE ROW LEVEL SECURITY;
-ALTER TABLE payroll_earning FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON payroll_earning USING
-    (tenant_id = nullif(current_setting('rotaloom.tenant_id', true), '')::bigint);
+SELECT isolate_tenants('payroll_earning', 'inline_strict');

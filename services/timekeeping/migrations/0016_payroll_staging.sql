@@ -84,18 +84,8 @@ CREATE TABLE payroll_export (
     FOREIGN KEY (tenant_id, staging_id) REFERENCES payroll_staging (tenant_id, id) ON DELETE CASCADE
 );
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['payroll_staging', 'payroll_staging_batch', 'payroll_staged_employee', 'payroll_staged_row', 'payroll_export'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated)
+FROM unnest(ARRAY['payroll_staging', 'payroll_staging_batch', 'payroll_staged_employee', 'payroll_staged_row', 'payroll_export']::regclass[]) AS isolated;
 -- The sweep reads runs of all tenants that make no progress or are too old.
 CREATE POLICY sweep ON payroll_staging FOR SELECT USING
     (current_setting('rotaloom.tenant_id', true) = '*');

@@ -71,16 +71,6 @@ CREATE TABLE leave_grant (
 );
 CREATE INDEX leave_grant_type ON leave_grant (tenant_id, leave_type_id);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['leave_type', 'leave_rule', 'leave_custom_field', 'leave_profile', 'leave_profile_assignment',
-            'leave_case_rule', 'leave_case_custom_field', 'leave_grant'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated, 'subselect_strict')
+FROM unnest(ARRAY['leave_type', 'leave_rule', 'leave_custom_field', 'leave_profile', 'leave_profile_assignment',
+    'leave_case_rule', 'leave_case_custom_field', 'leave_grant']::regclass[]) AS isolated;

@@ -13,7 +13,4 @@ CREATE TABLE timecard_approval (
     PRIMARY KEY (tenant_id, employee_id, approver, from_day)
 );
 
-ALTER TABLE timecard_approval ENABLE ROW LEVEL SECURITY;
-ALTER TABLE timecard_approval FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON timecard_approval USING
-    (tenant_id = (SELECT nullif(current_setting('rotaloom.tenant_id', true), '')::bigint));
+SELECT isolate_tenants('timecard_approval', 'subselect_strict');

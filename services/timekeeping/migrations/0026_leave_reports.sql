@@ -12,8 +12,5 @@ CREATE TABLE leave_report (
     PRIMARY KEY (tenant_id, employee_id)
 );
 CREATE INDEX leave_report_changed ON leave_report (changed_at);
-ALTER TABLE leave_report ENABLE ROW LEVEL SECURITY;
-ALTER TABLE leave_report FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON leave_report USING
-    (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint));
+SELECT isolate_tenants('leave_report');
 CREATE POLICY sweep ON leave_report FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');

@@ -58,16 +58,6 @@ CREATE TABLE time_off_claim (
 );
 CREATE INDEX time_off_claim_claimed ON time_off_claim (claimed_at);
 
--- +goose StatementBegin
-DO $$
-DECLARE name text;
-BEGIN
-    FOREACH name IN ARRAY ARRAY['request_subtype', 'request_subtype_seed', 'time_off_request', 'time_off_claim'] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format($p$CREATE POLICY tenant ON %I USING
-            (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint))$p$, name);
-    END LOOP;
-END $$;
--- +goose StatementEnd
+SELECT isolate_tenants(isolated)
+FROM unnest(ARRAY['request_subtype', 'request_subtype_seed', 'time_off_request', 'time_off_claim']::regclass[]) AS isolated;
 CREATE POLICY sweep ON time_off_claim FOR SELECT USING (current_setting('rotaloom.tenant_id', true) = '*');

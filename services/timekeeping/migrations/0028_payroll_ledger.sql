@@ -34,7 +34,4 @@ CREATE TABLE payroll_ledger_head (
     PRIMARY KEY (tenant_id, employee_id),
     CHECK ((changed_from IS NULL) = (changed_to IS NULL) AND changed_from < changed_to)
 );
-ALTER TABLE payroll_ledger_head ENABLE ROW LEVEL SECURITY;
-ALTER TABLE payroll_ledger_head FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON payroll_ledger_head USING
-    (tenant_id = (SELECT nullif(nullif(current_setting('rotaloom.tenant_id', true), ''), '*')::bigint));
+SELECT isolate_tenants('payroll_ledger_head');
