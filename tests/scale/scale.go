@@ -147,8 +147,8 @@ func (f Figures) Write(out io.Writer, l Load) error {
 	row("their memory, at most", func(s Size) string { return bytes(s.Memory) })
 	row("their connections to PostgreSQL, at most", func(s Size) string { return fmt.Sprint(s.Connections) })
 	row("storage without the past", func(s Size) string { return bytes(s.Storage) })
-	row("write-ahead log of a change of everybody", func(s Size) string { return bytes(s.Log) })
-	row("a change of everybody, on two cores", func(s Size) string { return number(s.ChangeOfAll) + " s" })
+	row("write-ahead log of a change that affects all employees", func(s Size) string { return bytes(s.Log) })
+	row("a change that affects all employees, on two cores", func(s Size) string { return number(s.ChangeOfAll) + " s" })
 	return failure
 }
 
