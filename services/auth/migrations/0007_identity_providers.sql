@@ -22,7 +22,7 @@ CREATE TABLE identity_provider (
     updated_at    timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, id)
 );
--- A token belongs to one tenant. Only the issuer and the audience say to which one.
+-- A token belongs to one tenant, which only its issuer and audience identify.
 CREATE UNIQUE INDEX identity_provider_issuer ON identity_provider (issuer, audience);
 
 SELECT isolate_tenants('identity_provider', 'text');

@@ -16,7 +16,7 @@ ALTER TABLE person
     ADD COLUMN birth_date                date,
     ADD COLUMN seniority_rank_date       date,
     ADD COLUMN worker_type_name          text     NOT NULL DEFAULT '',
-    -- The manager, who need not exist (yet).
+    -- The person number of the manager. A person with this number need not exist yet.
     ADD COLUMN supervisor_person_number  text     NOT NULL DEFAULT '',
     ADD COLUMN schedule_group_name       text     NOT NULL DEFAULT '',
     ADD COLUMN device_group_name         text     NOT NULL DEFAULT '',

@@ -63,7 +63,7 @@ CREATE TABLE hyperfind_profile_query (
 CREATE INDEX hyperfind_profile_query_query ON hyperfind_profile_query (tenant_id, query_id);
 
 -- Projections of timekeeping's events: employment terms and their members. No foreign keys, because events
--- may arrive before those of the person.
+-- may arrive before the events of the person.
 
 CREATE TABLE employment_term (
     tenant_id bigint  NOT NULL,
