@@ -19,6 +19,10 @@ import (
 // maxConns bounds the connections of one test; many tests run at once.
 const maxConns = 8
 
+// statementTimeout is longer than the product's, because single statements fill large tables, and
+// the machine may run many tests at once.
+const statementTimeout = 5 * time.Minute
+
 // New returns a pool on a fresh database with the migrations applied. It has the services' role,
 // which is subject to row-level security. The database is dropped when the test ends. New may be
 // called in parallel.
@@ -43,7 +47,7 @@ func Config(t testing.TB, sets ...pg.Migrations) pg.Config {
 		defer cancel()
 		require.NoError(t, server.drop(ctx, name))
 	})
-	return pg.Config{URL: server.url(name), MaxConns: maxConns}
+	return pg.Config{URL: server.url(name), MaxConns: maxConns, StatementTimeout: statementTimeout}
 }
 
 // Log returns a logger that writes to the test's own output.
