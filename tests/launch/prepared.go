@@ -73,19 +73,17 @@ func copyPrepared(t testing.TB, kind, dir string, binaries []string, create func
 		kind += "-cheap-passwords"
 	}
 	place := filepath.Join(Root(t), "bin", "test", "prepared", kind)
-	require.NoError(t, os.MkdirAll(place, 0o755))
-	lock, err := os.Create(filepath.Join(place, ".lock"))
+	require.NoError(t, os.MkdirAll(filepath.Dir(place), 0o755))
+	// Not in place: a removed lock would let a second process create the folder at the same time.
+	lock, err := os.Create(lockPath(place))
 	require.NoError(t, err)
 	defer lock.Close()
 	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 
 	prepared := filepath.Join(place, fingerprint(t, binaries))
 	if _, err := os.Stat(prepared); os.IsNotExist(err) {
-		outdated, err := filepath.Glob(filepath.Join(place, "*"))
-		require.NoError(t, err)
-		for _, path := range outdated {
-			require.NoError(t, os.RemoveAll(path))
-		}
+		require.NoError(t, os.RemoveAll(place)) // It may have folders of other binaries.
+		require.NoError(t, os.MkdirAll(place, 0o755))
 		unfinished := prepared + ".new"
 		create(unfinished)
 		require.NoError(t, os.Rename(unfinished, prepared))
@@ -94,6 +92,9 @@ func copyPrepared(t testing.TB, kind, dir string, binaries []string, create func
 	out, err := exec.Command("cp", "-a", prepared+"/.", dir).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
+
+// lockPath returns the file that a process locks while it creates or copies the folder of a place.
+func lockPath(place string) string { return place + ".lock" }
 
 // fingerprint identifies binaries by their content.
 func fingerprint(t testing.TB, binaries []string) string {
