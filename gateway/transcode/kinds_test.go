@@ -98,6 +98,7 @@ var kindsFile = sync.OnceValue(func() protoreflect.FileDescriptor {
 		f.OneofIndex = proto.Int32(int32(len(kinds.OneofDecl)))
 		kinds.OneofDecl = append(kinds.OneofDecl, &descriptorpb.OneofDescriptorProto{Name: proto.String("_o_" + name)})
 	}
+	mapOf("texts", "TextsEntry", scalar("string"), scalar("string"))
 
 	options := &descriptorpb.MessageOptions{}
 	proto.SetExtension(options, optionsv1.E_Message, &optionsv1.Message{BareArray: "items", Failure: "failure"})

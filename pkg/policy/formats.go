@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -28,6 +29,8 @@ func textForm(f optionsv1.Format) (form, bool) {
 		return form{isDateTime, fault.CodeDate, "a date and time of the form YYYY-MM-DDTHH:MM:SS"}, true
 	case optionsv1.Format_FORMAT_TIME:
 		return form{isTime, fault.CodeTime, "a time of the form HH:MM or HH:MM:SS"}, true
+	case optionsv1.Format_FORMAT_LOCALE:
+		return form{isLocale, fault.CodeValue, "a language of the form en or en_us"}, true
 	default:
 		return form{}, false
 	}
@@ -38,6 +41,12 @@ func formatChecks(desc protoreflect.MessageDescriptor) ([]check, error) {
 	var checks []check
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
+		if keys, ok := textForm(fieldOptions(field).GetKeyFormat()); ok {
+			if !field.IsMap() || field.MapKey().Kind() != protoreflect.StringKind {
+				return nil, fmt.Errorf("%s has a format of its keys but is no map with texts as keys", field.FullName())
+			}
+			checks = append(checks, keys.checkKeys(field))
+		}
 		form, ok := textForm(fieldOptions(field).GetFormat())
 		if !ok {
 			continue
@@ -73,6 +82,26 @@ func (f form) checkEach(field protoreflect.FieldDescriptor) check {
 			}
 		}
 		return nil
+	}
+}
+
+// checkKeys checks the keys of a map. The path of a failure ends with the map, because a wrong key may
+// be long.
+func (f form) checkKeys(field protoreflect.FieldDescriptor) check {
+	return func(m protoreflect.Message) *failure {
+		wrong, found := "", false
+		m.Get(field).Map().Range(func(key protoreflect.MapKey, _ protoreflect.Value) bool {
+			if text := key.String(); !f.valid(text) && (!found || text < wrong) {
+				wrong, found = text, true
+			}
+			return true
+		})
+		if !found {
+			return nil
+		}
+		return (&failure{fault: func(path string) *fault.Error {
+			return fault.Invalid(f.code, fmt.Sprintf("The key %.40q of %s is not %s.", wrong, path, f.text))
+		}}).under(field.JSONName())
 	}
 }
 
@@ -136,4 +165,19 @@ func isDateTime(text string) bool {
 func isTime(text string) bool {
 	_, err := civil.ParseTimeOfDay(text)
 	return err == nil
+}
+
+// isLocale reports whether a text is a language of two or three letters, with an optional region or
+// script of two to four letters or digits.
+func isLocale(text string) bool {
+	language, region, has := strings.Cut(text, "_")
+	return len(language) >= 2 && len(language) <= 3 && isLower(language, false) &&
+		(!has || len(region) >= 2 && len(region) <= 4 && isLower(region, true))
+}
+
+// isLower reports whether a text has only lower-case letters of ASCII, or digits if they are allowed.
+func isLower(text string, digits bool) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (!digits || r < '0' || r > '9')
+	})
 }

@@ -62,18 +62,19 @@ func (p *plan) walk(m protoreflect.Message) *failure {
 		if !m.Has(n.field) {
 			continue
 		}
-		if failed := n.walk(m.Get(n.field)); failed != nil {
+		if failed := n.walk(m); failed != nil {
 			return failed
 		}
 	}
 	return nil
 }
 
-func (n nested) walk(v protoreflect.Value) *failure {
-	switch {
-	case n.field.IsMap():
-		return n.walkMap(v.Map())
-	case n.field.IsList():
+func (n nested) walk(m protoreflect.Message) *failure {
+	if n.field.IsMap() {
+		return checkEntries(m, n.field, func(_ protoreflect.MapKey, v protoreflect.Value) *failure { return n.plan.walk(v.Message()) })
+	}
+	v := m.Get(n.field)
+	if n.field.IsList() {
 		list := v.List()
 		for i := range list.Len() {
 			if failed := n.plan.walk(list.Get(i).Message()); failed != nil {
@@ -85,13 +86,27 @@ func (n nested) walk(v protoreflect.Value) *failure {
 	return n.plan.walk(v.Message()).under(n.field.JSONName())
 }
 
-func (n nested) walkMap(entries protoreflect.Map) *failure {
-	var failed *failure
-	entries.Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
-		failed = n.plan.walk(v.Message()).under(n.field.JSONName() + "." + key.String())
-		return failed == nil
+// checkEntries checks the entries of a map, and returns the failure with the smallest key, so that
+// the same request always gets the same error.
+func checkEntries(m protoreflect.Message, field protoreflect.FieldDescriptor, each func(protoreflect.MapKey, protoreflect.Value) *failure) *failure {
+	var first *failure
+	var at string
+	m.Get(field).Map().Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
+		if failed := each(key, v); failed != nil && (first == nil || key.String() < at) {
+			first, at = failed, key.String()
+		}
+		return true
 	})
-	return failed
+	return first.under(field.JSONName() + "." + shortenKey(at))
+}
+
+// shortenKey bounds the part of a caller's key that a path repeats.
+func shortenKey(key string) string {
+	const most = 80
+	if runes := []rune(key); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return key
 }
 
 // under prepends a step to the path of a failure.
@@ -198,4 +213,12 @@ func messageBelow(field protoreflect.FieldDescriptor) protoreflect.MessageDescri
 		return field.MapValue().Message()
 	}
 	return field.Message()
+}
+
+// valueKind returns the kind of the values of a field: of its map, of its list, or of itself.
+func valueKind(field protoreflect.FieldDescriptor) protoreflect.Kind {
+	if field.IsMap() {
+		return field.MapValue().Kind()
+	}
+	return field.Kind()
 }

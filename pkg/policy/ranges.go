@@ -118,7 +118,7 @@ func RangeMessage(opts *optionsv1.Range) string {
 func newLength(field protoreflect.FieldDescriptor, opts *optionsv1.Length) (*bound, error) {
 	most := int(opts.GetMax())
 	switch {
-	case field.Kind() != protoreflect.StringKind || field.IsMap():
+	case valueKind(field) != protoreflect.StringKind:
 		return nil, fmt.Errorf("has a length but holds no text")
 	case most < 1:
 		return nil, fmt.Errorf("a length needs a max above 0")
@@ -147,6 +147,13 @@ func newBound(field protoreflect.FieldDescriptor, code string, status int32) *bo
 
 func (b *bound) check(m protoreflect.Message) *failure {
 	switch {
+	case b.field.IsMap():
+		return checkEntries(m, b.field, func(_ protoreflect.MapKey, v protoreflect.Value) *failure {
+			if !b.outside(v) {
+				return nil
+			}
+			return b.failure(v)
+		})
 	case b.field.IsList():
 		list := m.Get(b.field).List()
 		for i := range list.Len() {

@@ -198,7 +198,7 @@ func (g *generator) field(f protoreflect.FieldDescriptor, depth int) any {
 	}
 	switch {
 	case f.IsMap():
-		return map[string]any{"a": g.text(), "b": g.number()}
+		return g.entries(f.MapValue().Kind() == protoreflect.StringKind)
 	case !f.IsList():
 		return value()
 	}
@@ -210,6 +210,24 @@ func (g *generator) field(f protoreflect.FieldDescriptor, depth int) any {
 		return slices.Repeat(items[:1], 1+g.IntN(1200))
 	}
 	return items
+}
+
+// entries makes the JSON of a map: of localized texts, or of any values.
+func (g *generator) entries(texts bool) map[string]any {
+	if !texts || g.chance(10) {
+		return map[string]any{"a": g.text(), "b": g.number()}
+	}
+	entries := map[string]any{}
+	keys := []string{"en_us", "en", "de_de", "EN_US", "en-US", "", "a.b", "_", "\u202e", strings.Repeat("x", 5000)}
+	for range g.IntN(4) {
+		entries[keys[g.IntN(len(keys))]] = g.text()
+	}
+	if g.chance(3) { // More entries than most limits allow.
+		for i := range 1 + g.IntN(1200) {
+			entries[fmt.Sprintf("x%c_%04d", 'a'+i%26, i)] = "x"
+		}
+	}
+	return entries
 }
 
 // anything returns JSON of any kind that the contract does not expect.

@@ -294,6 +294,13 @@ func (l declaredLimit) counts(n int64) map[string]any {
 		}
 		return days
 	}
+	if l.list.IsMap() {
+		entries := map[string]any{}
+		for i := range n { // Keys of localized texts.
+			entries[fmt.Sprintf("%c%c_%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26, 'a'+i/17576%26)] = "x"
+		}
+		return map[string]any{l.list.JSONName(): entries}
+	}
 	if l.list.IsList() {
 		return map[string]any{l.list.JSONName(): slices.Repeat([]any{validItem(l.list)}, int(n))}
 	}

@@ -91,15 +91,24 @@ func (r declaredRange) name() string {
 // refusal returns the error text for a value.
 func (r declaredRange) refusal(value any) string {
 	at := strings.ReplaceAll(r.name(), "[]", "[0]")
-	if r.field.IsList() {
+	switch {
+	case r.field.IsMap():
+		at += "." + mapKey
+	case r.field.IsList():
 		at += "[0]"
 	}
 	return strings.NewReplacer("{name}", at, "{value}", fmt.Sprint(value)).Replace(r.message)
 }
 
+// mapKey is the key of an entry of a map of localized texts.
+const mapKey = "en_us"
+
 // request returns the query or the body with a value of the field.
 func (r declaredRange) request(value any) any {
-	if r.field.IsList() {
+	switch {
+	case r.field.IsMap():
+		value = map[string]any{mapKey: value}
+	case r.field.IsList():
 		value = []any{value}
 	}
 	values := maps.Clone(r.others)

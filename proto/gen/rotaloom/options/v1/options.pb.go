@@ -101,6 +101,9 @@ const (
 	Format_FORMAT_DATE_TIME Format = 2
 	// HH:MM with optional seconds and fraction.
 	Format_FORMAT_TIME Format = 3
+	// A language, with an optional region or script after an underscore, all in lower case:
+	// "en", "en_us", "es_419". It is the key of a localized text.
+	Format_FORMAT_LOCALE Format = 4
 )
 
 // Enum value maps for Format.
@@ -110,12 +113,14 @@ var (
 		1: "FORMAT_DATE",
 		2: "FORMAT_DATE_TIME",
 		3: "FORMAT_TIME",
+		4: "FORMAT_LOCALE",
 	}
 	Format_value = map[string]int32{
 		"FORMAT_UNSPECIFIED": 0,
 		"FORMAT_DATE":        1,
 		"FORMAT_DATE_TIME":   2,
 		"FORMAT_TIME":        3,
+		"FORMAT_LOCALE":      4,
 	}
 )
 
@@ -856,8 +861,8 @@ func (x *Range) GetRequired() bool {
 	return false
 }
 
-// Length limits the number of characters of a text, or of each text of a list. It is
-// checked before the method is called.
+// Length limits the number of characters of a text, or of each text of a list or a map.
+// It is checked before the method is called.
 type Length struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Max   int32                  `protobuf:"varint,1,opt,name=max,proto3" json:"max,omitempty"`
@@ -933,7 +938,7 @@ func (x *Length) GetMessage() string {
 // Field is the policy of one field.
 type Field struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The limit of the number of items of a repeated field or RefList.
+	// The limit of the number of items of a repeated field, map or RefList.
 	Limit  *Limit `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
 	Format Format `protobuf:"varint,2,opt,name=format,proto3,enum=rotaloom.options.v1.Format" json:"format,omitempty"`
 	// For a google.protobuf.Value: whether a number is kept as the text that was sent, so
@@ -952,6 +957,8 @@ type Field struct {
 	// For a repeated field: whether the method checks the formats of each item, so that a
 	// malformed value in one item does not refuse the other items.
 	FormatsByItem bool `protobuf:"varint,8,opt,name=formats_by_item,json=formatsByItem,proto3" json:"formats_by_item,omitempty"`
+	// For a map: the form of its keys, which are texts.
+	KeyFormat     Format `protobuf:"varint,9,opt,name=key_format,json=keyFormat,proto3,enum=rotaloom.options.v1.Format" json:"key_format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1040,6 +1047,13 @@ func (x *Field) GetFormatsByItem() bool {
 		return x.FormatsByItem
 	}
 	return false
+}
+
+func (x *Field) GetKeyFormat() Format {
+	if x != nil {
+		return x.KeyFormat
+	}
+	return Format_FORMAT_UNSPECIFIED
 }
 
 // Event is the subject of a published message. The second token of the subject is the
@@ -1350,7 +1364,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x03max\x18\x01 \x01(\x05R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\xcc\x02\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\x88\x03\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
@@ -1359,7 +1373,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x06ranges\x18\x05 \x03(\v2\x1a.rotaloom.options.v1.RangeR\x06ranges\x123\n" +
 	"\x06length\x18\x06 \x01(\v2\x1b.rotaloom.options.v1.LengthR\x06length\x12\x12\n" +
 	"\x04wage\x18\a \x01(\bR\x04wage\x12&\n" +
-	"\x0fformats_by_item\x18\b \x01(\bR\rformatsByItem\"\x83\x01\n" +
+	"\x0fformats_by_item\x18\b \x01(\bR\rformatsByItem\x12:\n" +
+	"\n" +
+	"key_format\x18\t \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\tkeyFormat\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
@@ -1379,12 +1395,13 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x12THROTTLE_BULK_READ\x10\x02\x12\x12\n" +
 	"\x0eTHROTTLE_WRITE\x10\x03\x12\x17\n" +
 	"\x13THROTTLE_BULK_WRITE\x10\x04\x12\x12\n" +
-	"\x0eTHROTTLE_LOGIN\x10\x05*X\n" +
+	"\x0eTHROTTLE_LOGIN\x10\x05*k\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vFORMAT_DATE\x10\x01\x12\x14\n" +
 	"\x10FORMAT_DATE_TIME\x10\x02\x12\x0f\n" +
-	"\vFORMAT_TIME\x10\x03:U\n" +
+	"\vFORMAT_TIME\x10\x03\x12\x11\n" +
+	"\rFORMAT_LOCALE\x10\x04:U\n" +
 	"\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xb4\x87\x03 \x01(\v2\x1b.rotaloom.options.v1.MethodR\x06method:Y\n" +
 	"\amessage\x12\x1f.google.protobuf.MessageOptions\x18\xb4\x87\x03 \x01(\v2\x1c.rotaloom.options.v1.MessageR\amessage:S\n" +
 	"\x05event\x12\x1f.google.protobuf.MessageOptions\x18\xb5\x87\x03 \x01(\v2\x1a.rotaloom.options.v1.EventR\x05event:Q\n" +
@@ -1431,20 +1448,21 @@ var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	1,  // 5: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
 	7,  // 6: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
 	8,  // 7: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
-	11, // 8: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
-	12, // 9: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	13, // 10: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	13, // 11: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	14, // 12: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 13: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	6,  // 14: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	10, // 15: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	9,  // 16: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	13, // [13:17] is the sub-list for extension type_name
-	9,  // [9:13] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	1,  // 8: rotaloom.options.v1.Field.key_format:type_name -> rotaloom.options.v1.Format
+	11, // 9: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	12, // 10: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	13, // 11: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	13, // 12: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	14, // 13: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 14: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	6,  // 15: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	10, // 16: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	9,  // 17: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	14, // [14:18] is the sub-list for extension type_name
+	10, // [10:14] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_options_v1_options_proto_init() }
