@@ -3,6 +3,8 @@
 // contract cases.
 package openapi
 
+import "slices"
+
 // Document is the root of a description.
 // See https://spec.openapis.org/oas/v3.1.1.html, also for the types below.
 type Document struct {
@@ -51,6 +53,12 @@ type PathItem struct {
 	Put    *Operation `json:"put,omitempty"`
 	Post   *Operation `json:"post,omitempty"`
 	Delete *Operation `json:"delete,omitempty"`
+	Patch  *Operation `json:"patch,omitempty"`
+}
+
+// operations returns the operations of the path, in a fixed order.
+func (p *PathItem) operations() []*Operation {
+	return slices.DeleteFunc([]*Operation{p.Get, p.Put, p.Post, p.Delete, p.Patch}, func(o *Operation) bool { return o == nil })
 }
 
 // Operation is one route of an rpc.
@@ -169,6 +177,8 @@ type Schema struct {
 	MaxItems             *uint64       `json:"maxItems,omitempty"`
 	Properties           *Map[*Schema] `json:"properties,omitempty"`
 	Required             []string      `json:"required,omitempty"`
+	PropertyNames        *Schema       `json:"propertyNames,omitempty"`
+	MaxProperties        *uint64       `json:"maxProperties,omitempty"`
 	AdditionalProperties any           `json:"additionalProperties,omitempty"`
 	Deprecated           bool          `json:"deprecated,omitempty"`
 	Limits               []Limit       `json:"x-limit,omitempty"`

@@ -54,11 +54,7 @@ func exampleBodies(d *Document) []exampleBody {
 		}
 	}
 	for _, path := range d.Paths.Keys() {
-		item := d.Paths.Get(path)
-		for _, o := range []*Operation{item.Get, item.Put, item.Post, item.Delete} {
-			if o == nil {
-				continue
-			}
+		for _, o := range d.Paths.Get(path).operations() {
 			if o.RequestBody != nil {
 				add(o.RequestBody.Content)
 			}

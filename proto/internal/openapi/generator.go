@@ -108,7 +108,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 func putOperation(item *PathItem, verb string, o *Operation) error {
 	at := map[string]**Operation{
 		http.MethodGet: &item.Get, http.MethodPut: &item.Put,
-		http.MethodPost: &item.Post, http.MethodDelete: &item.Delete,
+		http.MethodPost: &item.Post, http.MethodDelete: &item.Delete, http.MethodPatch: &item.Patch,
 	}[verb]
 	if *at != nil {
 		return fmt.Errorf("also belongs to %s", (*at).Method)
@@ -131,11 +131,8 @@ func sortedMap[V any](from *Map[V]) *Map[V] {
 func addTags(d *Document, files []*protogen.File) {
 	used := map[string]bool{}
 	for _, path := range d.Paths.Keys() {
-		item := d.Paths.Get(path)
-		for _, o := range []*Operation{item.Get, item.Put, item.Post, item.Delete} {
-			if o != nil {
-				used[o.Tags[0]] = true
-			}
+		for _, o := range d.Paths.Get(path).operations() {
+			used[o.Tags[0]] = true
 		}
 	}
 	groups := map[string]int{}

@@ -68,7 +68,7 @@ func routes(method *protogen.Method) ([]*route, error) {
 func verbAndPath(rule *annotations.HttpRule) (verb, path string) {
 	for verb, path := range map[string]string{
 		http.MethodGet: rule.GetGet(), http.MethodPut: rule.GetPut(),
-		http.MethodPost: rule.GetPost(), http.MethodDelete: rule.GetDelete(),
+		http.MethodPost: rule.GetPost(), http.MethodDelete: rule.GetDelete(), http.MethodPatch: rule.GetPatch(),
 	} {
 		if path != "" {
 			return verb, path

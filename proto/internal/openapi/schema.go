@@ -17,9 +17,10 @@ import (
 )
 
 // Patterns of text formats that JSON Schema does not have: local date-times and times without a
-// zone.
+// zone, and the keys of localized texts.
 const (
 	localDateTime = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$`
+	locale        = `^[a-z]{2,3}(_[a-z0-9]{2,4})?$`
 	localTime     = `^\d{2}:\d{2}(:\d{2}(\.\d+)?)?$`
 )
 
@@ -104,13 +105,21 @@ func findField(m *protogen.Message, name string) *protogen.Field {
 
 // fieldSchema returns the schema of a property.
 func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
-	schema := s.value(f)
+	one := f
+	if f.Desc.IsMap() {
+		one = f.Message.Fields[1]
+	}
+	schema := s.value(one)
 	policy := fieldOptions(f.Desc)
 	applyRanges(schema, policy)
 	rules := fieldRules(f.Desc)
 	switch {
 	case f.Desc.IsMap():
-		schema = &Schema{Type: "object", AdditionalProperties: s.value(f.Message.Fields[1])}
+		schema = &Schema{Type: "object", AdditionalProperties: schema}
+		if policy.GetKeyFormat() != optionsv1.Format_FORMAT_UNSPECIFIED {
+			schema.PropertyNames = &Schema{}
+			applyFormat(schema.PropertyNames, policy.GetKeyFormat())
+		}
 	case f.Desc.IsList():
 		list := rules.GetRepeated()
 		applyRules(schema, list.GetItems())
@@ -123,8 +132,11 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 	}
 	if limit := policy.GetLimit(); limit != nil {
 		schema.Limits = limits(limit)
-		if f.Desc.IsList() {
-			most := uint64(limit.GetMax())
+		most := uint64(limit.GetMax())
+		switch {
+		case f.Desc.IsMap():
+			schema.MaxProperties = &most
+		case f.Desc.IsList():
 			schema.MaxItems = &most
 		}
 	}
@@ -173,6 +185,8 @@ func applyFormat(schema *Schema, format optionsv1.Format) {
 		schema.Pattern = localDateTime
 	case optionsv1.Format_FORMAT_TIME:
 		schema.Pattern = localTime
+	case optionsv1.Format_FORMAT_LOCALE:
+		schema.Pattern = locale
 	}
 }
 

@@ -27,7 +27,7 @@ func (d *Document) Table() []byte {
 			for _, at := range []struct {
 				verb      string
 				operation *Operation
-			}{{http.MethodGet, item.Get}, {http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodDelete, item.Delete}} {
+			}{{http.MethodGet, item.Get}, {http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodPatch, item.Patch}, {http.MethodDelete, item.Delete}} {
 				if at.operation != nil && strings.HasPrefix(at.operation.Tags[0], group.Name+": ") {
 					writeRow(&out, at.verb, path, at.operation)
 				}

@@ -1,0 +1,112 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/compiler/protogen"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/pluginpb"
+
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1" // every description has its errors
+	"github.com/rotaloom/rotaloom/proto/internal/openapi"
+)
+
+const (
+	optionsFile = "rotaloom/options/v1/options.proto"
+	faultFile   = "rotaloom/common/v1/fault.proto"
+)
+
+// describe returns the description of a contract in text form, with one contract case.
+func describe(t *testing.T, contract, oneCase string) map[string]any {
+	t.Helper()
+	file := &descriptorpb.FileDescriptorProto{}
+	require.NoError(t, prototext.Unmarshal([]byte(contract), file))
+	file.Dependency = append(file.Dependency, optionsFile, faultFile, "google/api/annotations.proto")
+	request := &pluginpb.CodeGeneratorRequest{FileToGenerate: []string{file.GetName(), faultFile}}
+	seen := map[string]bool{}
+	var add func(f protoreflect.FileDescriptor)
+	add = func(f protoreflect.FileDescriptor) {
+		if seen[f.Path()] {
+			return
+		}
+		seen[f.Path()] = true
+		for i := range f.Imports().Len() {
+			add(f.Imports().Get(i).FileDescriptor)
+		}
+		request.ProtoFile = append(request.ProtoFile, withPackage(protodesc.ToFileDescriptorProto(f)))
+	}
+	for _, path := range file.GetDependency() {
+		f, err := protoregistry.GlobalFiles.FindFileByPath(path)
+		require.NoError(t, err)
+		add(f)
+	}
+	request.ProtoFile = append(request.ProtoFile, withPackage(file))
+	plugin, err := protogen.Options{}.New(request)
+	require.NoError(t, err)
+	document, err := openapi.Generate(plugin.Files, fstest.MapFS{"case.yaml": {Data: []byte(oneCase)}})
+	require.NoError(t, err)
+	text, err := document.JSON()
+	require.NoError(t, err)
+	var out map[string]any
+	require.NoError(t, json.Unmarshal(text, &out))
+	return out
+}
+
+// withPackage sets the Go package that the generator of descriptions needs and does not use.
+func withPackage(file *descriptorpb.FileDescriptorProto) *descriptorpb.FileDescriptorProto {
+	if file.Options == nil {
+		file.Options = &descriptorpb.FileOptions{}
+	}
+	file.Options.GoPackage = proto.String("example.com/" + file.GetName())
+	return file
+}
+
+// at returns the value at a path of names.
+func at(t *testing.T, v any, path ...string) any {
+	t.Helper()
+	for _, name := range path {
+		object, ok := v.(map[string]any)
+		require.True(t, ok, "nothing has a member %q", name)
+		v = object[name]
+	}
+	return v
+}
+
+const openings = `
+name: "openings.proto" package: "rotaloom.openings.v1" syntax: "proto3"
+message_type {
+  name: "Opening"
+  field { name: "title" number: 1 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".rotaloom.openings.v1.Opening.TitleEntry" json_name: "title"
+          options { [rotaloom.options.v1.field] { limit { max: 20 code: "WRL-1" } length { max: 300 code: "WRL-2" } key_format: FORMAT_LOCALE } } }
+  field { name: "id" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "id" }
+  nested_type { name: "TitleEntry" options { map_entry: true }
+    field { name: "key" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "key" }
+    field { name: "value" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "value" } }
+}
+service {
+  name: "OpeningService"
+  method { name: "PatchOpening" input_type: ".rotaloom.openings.v1.Opening" output_type: ".rotaloom.openings.v1.Opening"
+    options { [google.api.http] { patch: "/v1/openings/{id}" body: "*" } [rotaloom.options.v1.method] { permission: "a.b.write" } } }
+}`
+
+func TestMapsAndPatch(t *testing.T) {
+	t.Parallel()
+	d := describe(t, openings, "")
+	assert.Equal(t, "rotaloom.openings.v1.OpeningService.PatchOpening", at(t, d, "paths", "/v1/openings/{id}", "patch", "x-method"))
+	assert.NotContains(t, at(t, d, "components", "schemas"), "openings.Opening.TitleEntry")
+	assert.Equal(t, map[string]any{
+		"type": "object", "maxProperties": 20.0,
+		"propertyNames":        map[string]any{"pattern": "^[a-z]{2,3}(_[a-z0-9]{2,4})?$"},
+		"additionalProperties": map[string]any{"type": "string", "maxLength": 300.0},
+		"x-limit":              []any{map[string]any{"maximum": 20.0, "errorCode": "WRL-1", "status": 413.0}},
+	}, at(t, d, "components", "schemas", "openings.Opening", "properties", "title"))
+}
