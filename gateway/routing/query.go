@@ -65,15 +65,15 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 				continue // The generated code rejects a name without a value.
 			}
 		} else if len(texts)+len(parsed[f.path]) > 1 {
-			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q occurs more than once. Send it once.", name))
+			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q occurs more than once. Send it once.", name)).WithMembers(name)
 		}
 		for _, text := range texts {
 			if !parses(f.desc, text) {
-				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shortenText(text)))
+				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shortenText(text))).WithMembers(name)
 			}
 			// Services check the format too, but know only the property's JSON name.
 			if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {
-				return nil, bad
+				return nil, bad.WithMembers(name)
 			}
 		}
 		parsed[f.path] = append(parsed[f.path], texts...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
@@ -47,11 +48,12 @@ func (p *problem) at(index int) *problem {
 
 // fault returns the problem as an error for the caller.
 func (p *problem) fault() *fault.Error {
-	subject := "The body"
-	if p.path != "" {
-		subject = strconv.Quote(p.path)
+	status := cmp.Or(p.status, http.StatusBadRequest)
+	if p.path == "" {
+		return fault.New(p.code, status, "The body "+p.reason+".")
 	}
-	return fault.New(p.code, cmp.Or(p.status, http.StatusBadRequest), subject+" "+p.reason+".")
+	// A name that was shortened may end within a character.
+	return fault.New(p.code, status, strconv.Quote(p.path)+" "+p.reason+".").WithMembers(strings.ToValidUTF8(p.path, ""))
 }
 
 func shortenBytes(s []byte) string {

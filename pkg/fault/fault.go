@@ -29,6 +29,9 @@ type Error struct {
 	Details *commonv1.ErrorDetails
 	// OAuth is the value of "error" in an RFC 6749 response, or "".
 	OAuth string
+	// Members are the JSON paths of the properties at fault, "compensation.pay_rate" or
+	// "skills[2].id", or nil. Only operations with error_items show them.
+	Members []string
 
 	cause error
 }
@@ -77,6 +80,14 @@ func (e *Error) WithRetryAfter(after time.Duration) *Error {
 func (e *Error) WithOAuth(name string) *Error {
 	c := *e
 	c.OAuth = name
+	return &c
+}
+
+// WithMembers sets the JSON paths of the properties at fault, which operations with error_items show.
+// A path is relative to the body of the request, or is the name of a parameter.
+func (e *Error) WithMembers(paths ...string) *Error {
+	c := *e
+	c.Members = paths
 	return &c
 }
 

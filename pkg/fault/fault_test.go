@@ -23,6 +23,7 @@ func TestErrorCrossesAHop(t *testing.T) {
 		WithLimits(501, 500).
 		WithRetryAfter(1500 * time.Millisecond).
 		WithOAuth("invalid_request").
+		WithMembers("employees", "parts[1].id").
 		WithCause(errors.New("secret"))
 
 	// A client receives only the status.
@@ -35,6 +36,7 @@ func TestErrorCrossesAHop(t *testing.T) {
 	assert.Equal(t, sent.Message, got.Message)
 	assert.Equal(t, 2*time.Second, got.RetryAfter, "rounded up to whole seconds")
 	assert.Equal(t, sent.OAuth, got.OAuth)
+	assert.Equal(t, sent.Members, got.Members)
 	assert.True(t, proto.Equal(sent.Details, got.Details))
 	assert.ErrorIs(t, got, fault.New("WCO-106194", 0, ""))
 
@@ -120,7 +122,7 @@ func TestFromErrorMapsOtherErrors(t *testing.T) {
 func TestErrorIsNeverChanged(t *testing.T) {
 	t.Parallel()
 	base := fault.NotFound("WRL-1", "No such thing.")
-	derived := base.WithCause(errors.New("x")).WithLimits(2, 1).WithOAuth("y").WithRetryAfter(time.Second)
+	derived := base.WithCause(errors.New("x")).WithLimits(2, 1).WithOAuth("y").WithMembers("z").WithRetryAfter(time.Second)
 	assert.Equal(t, fault.NotFound("WRL-1", "No such thing."), base)
 	require.ErrorIs(t, derived, base)
 	assert.True(t, fault.HasCode(fmt.Errorf("x: %w", derived), "WRL-1"))

@@ -35,6 +35,7 @@ func (e *Error) GRPCStatus() *status.Status {
 		RetryAfter: e.RetrySeconds(),
 		Details:    e.Details,
 		OauthError: e.OAuth,
+		Members:    e.Members,
 	})
 	if err != nil {
 		// The text was not valid UTF-8. The caller gets a plain status.
@@ -136,6 +137,7 @@ func fromFault(f *commonv1.Fault) *Error {
 	e.RetryAfter = time.Duration(f.GetRetryAfter()) * time.Second
 	e.Details = f.GetDetails()
 	e.OAuth = f.GetOauthError()
+	e.Members = f.GetMembers()
 	return e
 }
 

@@ -49,7 +49,11 @@ func (p *plan) check(msg proto.Message, body string) error {
 	if below, found := strings.CutPrefix(path, body+"."); found && body != "" {
 		path = below
 	}
-	return failed.fault(path)
+	f := failed.fault(path)
+	if path != "" {
+		f = f.WithMembers(path)
+	}
+	return f
 }
 
 func (p *plan) walk(m protoreflect.Message) *failure {

@@ -99,6 +99,9 @@ func TestRanges(t *testing.T) {
 			require.NotNil(t, f)
 			assert.Equal(t, c.code, f.Code)
 			assert.Equal(t, c.text, f.Message)
+			if assert.Len(t, f.Members, 1) {
+				assert.Contains(t, f.Message, f.Members[0])
+			}
 			if c.code != "WRL-2" {
 				assert.Nil(t, f.Details, "details only where the contract asks for them")
 			}

@@ -28,7 +28,7 @@ func Fault(input protoreflect.MessageDescriptor, err error) error {
 		return fmt.Errorf("validating the request: %w", err)
 	}
 	violations := broken.Violations[:min(len(broken.Violations), maxViolations)]
-	f := fault.Invalid(fault.CodeValue, violationText(input, violations[0]))
+	f := fault.Invalid(fault.CodeValue, violationText(input, violations[0])).WithMembers(violatedPaths(input, violations)...)
 	if len(violations) == 1 {
 		return f
 	}
@@ -40,6 +40,17 @@ func Fault(input protoreflect.MessageDescriptor, err error) error {
 		})
 	}
 	return f.WithDetails(details)
+}
+
+// violatedPaths returns the paths of the properties that break rules.
+func violatedPaths(input protoreflect.MessageDescriptor, violations []*protovalidate.Violation) []string {
+	var paths []string
+	for _, v := range violations {
+		if path := jsonPath(input, v.Proto.GetField().GetElements()); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 func violationText(input protoreflect.MessageDescriptor, v *protovalidate.Violation) string {

@@ -37,7 +37,9 @@ type Fault struct {
 	RetryAfter int32         `protobuf:"varint,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	Details    *ErrorDetails `protobuf:"bytes,5,opt,name=details,proto3" json:"details,omitempty"`
 	// The value of "error" in a response of RFC 6749.
-	OauthError    string `protobuf:"bytes,6,opt,name=oauth_error,json=oauthError,proto3" json:"oauth_error,omitempty"`
+	OauthError string `protobuf:"bytes,6,opt,name=oauth_error,json=oauthError,proto3" json:"oauth_error,omitempty"`
+	// The JSON paths of the properties at fault, where they are known.
+	Members       []string `protobuf:"bytes,7,rep,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +114,13 @@ func (x *Fault) GetOauthError() string {
 		return x.OauthError
 	}
 	return ""
+}
+
+func (x *Fault) GetMembers() []string {
+	if x != nil {
+		return x.Members
+	}
+	return nil
 }
 
 // ErrorBody is the JSON of an error response, and of an item's error in a bulk
@@ -369,7 +378,7 @@ var File_rotaloom_common_v1_fault_proto protoreflect.FileDescriptor
 
 const file_rotaloom_common_v1_fault_proto_rawDesc = "" +
 	"\n" +
-	"\x1erotaloom/common/v1/fault.proto\x12\x12rotaloom.common.v1\x1a\x19google/protobuf/any.proto\"\xdf\x01\n" +
+	"\x1erotaloom/common/v1/fault.proto\x12\x12rotaloom.common.v1\x1a\x19google/protobuf/any.proto\"\xf9\x01\n" +
 	"\x05Fault\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x01 \x01(\tR\terrorCode\x12\x18\n" +
@@ -380,7 +389,8 @@ const file_rotaloom_common_v1_fault_proto_rawDesc = "" +
 	"retryAfter\x12:\n" +
 	"\adetails\x18\x05 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\x12\x1f\n" +
 	"\voauth_error\x18\x06 \x01(\tR\n" +
-	"oauthError\"\x80\x01\n" +
+	"oauthError\x12\x18\n" +
+	"\amembers\x18\a \x03(\tR\amembers\"\x80\x01\n" +
 	"\tErrorBody\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x01 \x01(\tR\terrorCode\x12\x18\n" +
