@@ -102,14 +102,26 @@ func (c *contractCases) outcomes(r *route) []outcome {
 	var out []outcome
 	for _, s := range c.steps[r.key()] {
 		o := outcome{status: s.Status}
-		if body, ok := s.Expect.(map[string]any); ok && s.Status >= http.StatusBadRequest {
-			if code, ok := body["errorCode"].(string); ok && !strings.ContainsAny(code, "<$") {
-				o.errorCode = code
-			}
+		if code := expectedCode(s.Expect); s.Status >= http.StatusBadRequest && !strings.ContainsAny(code, "<$") {
+			o.errorCode = code
 		}
 		out = append(out, o)
 	}
 	return out
+}
+
+// expectedCode returns the error code of an error body, which is an object or a list of items.
+func expectedCode(body any) (code string) {
+	switch body := body.(type) {
+	case map[string]any:
+		code, _ = body["errorCode"].(string)
+	case []any:
+		if len(body) > 0 {
+			item, _ := body[0].(map[string]any)
+			code, _ = item["message_code"].(string)
+		}
+	}
+	return code
 }
 
 // headers returns the names of the headers that the cases check.

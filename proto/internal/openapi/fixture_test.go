@@ -98,6 +98,20 @@ service {
     options { [google.api.http] { patch: "/v1/openings/{id}" body: "*" } [rotaloom.options.v1.method] { permission: "a.b.write" } } }
 }`
 
+func TestErrorItems(t *testing.T) {
+	t.Parallel()
+	d := describe(t, openings+` options { [rotaloom.options.v1.file] { error_items: true } }`, `
+steps:
+  - {it: refuses, do: PATCH /v1/openings/x, json: {id: a}, status: 404, expect: [{type: 2, message_code: WRL-9}]}`)
+	responses := at(t, d, "paths", "/v1/openings/{id}", "patch", "responses")
+	assert.Equal(t, "#/components/responses/UnauthorizedItems", at(t, responses, "401", "$ref"))
+	missing := at(t, responses, "404")
+	assert.Equal(t, []any{"WRL-9"}, at(t, missing, "x-error-codes"))
+	assert.Equal(t, "#/components/schemas/common.ErrorItems", at(t, missing, "content", "application/json", "schema", "$ref"))
+	assert.Equal(t, "array", at(t, d, "components", "schemas", "common.ErrorItems", "type"))
+	assert.NotContains(t, at(t, describe(t, openings, ""), "components", "schemas"), "common.ErrorItems")
+}
+
 func TestMapsAndPatch(t *testing.T) {
 	t.Parallel()
 	d := describe(t, openings, "")

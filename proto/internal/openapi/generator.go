@@ -14,9 +14,13 @@ import (
 // oauthError is the name of the schema of errors of RFC 6749, section 5.2.
 const oauthError = "auth.OAuthError"
 
+// errorItems is the name of the schema of errors of operations with error_items.
+const errorItems = "common.ErrorItems"
+
 const (
 	errorBodyName = "rotaloom.common.v1.ErrorBody"
 	errorBodyRef  = "#/components/schemas/common.ErrorBody"
+	errorItemsRef = "#/components/schemas/" + errorItems
 )
 
 // generator generates one description.
@@ -101,6 +105,9 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 	}
 	addTags(d, files)
 	g.schemas.named.Set(oauthError, oauthErrorSchema())
+	if slices.ContainsFunc(all, (*route).errorItems) {
+		g.schemas.named.Set(errorItems, errorItemsSchema())
+	}
 	d.Components.Schemas, d.Components.Responses = sortedMap(g.schemas.named), sortedMap(g.sharedErrors)
 	return d, nil
 }

@@ -14,7 +14,7 @@ is open is 3000-01-01.
 **Leniency.** Requests may hold numbers as text and texts as numbers, one value where a list is expected, null for absent,
 and fractions for integers, which are cut. An unknown property of a body is refused (WFP-90011); an unknown query parameter is ignored.
 
-**Errors** are objects of errorCode, message and details. A bulk operation is all or nothing, unless partial_success=true asks for 207.
+**Errors** are objects of errorCode, message and details; recruiting answers a list with an item of type, message_code, member_names and message. A bulk operation is all or nothing, unless partial_success=true asks for 207.
 
 **x-origin** distinguishes operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
 class of requests that share one rate, and **x-limit** the most that one request may ask for.`
@@ -61,4 +61,21 @@ func oauthErrorSchema() *Schema {
 	s.Properties.Set("error", &Schema{Type: "string"})
 	s.Properties.Set("error_description", &Schema{Type: "string"})
 	return s
+}
+
+// errorItemsSchema returns the schema of errors of operations with error_items.
+func errorItemsSchema() *Schema {
+	item := &Schema{Type: "object", Properties: &Map[*Schema]{}, Required: []string{"type", "message_code", "member_names", "message"}}
+	item.Properties.Set("type", &Schema{
+		Type: "integer", Enum: []any{1, 2, 3, 4, 5, 6},
+		Description: "1: the request is wrong. 2: the object does not exist, or the caller may not see it. 3: the request does not fit the state of the object. " +
+			"4: the caller is unknown or may not do this. 5: a limit of sizes or rates is exceeded. 6: the server failed or is not available.",
+	})
+	item.Properties.Set("message_code", &Schema{Type: "string", Description: "The stable code of the error."})
+	item.Properties.Set("member_names", &Schema{
+		Type: "array", Items: &Schema{Type: "string"},
+		Description: "The paths of the properties or parameters at fault, where they are known: skills[2].proficiency_level.id.",
+	})
+	item.Properties.Set("message", &Schema{Type: "string", Description: "A text for users that says what to do."})
+	return &Schema{Type: "array", Items: item, Description: "An error: a list with one item."}
 }

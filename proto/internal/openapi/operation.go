@@ -93,6 +93,12 @@ func (r *route) parsePath(path string) {
 	r.path = strings.Join(segments, "/")
 }
 
+// errorItems reports whether errors of the route are a list of items.
+func (r *route) errorItems() bool {
+	options, _ := proto.GetExtension(r.method.Desc.ParentFile().Options(), optionsv1.E_File).(*optionsv1.File)
+	return options.GetErrorItems()
+}
+
 // operation describes a route.
 func (g *generator) operation(r *route) *Operation {
 	text := comment(r.method.Comments)

@@ -69,10 +69,14 @@ func (g *generator) responses(r *route, limits []Limit) *Map[*Response] {
 // shareResponse replaces an error response that many routes have by a reference to one description.
 func (g *generator) shareResponse(status int, response *Response) *Response {
 	body, ok := response.Content[jsonType]
-	if !ok || len(response.ErrorCodes) > 0 || body.Examples != nil || body.Schema.Ref != errorBodyRef {
+	if !ok {
 		return response
 	}
-	name := strings.ReplaceAll(http.StatusText(status), " ", "")
+	suffix, shared := map[string]string{errorBodyRef: "", errorItemsRef: "Items"}[body.Schema.Ref]
+	if len(response.ErrorCodes) > 0 || body.Examples != nil || !shared {
+		return response
+	}
+	name := strings.ReplaceAll(http.StatusText(status), " ", "") + suffix
 	g.sharedErrors.Set(name, response)
 	return &Response{Ref: "#/components/responses/" + name}
 }
@@ -149,6 +153,9 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 }
 
 func (g *generator) errorSchema(r *route) *Schema {
+	if r.errorItems() {
+		return &Schema{Ref: errorItemsRef}
+	}
 	if r.policy.GetOauthErrors() {
 		return &Schema{Ref: "#/components/schemas/" + oauthError}
 	}
