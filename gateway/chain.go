@@ -111,7 +111,9 @@ func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
 		w.Header()["Cache-Control"] = privateCaching
 	}
 	if r.route != nil {
-		w.oauth, w.success = r.route.Policy.OAuthErrors, r.route.Policy.SuccessStatus
+		w.oauth, w.items, w.success = r.route.Policy.OAuthErrors, r.route.Policy.ErrorItems, r.route.Policy.SuccessStatus
+	} else {
+		w.items = r.missing.ErrorItems
 	}
 	return nil
 }

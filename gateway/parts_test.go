@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
@@ -96,6 +97,12 @@ func overBoth(t *testing.T, s *schedules, run func(t *testing.T, client *http.Cl
 // tokenChain makes a chain, and a token that it lets read schedules.
 func tokenChain(t *testing.T) (*rpc.Chain, string) {
 	t.Helper()
+	return chainFor(t, nil, "scheduling.schedule.read")
+}
+
+// chainFor makes a chain with the given policies, and a token with a permission.
+func chainFor(t *testing.T, policies *policy.Table, permission string) (*rpc.Chain, string) {
+	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	keys := authntest.OneKey(public)
@@ -105,20 +112,26 @@ func tokenChain(t *testing.T) (*rpc.Chain, string) {
 	require.NoError(t, err)
 	claims := authn.Claims{
 		Claims: jwt.Claims{Issuer: "test", Subject: "ada", Audience: jwt.Audience{"rotaloom"}, ID: "1", Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour))},
-		Tenant: 7, Permissions: []string{"scheduling.schedule.read"},
+		Tenant: 7, Permissions: []string{permission},
 	}
 	token, err := claims.Sign(signer)
 	require.NoError(t, err)
-	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}})
+	chain, err := rpc.NewChain(rpc.Config{}, rpc.Deps{Log: discard(), Metrics: prometheus.NewRegistry(), Verifier: verifier, Clock: clock.System{}, Policies: policies})
 	require.NoError(t, err)
 	return chain, token
 }
 
 func dialChain(t *testing.T, chain *rpc.Chain, s *schedules) *grpc.ClientConn {
 	t.Helper()
+	return dialServer(t, chain, func(to grpc.ServiceRegistrar) { schedulingv1.RegisterScheduleServiceServer(to, s) })
+}
+
+// dialServer starts a server on the network, and returns a connection to it.
+func dialServer(t *testing.T, chain *rpc.Chain, register func(grpc.ServiceRegistrar)) *grpc.ClientConn {
+	t.Helper()
 	server, err := rpc.NewServer(chain, nil, true)
 	require.NoError(t, err)
-	schedulingv1.RegisterScheduleServiceServer(server, s)
+	register(server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())

@@ -25,6 +25,7 @@ type response struct {
 
 	success   int        // status of a success
 	oauth     bool       // whether errors have the OAuth form
+	items     bool       // whether errors are a list of items
 	recording *recording // buffers the response to a request with an Idempotency-Key, or nil
 
 	status    int   // the written status, or 0
@@ -98,11 +99,7 @@ func (w *response) fail(f *fault.Error) {
 		}
 		h.Set("Retry-After", strconv.Itoa(int(seconds)))
 	}
-	body := errorJSON(f)
-	if w.oauth {
-		noStore(h)
-		body = oauthJSON(f)
-	}
+	body := w.errorBody(f)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
@@ -115,6 +112,18 @@ var privateCaching = []string{"no-store"}
 func noStore(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
+}
+
+// errorBody returns the body of an error in the form of the operation.
+func (w *response) errorBody(f *fault.Error) []byte {
+	switch {
+	case w.oauth:
+		noStore(w.Header())
+		return oauthJSON(f)
+	case w.items:
+		return itemsJSON(f)
+	}
+	return errorJSON(f)
 }
 
 // errorJSON returns the body of an error. If the details cannot be encoded, it omits them.

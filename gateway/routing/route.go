@@ -48,11 +48,16 @@ func (rt *Router) AddService(name string, handlers []runtime.HandlerFunc, polici
 	if !ok {
 		return fmt.Errorf("%s is not a service", name)
 	}
+	return rt.AddMethods(service, handlers, policies)
+}
+
+// AddMethods is AddService for a service that is not registered by its name.
+func (rt *Router) AddMethods(service protoreflect.ServiceDescriptor, handlers []runtime.HandlerFunc, policies *policy.Table) error {
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
 		for _, rule := range Rules(method) {
 			if len(handlers) == 0 {
-				return fmt.Errorf("%s has more routes than generated handlers", name)
+				return fmt.Errorf("%s has more routes than generated handlers", service.FullName())
 			}
 			if err := rt.addRule(method, rule, handlers[0], policies); err != nil {
 				return fmt.Errorf("route of %s: %w", method.FullName(), err)
@@ -61,7 +66,7 @@ func (rt *Router) AddService(name string, handlers []runtime.HandlerFunc, polici
 		}
 	}
 	if len(handlers) > 0 {
-		return fmt.Errorf("%s has fewer routes than generated handlers", name)
+		return fmt.Errorf("%s has fewer routes than generated handlers", service.FullName())
 	}
 	return nil
 }
@@ -183,7 +188,8 @@ func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 	maps.Copy(params, r.literals)
 	for i, fd := range r.params {
 		if !possible(fd, values[i]) {
-			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shortenText(values[i])))
+			return nil, fault.NotFound(fault.CodeNotFound, fmt.Sprintf("There is no object with the %s %q.", fd.JSONName(), shortenText(values[i]))).
+				WithMembers(fd.JSONName())
 		}
 		params[string(fd.Name())] = values[i]
 	}

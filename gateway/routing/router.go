@@ -23,12 +23,15 @@ type node struct {
 	literals map[string]*node
 	param    *node
 	routes   map[string]*Route // by HTTP method
+	items    bool              // whether a route here or below answers errors as items
+	objects  bool              // whether another one does not
 }
 
 // add adds a route; a segment "" stands for a parameter.
 func (rt *Router) add(segments []string, r *Route) error {
 	n := &rt.root
 	for _, s := range segments {
+		n.note(r)
 		if s == "" {
 			if n.param == nil {
 				n.param = &node{}
@@ -44,6 +47,7 @@ func (rt *Router) add(segments []string, r *Route) error {
 		}
 		n = n.literals[s]
 	}
+	n.note(r)
 	if n.routes == nil {
 		n.routes = map[string]*Route{}
 	}
@@ -54,10 +58,16 @@ func (rt *Router) add(segments []string, r *Route) error {
 	return nil
 }
 
+func (n *node) note(r *Route) {
+	n.items, n.objects = n.items || r.Policy.ErrorItems, n.objects || !r.Policy.ErrorItems
+}
+
 // NoRoute is the error for a request without a route. Allow lists the methods of the path, if it exists.
 type NoRoute struct {
 	Fault *fault.Error
 	Allow string
+	// ErrorItems reports whether the error is a list of items, because those of all routes nearby are.
+	ErrorItems bool
 }
 
 // Find returns the route of a request and the values of its path parameters. The path is escaped.
@@ -69,13 +79,13 @@ func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	for i, s := range segments {
 		unescaped, err := url.PathUnescape(s)
 		if err != nil {
-			return nil, nil, notFound()
+			return nil, nil, rt.notFound(segments)
 		}
 		segments[i] = unescaped
 	}
 	n, values := rt.root.find(segments, make([]string, 0, 2))
 	if n == nil {
-		return nil, nil, notFound()
+		return nil, nil, rt.notFound(segments)
 	}
 	if r := n.routes[method]; r != nil {
 		return r, values, nil
@@ -87,7 +97,8 @@ func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	slices.Sort(allowed)
 	return nil, nil, &NoRoute{
 		Fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path only supports "+strings.Join(allowed, ", ")+"."),
-		Allow: strings.Join(allowed, ", "),
+		Allow:      strings.Join(allowed, ", "),
+		ErrorItems: n.itemsOnly(),
 	}
 }
 
@@ -109,9 +120,25 @@ func (n *node) find(segments, values []string) (*node, []string) {
 	return n.param.find(segments[1:], append(values, segments[0]))
 }
 
-func notFound() *NoRoute {
-	return &NoRoute{Fault: fault.NotFound(fault.CodeNotFound, "There is no operation with this path. Compare the path with the API description.")}
+func (rt *Router) notFound(segments []string) *NoRoute {
+	n := &rt.root
+	for _, s := range segments {
+		next := n.literals[s]
+		if next == nil {
+			next = n.param
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return &NoRoute{
+		Fault:      fault.NotFound(fault.CodeNotFound, "There is no operation with this path. Compare the path with the API description."),
+		ErrorItems: n.itemsOnly(),
+	}
 }
+
+func (n *node) itemsOnly() bool { return n.items && !n.objects }
 
 // All returns every route.
 func (rt *Router) All() iter.Seq[*Route] {

@@ -15,14 +15,14 @@ func TestRouterRefusesTheSameRouteTwice(t *testing.T) {
 	var rt Router
 	first := &Route{Method: http.MethodGet, Policy: &policy.Method{Name: "/first"}}
 	require.NoError(t, rt.add([]string{"v1", ""}, first))
-	require.NoError(t, rt.add([]string{"v1", ""}, &Route{Method: http.MethodPut}))
-	require.ErrorContains(t, rt.add([]string{"v1", ""}, &Route{Method: http.MethodGet}), "/first")
+	require.NoError(t, rt.add([]string{"v1", ""}, &Route{Method: http.MethodPut, Policy: &policy.Method{}}))
+	require.ErrorContains(t, rt.add([]string{"v1", ""}, &Route{Method: http.MethodGet, Policy: &policy.Method{}}), "/first")
 }
 
 func TestLiteralSegmentsGoBeforeParameters(t *testing.T) {
 	t.Parallel()
 	var rt Router
-	literal, param := &Route{Method: http.MethodGet}, &Route{Method: http.MethodGet}
+	literal, param := &Route{Method: http.MethodGet, Policy: &policy.Method{}}, &Route{Method: http.MethodGet, Policy: &policy.Method{}}
 	require.NoError(t, rt.add([]string{"v1", ""}, param))
 	require.NoError(t, rt.add([]string{"v1", "new"}, literal))
 	tests := []struct {

@@ -46,6 +46,8 @@ type Method struct {
 	Confidential bool
 	// OAuthErrors means that errors have the form of RFC 6749.
 	OAuthErrors bool
+	// ErrorItems means that errors are a list of items.
+	ErrorItems bool
 	// Versioned means that the operation concerns one object with a version.
 	Versioned bool
 	// AccessPoint is the reference product's name of the permission, or "".
@@ -126,6 +128,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		SuccessStatus: http.StatusOK,
 		Input:         desc.Input(),
 		Output:        desc.Output(),
+		ErrorItems:    fileOptions(desc.ParentFile()).GetErrorItems(),
 	}
 	if opts := methodOptions(desc); opts != nil {
 		m.Permission = opts.GetPermission()
@@ -181,4 +184,11 @@ func methodOptions(desc protoreflect.MethodDescriptor) *optionsv1.Method {
 		return nil
 	}
 	return proto.GetExtension(desc.Options(), optionsv1.E_Method).(*optionsv1.Method)
+}
+
+func fileOptions(desc protoreflect.FileDescriptor) *optionsv1.File {
+	if !proto.HasExtension(desc.Options(), optionsv1.E_File) {
+		return nil
+	}
+	return proto.GetExtension(desc.Options(), optionsv1.E_File).(*optionsv1.File)
 }

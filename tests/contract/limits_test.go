@@ -277,6 +277,13 @@ func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a ou
 	a.text, err = io.ReadAll(response.Body)
 	require.NoError(t, err)
 	_ = json.Unmarshal(a.text, &a) // A success may have any form.
+	var items []struct {
+		Code    string `json:"message_code"`
+		Message string
+	}
+	if json.Unmarshal(a.text, &items) == nil && len(items) == 1 && a.ErrorCode == "" {
+		a.ErrorCode, a.Message = items[0].Code, items[0].Message
+	}
 	a.text = a.text[:min(len(a.text), 500)]
 	return a
 }

@@ -151,6 +151,53 @@ func (Format) EnumDescriptor() ([]byte, []int) {
 	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
 }
 
+// File is the policy of all operations in a file.
+type File struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether errors are a list of items with type, message_code, member_names and message,
+	// as in the recruiting operations of the reference product.
+	ErrorItems    bool `protobuf:"varint,1,opt,name=error_items,json=errorItems,proto3" json:"error_items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *File) Reset() {
+	*x = File{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *File) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*File) ProtoMessage() {}
+
+func (x *File) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use File.ProtoReflect.Descriptor instead.
+func (*File) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *File) GetErrorItems() bool {
+	if x != nil {
+		return x.ErrorItems
+	}
+	return false
+}
+
 // Method is the policy of one operation. A method has a permission, is open to
 // authenticated callers, or is public; a test fails for a method without any of these.
 type Method struct {
@@ -216,7 +263,7 @@ type Method struct {
 
 func (x *Method) Reset() {
 	*x = Method{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[0]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +275,7 @@ func (x *Method) String() string {
 func (*Method) ProtoMessage() {}
 
 func (x *Method) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[0]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +288,7 @@ func (x *Method) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Method.ProtoReflect.Descriptor instead.
 func (*Method) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Method) GetPermission() string {
@@ -395,7 +442,7 @@ type Wages struct {
 
 func (x *Wages) Reset() {
 	*x = Wages{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +454,7 @@ func (x *Wages) String() string {
 func (*Wages) ProtoMessage() {}
 
 func (x *Wages) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[1]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +467,7 @@ func (x *Wages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wages.ProtoReflect.Descriptor instead.
 func (*Wages) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Wages) GetNeeded() bool {
@@ -460,7 +507,7 @@ type OwnRecord struct {
 
 func (x *OwnRecord) Reset() {
 	*x = OwnRecord{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +519,7 @@ func (x *OwnRecord) String() string {
 func (*OwnRecord) ProtoMessage() {}
 
 func (x *OwnRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[2]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +532,7 @@ func (x *OwnRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OwnRecord.ProtoReflect.Descriptor instead.
 func (*OwnRecord) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *OwnRecord) GetActions() []string {
@@ -544,7 +591,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +603,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[3]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +616,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Limit) GetMax() int64 {
@@ -682,7 +729,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -694,7 +741,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[4]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -707,7 +754,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Message) GetBareArray() string {
@@ -784,7 +831,7 @@ type Range struct {
 
 func (x *Range) Reset() {
 	*x = Range{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +843,7 @@ func (x *Range) String() string {
 func (*Range) ProtoMessage() {}
 
 func (x *Range) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[5]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +856,7 @@ func (x *Range) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Range.ProtoReflect.Descriptor instead.
 func (*Range) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Range) GetMin() float64 {
@@ -879,7 +926,7 @@ type Length struct {
 
 func (x *Length) Reset() {
 	*x = Length{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +938,7 @@ func (x *Length) String() string {
 func (*Length) ProtoMessage() {}
 
 func (x *Length) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[6]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +951,7 @@ func (x *Length) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Length.ProtoReflect.Descriptor instead.
 func (*Length) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Length) GetMax() int32 {
@@ -965,7 +1012,7 @@ type Field struct {
 
 func (x *Field) Reset() {
 	*x = Field{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -977,7 +1024,7 @@ func (x *Field) String() string {
 func (*Field) ProtoMessage() {}
 
 func (x *Field) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[7]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -990,7 +1037,7 @@ func (x *Field) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Field.ProtoReflect.Descriptor instead.
 func (*Field) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Field) GetLimit() *Limit {
@@ -1072,7 +1119,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1084,7 +1131,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1097,7 +1144,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Event) GetSubject() string {
@@ -1150,7 +1197,7 @@ type Replication struct {
 
 func (x *Replication) Reset() {
 	*x = Replication{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1162,7 +1209,7 @@ func (x *Replication) String() string {
 func (*Replication) ProtoMessage() {}
 
 func (x *Replication) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1175,7 +1222,7 @@ func (x *Replication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replication.ProtoReflect.Descriptor instead.
 func (*Replication) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Replication) GetOwner() string {
@@ -1236,6 +1283,14 @@ func (x *Replication) GetMark() string {
 
 var file_rotaloom_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
+		ExtendedType:  (*descriptorpb.FileOptions)(nil),
+		ExtensionType: (*File)(nil),
+		Field:         50100,
+		Name:          "rotaloom.options.v1.file",
+		Tag:           "bytes,50100,opt,name=file",
+		Filename:      "rotaloom/options/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
 		ExtensionType: (*Method)(nil),
 		Field:         50100,
@@ -1269,31 +1324,40 @@ var file_rotaloom_options_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 	},
 }
 
+// Extension fields to descriptorpb.FileOptions.
+var (
+	// optional rotaloom.options.v1.File file = 50100;
+	E_File = &file_rotaloom_options_v1_options_proto_extTypes[0]
+)
+
 // Extension fields to descriptorpb.MethodOptions.
 var (
 	// optional rotaloom.options.v1.Method method = 50100;
-	E_Method = &file_rotaloom_options_v1_options_proto_extTypes[0]
+	E_Method = &file_rotaloom_options_v1_options_proto_extTypes[1]
 )
 
 // Extension fields to descriptorpb.MessageOptions.
 var (
 	// optional rotaloom.options.v1.Message message = 50100;
-	E_Message = &file_rotaloom_options_v1_options_proto_extTypes[1]
+	E_Message = &file_rotaloom_options_v1_options_proto_extTypes[2]
 	// optional rotaloom.options.v1.Event event = 50101;
-	E_Event = &file_rotaloom_options_v1_options_proto_extTypes[2]
+	E_Event = &file_rotaloom_options_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
 	// optional rotaloom.options.v1.Field field = 50100;
-	E_Field = &file_rotaloom_options_v1_options_proto_extTypes[3]
+	E_Field = &file_rotaloom_options_v1_options_proto_extTypes[4]
 )
 
 var File_rotaloom_options_v1_options_proto protoreflect.FileDescriptor
 
 const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"\xac\x05\n" +
+	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"'\n" +
+	"\x04File\x12\x1f\n" +
+	"\verror_items\x18\x01 \x01(\bR\n" +
+	"errorItems\"\xac\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1401,7 +1465,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\vFORMAT_DATE\x10\x01\x12\x14\n" +
 	"\x10FORMAT_DATE_TIME\x10\x02\x12\x0f\n" +
 	"\vFORMAT_TIME\x10\x03\x12\x11\n" +
-	"\rFORMAT_LOCALE\x10\x04:U\n" +
+	"\rFORMAT_LOCALE\x10\x04:M\n" +
+	"\x04file\x12\x1c.google.protobuf.FileOptions\x18\xb4\x87\x03 \x01(\v2\x19.rotaloom.options.v1.FileR\x04file:U\n" +
 	"\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xb4\x87\x03 \x01(\v2\x1b.rotaloom.options.v1.MethodR\x06method:Y\n" +
 	"\amessage\x12\x1f.google.protobuf.MessageOptions\x18\xb4\x87\x03 \x01(\v2\x1c.rotaloom.options.v1.MessageR\amessage:S\n" +
 	"\x05event\x12\x1f.google.protobuf.MessageOptions\x18\xb5\x87\x03 \x01(\v2\x1a.rotaloom.options.v1.EventR\x05event:Q\n" +
@@ -1421,47 +1486,51 @@ func file_rotaloom_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(Throttle)(0),                       // 0: rotaloom.options.v1.Throttle
 	(Format)(0),                         // 1: rotaloom.options.v1.Format
-	(*Method)(nil),                      // 2: rotaloom.options.v1.Method
-	(*Wages)(nil),                       // 3: rotaloom.options.v1.Wages
-	(*OwnRecord)(nil),                   // 4: rotaloom.options.v1.OwnRecord
-	(*Limit)(nil),                       // 5: rotaloom.options.v1.Limit
-	(*Message)(nil),                     // 6: rotaloom.options.v1.Message
-	(*Range)(nil),                       // 7: rotaloom.options.v1.Range
-	(*Length)(nil),                      // 8: rotaloom.options.v1.Length
-	(*Field)(nil),                       // 9: rotaloom.options.v1.Field
-	(*Event)(nil),                       // 10: rotaloom.options.v1.Event
-	(*Replication)(nil),                 // 11: rotaloom.options.v1.Replication
-	(*descriptorpb.MethodOptions)(nil),  // 12: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 13: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 14: google.protobuf.FieldOptions
+	(*File)(nil),                        // 2: rotaloom.options.v1.File
+	(*Method)(nil),                      // 3: rotaloom.options.v1.Method
+	(*Wages)(nil),                       // 4: rotaloom.options.v1.Wages
+	(*OwnRecord)(nil),                   // 5: rotaloom.options.v1.OwnRecord
+	(*Limit)(nil),                       // 6: rotaloom.options.v1.Limit
+	(*Message)(nil),                     // 7: rotaloom.options.v1.Message
+	(*Range)(nil),                       // 8: rotaloom.options.v1.Range
+	(*Length)(nil),                      // 9: rotaloom.options.v1.Length
+	(*Field)(nil),                       // 10: rotaloom.options.v1.Field
+	(*Event)(nil),                       // 11: rotaloom.options.v1.Event
+	(*Replication)(nil),                 // 12: rotaloom.options.v1.Replication
+	(*descriptorpb.FileOptions)(nil),    // 13: google.protobuf.FileOptions
+	(*descriptorpb.MethodOptions)(nil),  // 14: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 15: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 16: google.protobuf.FieldOptions
 }
 var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: rotaloom.options.v1.Method.throttle:type_name -> rotaloom.options.v1.Throttle
-	4,  // 1: rotaloom.options.v1.Method.own_record:type_name -> rotaloom.options.v1.OwnRecord
-	3,  // 2: rotaloom.options.v1.Method.wages:type_name -> rotaloom.options.v1.Wages
-	5,  // 3: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
-	5,  // 4: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
+	5,  // 1: rotaloom.options.v1.Method.own_record:type_name -> rotaloom.options.v1.OwnRecord
+	4,  // 2: rotaloom.options.v1.Method.wages:type_name -> rotaloom.options.v1.Wages
+	6,  // 3: rotaloom.options.v1.Message.limits:type_name -> rotaloom.options.v1.Limit
+	6,  // 4: rotaloom.options.v1.Field.limit:type_name -> rotaloom.options.v1.Limit
 	1,  // 5: rotaloom.options.v1.Field.format:type_name -> rotaloom.options.v1.Format
-	7,  // 6: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
-	8,  // 7: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
+	8,  // 6: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
+	9,  // 7: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
 	1,  // 8: rotaloom.options.v1.Field.key_format:type_name -> rotaloom.options.v1.Format
-	11, // 9: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
-	12, // 10: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	13, // 11: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	13, // 12: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	14, // 13: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 14: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	6,  // 15: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	10, // 16: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	9,  // 17: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	14, // [14:18] is the sub-list for extension type_name
-	10, // [10:14] is the sub-list for extension extendee
+	12, // 9: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	13, // 10: rotaloom.options.v1.file:extendee -> google.protobuf.FileOptions
+	14, // 11: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	15, // 12: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	15, // 13: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	16, // 14: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 15: rotaloom.options.v1.file:type_name -> rotaloom.options.v1.File
+	3,  // 16: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	7,  // 17: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	11, // 18: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	10, // 19: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	15, // [15:20] is the sub-list for extension type_name
+	10, // [10:15] is the sub-list for extension extendee
 	0,  // [0:10] is the sub-list for field type_name
 }
 
@@ -1470,15 +1539,15 @@ func file_rotaloom_options_v1_options_proto_init() {
 	if File_rotaloom_options_v1_options_proto != nil {
 		return
 	}
-	file_rotaloom_options_v1_options_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_options_v1_options_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_options_v1_options_proto_rawDesc), len(file_rotaloom_options_v1_options_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   10,
-			NumExtensions: 4,
+			NumMessages:   11,
+			NumExtensions: 5,
 			NumServices:   0,
 		},
 		GoTypes:           file_rotaloom_options_v1_options_proto_goTypes,
