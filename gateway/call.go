@@ -101,6 +101,7 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	md, _ := runtime.ServerMetadataFromContext(ctx)
 	if c := currentCall(ctx); c != nil {
 		c.tagVersion(md, m)
+		c.linkPages(md)
 		if c.r.route.Raw != nil && w.status == 0 {
 			fields, err := wire.Of(m)
 			if err == nil {

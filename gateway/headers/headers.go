@@ -42,15 +42,11 @@ func Metadata(r *http.Request, trusted bool) metadata.MD {
 	if token := Token(r.Header); token != "" {
 		add(client.HeaderAuthorization, "Bearer "+token)
 	}
-	host := r.Host
 	var from []string
 	if trusted {
-		if named := r.Header.Get("X-Forwarded-Host"); named != "" && Printable(named) {
-			host = named
-		}
 		from = r.Header.Values("X-Forwarded-For")
 	}
-	add("x-forwarded-host", host)
+	add("x-forwarded-host", Host(r, trusted))
 	if address, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		from = append(slices.Clip(from), address)
 	}
@@ -59,6 +55,15 @@ func Metadata(r *http.Request, trusted bool) metadata.MD {
 		add("accept-language", language)
 	}
 	return md
+}
+
+// Host returns the host that the client named, with its port if it is not the usual one. It believes the
+// forwarded host only if trusted is set.
+func Host(r *http.Request, trusted bool) string {
+	if named := r.Header.Get("X-Forwarded-Host"); trusted && named != "" && Printable(named) {
+		return named
+	}
+	return r.Host
 }
 
 // Token returns the access token of a request, with or without the scheme in front of it. It returns "" if

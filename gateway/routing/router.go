@@ -96,7 +96,7 @@ func (rt *Router) Find(method, path string) (*Route, []string, *NoRoute) {
 	}
 	slices.Sort(allowed)
 	return nil, nil, &NoRoute{
-		Fault: fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path only supports "+strings.Join(allowed, ", ")+"."),
+		Fault:      fault.New(fault.CodeMethodNotAllowed, http.StatusMethodNotAllowed, "This path only supports "+strings.Join(allowed, ", ")+"."),
 		Allow:      strings.Join(allowed, ", "),
 		ErrorItems: n.itemsOnly(),
 	}

@@ -21,7 +21,7 @@ func TestErrorCrossesAHop(t *testing.T) {
 	t.Parallel()
 	sent := fault.TooLarge("WCO-106194", "Number of employees 501 is more than the allowed 500.").
 		WithLimits(501, 500).
-		WithRetryAfter(1500 * time.Millisecond).
+		WithRetryAfter(1500*time.Millisecond).
 		WithOAuth("invalid_request").
 		WithMembers("employees", "parts[1].id").
 		WithCause(errors.New("secret"))

@@ -74,7 +74,29 @@ func auditMethod(desc protoreflect.MethodDescriptor) []string {
 	case m.Permission != "" && !permissionForm.MatchString(m.Permission):
 		report("permission %q is not <domain>.<resource>.<read|write>", m.Permission)
 	}
+	if problem := pagesProblem(desc, m); problem != "" {
+		report("%s", problem)
+	}
 	return append(problems, auditVersions(desc, m)...)
+}
+
+// pagesProblem returns the reason why a client could not follow the links of a method with pages.
+func pagesProblem(desc protoreflect.MethodDescriptor, m *Method) string {
+	rule, _ := proto.GetExtension(desc.Options(), annotations.E_Http).(*annotations.HttpRule)
+	text := func(name protoreflect.Name) bool {
+		field := desc.Input().Fields().ByName(name)
+		return field != nil && field.Kind() == protoreflect.StringKind
+	}
+	switch {
+	case !m.Pages:
+	case rule.GetGet() == "":
+		return "has pages, but is no GET"
+	case m.Parts:
+		return "has pages, but its response may begin before it reports them"
+	case (!text("before") || !text("after")) && desc.Input().Fields().ByName("page") == nil:
+		return "has pages, but neither the query parameters before and after nor page"
+	}
+	return ""
 }
 
 // auditVersions checks that what shows a version and can be replaced is versioned. That

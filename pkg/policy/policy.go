@@ -46,6 +46,8 @@ type Method struct {
 	Confidential bool
 	// OAuthErrors means that errors have the form of RFC 6749.
 	OAuthErrors bool
+	// Pages means that the method reports the pages around the one in its response.
+	Pages bool
 	// ErrorItems means that errors are a list of items.
 	ErrorItems bool
 	// Versioned means that the operation concerns one object with a version.
@@ -142,6 +144,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Parts = opts.GetParts()
 		m.Confidential = opts.GetConfidential()
 		m.Versioned = opts.GetVersioned()
+		m.Pages = opts.GetPages()
 		m.OwnActions = opts.GetOwnRecord().GetActions()
 		m.AccessPoint = opts.GetAccessPoint()
 		m.ForbiddenCode = opts.GetForbiddenCode()

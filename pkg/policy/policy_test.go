@@ -243,6 +243,11 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 	versioned := func(verb string) string {
 		return `options { [google.api.http] { ` + verb + `: "/v1/x" } [rotaloom.options.v1.method] { permission: "test.thing.write" versioned: true } }`
 	}
+	pages := func(verb, more string) string {
+		return `options { [google.api.http] { ` + verb + `: "/v1/x" } [rotaloom.options.v1.method] { permission: "test.thing.read" pages: true` + more + ` } }`
+	}
+	const cursors = `field { name: "before" number: 7 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "before" }
+		field { name: "after" number: 8 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "after" }`
 	const (
 		number = `field { name: "version" number: 2 label: LABEL_OPTIONAL type: TYPE_INT64 json_name: "version" }`
 		text   = `field { name: "version" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "version" }`
@@ -282,6 +287,11 @@ func TestAuditNamesEveryProblem(t *testing.T) {
 		{number, "", replaced, "is not versioned"},
 		{list, "", replaced, ""},
 		{small, "", replaced, ""},
+		{cursors, "", pages("get", ""), ""},
+		{`field { name: "page" number: 9 label: LABEL_OPTIONAL type: TYPE_INT32 json_name: "page" }`, "", pages("get", ""), ""},
+		{"", "", pages("get", ""), "neither the query parameters before and after nor page"},
+		{cursors, "", pages("post", ""), "is no GET"},
+		{cursors, "", pages("get", " parts: true"), "its response may begin"},
 		{`options { [rotaloom.options.v1.message] { bare_array: "text" } }`, "", good, "bare_array"},
 		{`options { [rotaloom.options.v1.message] { failure: "nope" } }`, "", good, "failure"},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"google.golang.org/grpc"
@@ -23,6 +24,9 @@ const (
 	// HeaderVersion carries the version of the object in the response, if the response has no
 	// property for it.
 	HeaderVersion = "rotaloom-version"
+	// HeaderPage carries a relation and the query parameter that names its page: "next after=7".
+	// There is one value for each page.
+	HeaderPage = "rotaloom-page"
 )
 
 // SetHTTPStatus sets the HTTP status of a success, for example 202.
@@ -52,6 +56,50 @@ func SetContentLanguage(ctx context.Context, tag string) error {
 // Responses with a field "version" need no such report.
 func SetVersion(ctx context.Context, version int64) error {
 	return setHeader(ctx, HeaderVersion, strconv.FormatInt(version, 10))
+}
+
+// Page names the pages around the one in a response, by cursors. A cursor is any text; operations
+// take the same texts as "before" and "after".
+type Page struct {
+	// Prev is the "before" of the previous page, or "" if there is none.
+	Prev string
+	// Next is the "after" of the next page, or "" if there is none.
+	Next string
+}
+
+// SetPage reports the pages around the one in the response. The edge returns them as Link, together
+// with the first page, if the contract says that the method has pages.
+func SetPage(ctx context.Context, page Page) error {
+	values := []string{"first "}
+	if page.Prev != "" {
+		values = append(values, "prev "+url.Values{"before": {page.Prev}}.Encode())
+	}
+	if page.Next != "" {
+		values = append(values, "next "+url.Values{"after": {page.Next}}.Encode())
+	}
+	return setPages(ctx, values)
+}
+
+// SetPageNumber is [SetPage] for operations whose pages are numbered from 1. more reports whether a
+// page follows.
+func SetPageNumber(ctx context.Context, number int32, more bool) error {
+	values := []string{"first page=1"}
+	if number > 1 {
+		values = append(values, fmt.Sprintf("prev page=%d", number-1))
+	}
+	if more {
+		values = append(values, fmt.Sprintf("next page=%d", number+1))
+	}
+	return setPages(ctx, values)
+}
+
+func setPages(ctx context.Context, values []string) error {
+	for _, value := range values {
+		if err := setHeader(ctx, HeaderPage, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setHeader sets a header of the response. A method that is called as a function has no

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -123,4 +124,18 @@ func TestMapsAndPatch(t *testing.T) {
 		"additionalProperties": map[string]any{"type": "string", "maxLength": 300.0},
 		"x-limit":              []any{map[string]any{"maximum": 20.0, "errorCode": "WRL-1", "status": 413.0}},
 	}, at(t, d, "components", "schemas", "openings.Opening", "properties", "title"))
+}
+
+func TestPagesHaveALink(t *testing.T) {
+	t.Parallel()
+	const plain = `{ get: "/v1/openings" } [rotaloom.options.v1.method] { permission: "a.b.read" } } }`
+	read := func(more string) string {
+		method := ` method { name: "ListOpenings" input_type: ".rotaloom.openings.v1.Opening" output_type: ".rotaloom.openings.v1.Opening" options { [google.api.http] `
+		return strings.TrimSuffix(strings.TrimSpace(openings), "}") + method + strings.Replace(plain, `a.b.read"`, `a.b.read"`+more, 1) + "}"
+	}
+	headers := func(contract string) any {
+		return at(t, describe(t, contract, ""), "paths", "/v1/openings", "get", "responses", "200", "headers")
+	}
+	assert.Contains(t, headers(read(" pages: true")), "Link")
+	assert.Nil(t, headers(read("")))
 }

@@ -175,6 +175,9 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 	if r.policy.GetVersioned() && status == http.StatusOK {
 		out.Set("ETag", &Header{Description: "The version of the object, for If-Match.", Schema: text})
 	}
+	if r.policy.GetPages() && status == http.StatusOK {
+		out.Set("Link", &Header{Description: "The addresses of the first, the previous and the next page, as far as there are any (RFC 8288): rel first, prev and next.", Schema: text})
+	}
 	if g.cases.headers(r, status)["Content-Location"] {
 		out.Set("Content-Location", &Header{Description: "Path of the propagation that the request has started.", Schema: text})
 	}

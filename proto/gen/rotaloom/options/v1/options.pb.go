@@ -257,6 +257,10 @@ type Method struct {
 	// Whether services may call the method without a tenant. For all other methods, they
 	// send one.
 	WithoutTenant bool `protobuf:"varint,20,opt,name=without_tenant,json=withoutTenant,proto3" json:"without_tenant,omitempty"`
+	// Whether the method reports the pages around the one in its response, which the edge
+	// writes as Link (RFC 8288). Requests name a page by the cursors "before" and "after",
+	// or by its number, "page".
+	Pages         bool `protobuf:"varint,21,opt,name=pages,proto3" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -420,6 +424,13 @@ func (x *Method) GetWages() *Wages {
 func (x *Method) GetWithoutTenant() bool {
 	if x != nil {
 		return x.WithoutTenant
+	}
+	return false
+}
+
+func (x *Method) GetPages() bool {
+	if x != nil {
+		return x.Pages
 	}
 	return false
 }
@@ -1357,7 +1368,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"'\n" +
 	"\x04File\x12\x1f\n" +
 	"\verror_items\x18\x01 \x01(\bR\n" +
-	"errorItems\"\xac\x05\n" +
+	"errorItems\"\xc2\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1381,7 +1392,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"own_record\x18\x12 \x01(\v2\x1e.rotaloom.options.v1.OwnRecordR\townRecord\x120\n" +
 	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\x12%\n" +
-	"\x0ewithout_tenant\x18\x14 \x01(\bR\rwithoutTenant\"R\n" +
+	"\x0ewithout_tenant\x18\x14 \x01(\bR\rwithoutTenant\x12\x14\n" +
+	"\x05pages\x18\x15 \x01(\bR\x05pages\"R\n" +
 	"\x05Wages\x12\x16\n" +
 	"\x06needed\x18\x01 \x01(\bR\x06needed\x12\x17\n" +
 	"\aby_item\x18\x02 \x01(\bR\x06byItem\x12\x18\n" +
