@@ -30,6 +30,10 @@ message_type {
           options { [rotaloom.options.v1.field] { format: FORMAT_DATE } } }
   field { name: "title" number: 4 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "title"
           options { [rotaloom.options.v1.field] { length { max: 5 code: "WRL-2" } } } }
+  field { name: "guid" number: 6 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "guid"
+          options { [rotaloom.options.v1.field] { format: FORMAT_GUID } } }
+  field { name: "updated_after" number: 7 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "updated_after"
+          options { [rotaloom.options.v1.field] { format: FORMAT_DATE_OR_INSTANT } } }
   field { name: "parts" number: 5 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".rotaloom.itemized.v1.Thing" json_name: "parts"
           options { [rotaloom.options.v1.field] { limit { max: 2 code: "WRL-3" } } } }
 }
@@ -39,6 +43,8 @@ service {
     options { [google.api.http] { put: "/v1/itemized/things/{id}" body: "*" } [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
   method { name: "ListThings" input_type: ".rotaloom.itemized.v1.Thing" output_type: ".rotaloom.itemized.v1.Thing"
     options { [google.api.http] { get: "/v1/itemized/things" } [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
+  method { name: "GetThing" input_type: ".rotaloom.itemized.v1.Thing" output_type: ".rotaloom.itemized.v1.Thing"
+    options { [google.api.http] { get: "/v1/itemized/guids/{guid}" } [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
   method { name: "Forbidden" input_type: ".rotaloom.itemized.v1.Thing" output_type: ".rotaloom.itemized.v1.Thing"
     options { [google.api.http] { get: "/v1/itemized/forbidden" } [rotaloom.options.v1.method] { permission: "test.other.read" } } }
 }`
@@ -60,6 +66,7 @@ func TestErrorItems(t *testing.T) {
 			return req, failures[req.Get(req.Descriptor().Fields().ByName("id")).Int()]
 		},
 	}
+	c.methods["GetThing"] = func(_ context.Context, req *dynamicpb.Message) (proto.Message, error) { return req, nil }
 	const at = "/v1/itemized/things/1"
 	item := func(kind, code, members string) string {
 		return `[{"type":` + kind + `,"message_code":"` + code + `","member_names":[` + members + `],"message":"`
@@ -82,6 +89,10 @@ func TestErrorItems(t *testing.T) {
 		{"a format in the query", "GET", "/v1/itemized/things?start_date=x", "", 400, item("1", fault.CodeDate, `"start_date"`)},
 		{"a type in the query", "GET", "/v1/itemized/things?head_count=x", "", 400, item("1", fault.CodeValue, `"head_count"`)},
 		{"an id that cannot exist", "PUT", "/v1/itemized/things/x", `{}`, 404, item("2", fault.CodeNotFound, `"id"`)},
+		{"a GUID", "GET", "/v1/itemized/guids/8f0c2a10-5A11-4d0e-9a35-0f6e2b7d1c01?updated_after=2026-01-02T03:04:05Z", "", 200, `{"guid":"8f0c2a10-5A11-4d0e-9a35-0f6e2b7d1c01","updated_after":"2026-01-02T03:04:05Z"}`},
+		{"an id that is no GUID", "GET", "/v1/itemized/guids/8f0c2a10", "", 404, item("2", fault.CodeNotFound, `"guid"`)},
+		{"a GUID in a body", "PUT", at, `{"parts":[{"guid":"x"}]}`, 400, item("1", fault.CodeValue, `"parts[0].guid"`)},
+		{"a moment without its zone", "GET", "/v1/itemized/things?updated_after=2026-01-02T03:04:05", "", 400, item("1", fault.CodeDate, `"updated_after"`)},
 		{"a path near the operations", "GET", "/v1/itemized/nothing", "", 404, item("2", fault.CodeNotFound, "")},
 		{"a method that the path does not support", "DELETE", at, "", 405, item("1", fault.CodeMethodNotAllowed, "")},
 		{"a path elsewhere", "GET", "/v1/nothing", "", 404, `{"errorCode":"WRL-00404"`},

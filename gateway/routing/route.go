@@ -200,7 +200,7 @@ func (r *Route) PathValues(values []string) (map[string]string, *fault.Error) {
 // omits zero, so that the body could replace it.
 func possible(fd protoreflect.FieldDescriptor, text string) bool {
 	if fd.Kind() == protoreflect.StringKind {
-		return text != "" && validText(text)
+		return text != "" && validText(text) && policy.CheckFormat(fd, "", text) == nil
 	}
 	return text != "" && text[0] != '+' && parses(fd, text) && strings.Trim(text, "-0") != ""
 }

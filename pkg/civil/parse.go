@@ -20,6 +20,7 @@ const (
 	dateForm     = "YYYY-MM-DD"
 	clockForm    = "HH:MM[:SS[.fff]]"
 	dateTimeForm = "YYYY-MM-DDTHH:MM:SS[.fff]"
+	instantForm  = "YYYY-MM-DDTHH:MM:SS[.fff](Z|+HH:MM)"
 
 	// maxFraction is the largest number of fractional digits that common clocks write.
 	maxFraction = 9
@@ -59,6 +60,45 @@ func ParseDateTime[T text](s T) (DateTime, error) {
 		}
 	}
 	return DateTime{}, refuse(s, dateTimeForm)
+}
+
+// ParseInstant parses a moment of RFC 3339: a date and time as for [ParseDateTime], and Z or an offset
+// of up to 23:59. The result is in UTC, exact to the nanosecond, in the years 1 to 9999. The error is
+// a *[ParseError].
+func ParseInstant[T text](s T) (time.Time, error) {
+	if local, zone, ok := cutZone(s); ok {
+		_, err := ParseDateTime(local)
+		_, zoneOK := clock(zone, 0, true)
+		if err == nil && zoneOK {
+			moment, err := time.Parse(time.RFC3339Nano, string(s))
+			if moment = moment.UTC(); err == nil && moment.Year() >= 1 && moment.Year() <= 9999 {
+				return moment, nil
+			}
+		}
+	}
+	return time.Time{}, refuse(s, instantForm)
+}
+
+// ParseDateOrInstant parses a date, which is its first moment in UTC, or else a moment as
+// [ParseInstant] does. The error is a *[ParseError].
+func ParseDateOrInstant[T text](s T) (time.Time, error) {
+	if d, ok := date(s); ok && d.Time().Year() >= 1 {
+		return d.Time(), nil
+	}
+	return ParseInstant(s)
+}
+
+// cutZone splits a moment into its date and time, and the hours and minutes of its offset.
+func cutZone[T text](s T) (local, zone string, ok bool) {
+	const offset = len("+HH:MM")
+	if n := len(s); n > len("YYYY-MM-DDTHH:MM:SS.")+maxFraction+offset {
+		return "", "", false
+	} else if n > 0 && s[n-1] == 'Z' {
+		return string(s[:n-1]), "00:00", true
+	} else if n > offset && (s[n-offset] == '+' || s[n-offset] == '-') {
+		return string(s[:n-offset]), string(s[n-offset+1:]), true
+	}
+	return "", "", false
 }
 
 func date[T text](s T) (Date, bool) {

@@ -121,3 +121,47 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestParseInstant(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2024-03-04T09:15:00Z":                "2024-03-04T09:15:00Z",
+		"2024-03-04T09:15:00.123456789Z":      "2024-03-04T09:15:00.123456789Z",
+		"2024-02-29T23:59:59.5-01:30":         "2024-03-01T01:29:59.5Z",
+		"0001-01-01T00:00:00Z":                "0001-01-01T00:00:00Z",
+		"9999-12-31T23:59:59.999999999+00:00": "9999-12-31T23:59:59.999999999Z",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			for _, parse := range []func(string) (time.Time, error){civil.ParseInstant[string], civil.ParseDateOrInstant[string]} {
+				got, err := parse(text)
+				require.NoError(t, err)
+				assert.Equal(t, want, got.Format(time.RFC3339Nano))
+			}
+		})
+	}
+	for _, bad := range []string{
+		"", "Z", "2024-03-04", "2024-03-04T09:15:00", "2024-03-04T09:15Z", "2024-03-04t09:15:00z", "2024-03-04 09:15:00Z", "2024-03-04T09:15:60Z",
+		"2024-03-04T24:00:00Z", "2024-02-30T09:15:00Z", "2024-03-04T09:15:00,5Z", "2024-03-04T9:15:00Z", "2024-03-04T09:15:00+0100", "2024-03-04T09:15:00+24:00",
+		"2024-03-04T09:15:00 02:00", "0000-06-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2024-03-04T09:15:00.1234567890Z",
+		"2024-03-04T09:15:00+01:00:00", "2024-03-04T09:15:00ZZ",
+	} {
+		t.Run(bad, func(t *testing.T) {
+			t.Parallel()
+			_, err := civil.ParseInstant(bad)
+			var refused *civil.ParseError
+			assert.ErrorAs(t, err, &refused)
+		})
+	}
+}
+
+func TestParseDateOrInstant(t *testing.T) {
+	t.Parallel()
+	got, err := civil.ParseDateOrInstant("2024-02-29")
+	require.NoError(t, err)
+	assert.Equal(t, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC), got)
+	for _, bad := range []string{"0000-01-01", "2024-02-30", "20240229", "2024-02-29Z", "yesterday"} {
+		_, err := civil.ParseDateOrInstant(bad)
+		assert.Error(t, err, bad)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -31,6 +32,12 @@ func textForm(f optionsv1.Format) (form, bool) {
 		return form{isTime, fault.CodeTime, "a time of the form HH:MM or HH:MM:SS"}, true
 	case optionsv1.Format_FORMAT_LOCALE:
 		return form{isLocale, fault.CodeValue, "a language of the form en or en_us"}, true
+	case optionsv1.Format_FORMAT_INSTANT:
+		return form{isInstant, fault.CodeTime, "a moment of the form YYYY-MM-DDTHH:MM:SSZ or YYYY-MM-DDTHH:MM:SS+HH:MM"}, true
+	case optionsv1.Format_FORMAT_DATE_OR_INSTANT:
+		return form{isDateOrInstant, fault.CodeDate, "a date of the form YYYY-MM-DD or a moment of the form YYYY-MM-DDTHH:MM:SSZ"}, true
+	case optionsv1.Format_FORMAT_GUID:
+		return form{isGUID, fault.CodeValue, "an id of the form 01234567-89ab-cdef-0123-456789abcdef"}, true
 	default:
 		return form{}, false
 	}
@@ -180,4 +187,19 @@ func isLower(text string, digits bool) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (!digits || r < '0' || r > '9')
 	})
+}
+
+func isInstant(text string) bool {
+	_, err := civil.ParseInstant(text)
+	return err == nil
+}
+
+func isDateOrInstant(text string) bool {
+	_, err := civil.ParseDateOrInstant(text)
+	return err == nil
+}
+
+func isGUID(text string) bool {
+	const length = len("01234567-89ab-cdef-0123-456789abcdef")
+	return len(text) == length && uuid.Validate(text) == nil
 }

@@ -41,3 +41,35 @@ func TestCheckFormat(t *testing.T) {
 		})
 	}
 }
+
+// Each format accepts and refuses the same texts in every field.
+func TestFormatsOfTexts(t *testing.T) {
+	t.Parallel()
+	const id = "8f0c2a10-5A11-4d0e-9a35-0f6e2b7d1c01"
+	for format, c := range map[string]struct {
+		good, bad []string
+		code      string
+	}{
+		"FORMAT_INSTANT":         {[]string{"2024-03-04T09:15:00Z", "2024-03-04T09:15:00.5+02:00"}, []string{"2024-03-04", "2024-03-04T09:15:00"}, fault.CodeTime},
+		"FORMAT_DATE_OR_INSTANT": {[]string{"2024-03-04", "2024-03-04T09:15:00Z"}, []string{"2024-02-30", "2024-03-04T09:15:00", "now"}, fault.CodeDate},
+		"FORMAT_GUID":            {[]string{id}, []string{"1", id + "0", "{" + id + "}", "urn:uuid:" + id, "8f0c2a105a114d0e9a350f6e2b7d1c01", "8f0c2a10-5a11-4d0e-9a35-0f6e2b7d1c0g"}, fault.CodeValue},
+	} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			files := policytest.Files(t, `name: "f.proto" package: "rotaloom.policytest.v1" syntax: "proto3" dependency: "rotaloom/options/v1/options.proto"
+				message_type { name: "M" field { name: "at" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "at"
+				  options { [rotaloom.options.v1.field] { format: `+format+` } } } }`)
+			desc, err := files.FindDescriptorByName("rotaloom.policytest.v1.M")
+			require.NoError(t, err)
+			field := desc.(protoreflect.MessageDescriptor).Fields().Get(0)
+			for _, text := range append(c.good, "") {
+				assert.Nil(t, policy.CheckFormat(field, "at", text), text)
+			}
+			for _, text := range c.bad {
+				if refused := policy.CheckFormat(field, "at", text); assert.NotNil(t, refused, text) {
+					assert.Equal(t, c.code, refused.Code)
+				}
+			}
+		})
+	}
+}

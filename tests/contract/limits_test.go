@@ -67,6 +67,7 @@ func TestLimits(t *testing.T) {
 // declaredLimit is a limit where an operation meets it.
 type declaredLimit struct {
 	method, path string
+	input        protoreflect.MessageDescriptor
 	query        bool     // whether it bounds the query
 	below        []string // properties that lead to the message; "[]" is an item of a list
 	list         protoreflect.FieldDescriptor
@@ -131,7 +132,7 @@ func eachMessage(m protoreflect.MethodDescriptor, visit func(m protoreflect.Mess
 	if !ok || rule == nil {
 		return
 	}
-	base := declaredLimit{}
+	base := declaredLimit{input: m.Input()}
 	for method, path := range map[string]string{
 		"GET": rule.GetGet(), "POST": rule.GetPost(), "PUT": rule.GetPut(), "PATCH": rule.GetPatch(), "DELETE": rule.GetDelete(),
 	} {
@@ -250,10 +251,31 @@ func (l declaredLimit) send(t *testing.T, target contract.Target, more int64) ou
 	return l.ask(t, target, wrap(values, l))
 }
 
+// possibleID returns an id of a form that the path parameter accepts, of an object that does not exist.
+func possibleID(parameter protoreflect.FieldDescriptor) string {
+	if isGUID(parameter) {
+		return unknownGUID
+	}
+	return "999999937"
+}
+
+// unknownGUID is the id of no object.
+const unknownGUID = "00000000-0000-4000-8000-000999999937"
+
+func isGUID(field protoreflect.FieldDescriptor) bool {
+	if field == nil { // A word of the path: {name=word}.
+		return false
+	}
+	options, _ := proto.GetExtension(field.Options(), optionsv1.E_Field).(*optionsv1.Field)
+	return options.GetFormat() == optionsv1.Format_FORMAT_GUID
+}
+
 // ask sends a body to the operation, or the properties of a query.
 func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a outcome) {
 	t.Helper()
-	address := target.BaseURL + inPath.ReplaceAllString(l.path, "999999937")
+	address := target.BaseURL + inPath.ReplaceAllStringFunc(l.path, func(name string) string {
+		return possibleID(l.input.Fields().ByName(protoreflect.Name(strings.Trim(name, "{}"))))
+	})
 	var payload []byte
 	if l.query {
 		query := url.Values{}
@@ -321,6 +343,8 @@ func validItem(list protoreflect.FieldDescriptor) any {
 		return map[string]any{"id": 999999937}
 	case list.Message() != nil:
 		return map[string]any{}
+	case isGUID(list):
+		return unknownGUID
 	case list.Kind() == protoreflect.StringKind:
 		return "2026-01-01"
 	}

@@ -104,6 +104,14 @@ const (
 	// A language, with an optional region or script after an underscore, all in lower case:
 	// "en", "en_us", "es_419". It is the key of a localized text.
 	Format_FORMAT_LOCALE Format = 4
+	// A moment with its zone (RFC 3339): YYYY-MM-DDTHH:MM:SS with an optional fraction, and
+	// Z or an offset like +02:00. Its year in UTC is from 1 to 9999.
+	Format_FORMAT_INSTANT Format = 5
+	// YYYY-MM-DD, which is the first moment of the day in UTC, or FORMAT_INSTANT.
+	Format_FORMAT_DATE_OR_INSTANT Format = 6
+	// An id of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, in any case. A path with
+	// another id has no object: 404.
+	Format_FORMAT_GUID Format = 7
 )
 
 // Enum value maps for Format.
@@ -114,13 +122,19 @@ var (
 		2: "FORMAT_DATE_TIME",
 		3: "FORMAT_TIME",
 		4: "FORMAT_LOCALE",
+		5: "FORMAT_INSTANT",
+		6: "FORMAT_DATE_OR_INSTANT",
+		7: "FORMAT_GUID",
 	}
 	Format_value = map[string]int32{
-		"FORMAT_UNSPECIFIED": 0,
-		"FORMAT_DATE":        1,
-		"FORMAT_DATE_TIME":   2,
-		"FORMAT_TIME":        3,
-		"FORMAT_LOCALE":      4,
+		"FORMAT_UNSPECIFIED":     0,
+		"FORMAT_DATE":            1,
+		"FORMAT_DATE_TIME":       2,
+		"FORMAT_TIME":            3,
+		"FORMAT_LOCALE":          4,
+		"FORMAT_INSTANT":         5,
+		"FORMAT_DATE_OR_INSTANT": 6,
+		"FORMAT_GUID":            7,
 	}
 )
 
@@ -1471,13 +1485,16 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x12THROTTLE_BULK_READ\x10\x02\x12\x12\n" +
 	"\x0eTHROTTLE_WRITE\x10\x03\x12\x17\n" +
 	"\x13THROTTLE_BULK_WRITE\x10\x04\x12\x12\n" +
-	"\x0eTHROTTLE_LOGIN\x10\x05*k\n" +
+	"\x0eTHROTTLE_LOGIN\x10\x05*\xac\x01\n" +
 	"\x06Format\x12\x16\n" +
 	"\x12FORMAT_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vFORMAT_DATE\x10\x01\x12\x14\n" +
 	"\x10FORMAT_DATE_TIME\x10\x02\x12\x0f\n" +
 	"\vFORMAT_TIME\x10\x03\x12\x11\n" +
-	"\rFORMAT_LOCALE\x10\x04:M\n" +
+	"\rFORMAT_LOCALE\x10\x04\x12\x12\n" +
+	"\x0eFORMAT_INSTANT\x10\x05\x12\x1a\n" +
+	"\x16FORMAT_DATE_OR_INSTANT\x10\x06\x12\x0f\n" +
+	"\vFORMAT_GUID\x10\a:M\n" +
 	"\x04file\x12\x1c.google.protobuf.FileOptions\x18\xb4\x87\x03 \x01(\v2\x19.rotaloom.options.v1.FileR\x04file:U\n" +
 	"\x06method\x12\x1e.google.protobuf.MethodOptions\x18\xb4\x87\x03 \x01(\v2\x1b.rotaloom.options.v1.MethodR\x06method:Y\n" +
 	"\amessage\x12\x1f.google.protobuf.MessageOptions\x18\xb4\x87\x03 \x01(\v2\x1c.rotaloom.options.v1.MessageR\amessage:S\n" +
