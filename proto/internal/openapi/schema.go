@@ -112,6 +112,7 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 	schema := s.value(one)
 	policy := fieldOptions(f.Desc)
 	applyRanges(schema, policy)
+	applyFormat(schema, policy.GetFormat())
 	rules := fieldRules(f.Desc)
 	switch {
 	case f.Desc.IsMap():
@@ -140,7 +141,6 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 			schema.MaxItems = &most
 		}
 	}
-	applyFormat(schema, policy.GetFormat())
 	schema.Description = comment(f.Comments)
 	schema.Deprecated = f.Desc.Options().(*descriptorpb.FieldOptions).GetDeprecated()
 	return schema
@@ -187,6 +187,12 @@ func applyFormat(schema *Schema, format optionsv1.Format) {
 		schema.Pattern = localTime
 	case optionsv1.Format_FORMAT_LOCALE:
 		schema.Pattern = locale
+	case optionsv1.Format_FORMAT_INSTANT:
+		schema.Format = "date-time"
+	case optionsv1.Format_FORMAT_DATE_OR_INSTANT:
+		schema.AnyOf = []*Schema{{Format: "date"}, {Format: "date-time"}}
+	case optionsv1.Format_FORMAT_GUID:
+		schema.Format = "uuid"
 	}
 }
 
