@@ -9,6 +9,7 @@ import (
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
