@@ -66,7 +66,7 @@ func (r *Resource[T]) upsert(ctx context.Context, tx pgx.Tx, path string, sent T
 		case id != 0:
 			out, _, err := r.replace(ctx, tx, path, id, sent)
 			return out, err
-		case sent.GetId() != 0:
+		case idOf(sent) != 0:
 			return sent, r.Kind.unknownItem(path, sent)
 		}
 		out, err := r.insert(ctx, tx, path, sent)
@@ -96,11 +96,11 @@ func (r *Resource[T]) DeleteMany(ctx context.Context, path string, refs []*commo
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		deleted := map[int64]bool{}
 		for _, resource := range list {
-			if deleted[resource.GetId()] {
+			if deleted[idOf(resource)] {
 				continue
 			}
-			deleted[resource.GetId()] = true
-			if err := r.delete(ctx, tx, resource.GetId(), nil); err != nil {
+			deleted[idOf(resource)] = true
+			if err := r.delete(ctx, tx, idOf(resource), nil); err != nil {
 				return err
 			}
 		}
@@ -183,19 +183,19 @@ func (r *Resource[T]) itemPath(i int) string { return fmt.Sprintf("%ss[%d]", r.K
 func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {
 	var ids []int64
 	names := []string{sent.GetName()}
-	if id := sent.GetId(); id != 0 {
+	if id := idOf(sent); id != 0 {
 		ids, names = []int64{id}, nil
 	}
 	list, err := k.Find(ctx, tx, ids, names)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	return list[0].GetId(), nil
+	return idOf(list[0]), nil
 }
 
 // unknownItem returns the error for an item that no stored resource matches.
 func (k *Kind[T]) unknownItem(path string, sent T) error {
-	id := sent.GetId()
+	id := idOf(sent)
 	switch {
 	case id != 0:
 		return k.unknownRefError(path, &id, "")

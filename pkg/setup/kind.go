@@ -32,10 +32,16 @@ func Migrations() pg.Migrations {
 }
 
 // Message is the message of a resource. Its name is unique in the tenant, without regard to case.
+// Its id is an int64, or a text that holds a GUID.
 type Message interface {
 	proto.Message
-	GetId() int64
 	GetName() string
+}
+
+// NumberedMessage is a Message with an int64 id.
+type NumberedMessage interface {
+	Message
+	GetId() int64
 }
 
 // Declaration describes a kind of resources.
@@ -47,7 +53,8 @@ type Declaration[T Message] struct {
 	// case, such as "shiftTemplate".
 	Path string
 	// Table has the columns tenant_id, id, name, version and body, and a unique
-	// index Table_name on the lower-case name.
+	// index Table_name on the lower-case name. A kind with GUIDs also has the columns guid,
+	// created_at and updated_at, and a unique index on the tenant and the guid.
 	Table string
 	// Strip removes computed properties from a copy before it is stored. The id, the
 	// version and a qualifier that repeats the name are removed without it. It may be nil.
@@ -70,8 +77,11 @@ type Kind[T Message] struct {
 	// version is an int64 or a decimal text, or nil. qualifier is nil where the
 	// message has no property of this name.
 	id, name, version, qualifier protoreflect.FieldDescriptor
-	references                   []reference
-	unique                       []protoreflect.FieldDescriptor
+	// guids tells that the ids of messages are GUIDs. createdAt and updatedAt are nil without them.
+	guids                bool
+	createdAt, updatedAt protoreflect.FieldDescriptor
+	references           []reference
+	unique               []protoreflect.FieldDescriptor
 }
 
 // NewKind returns the kind of a declaration. It panics if the declaration names a property
@@ -83,7 +93,11 @@ func NewKind[T Message](d Declaration[T]) *Kind[T] {
 	var zero T
 	message := zero.ProtoReflect().Descriptor()
 	fields := message.Fields()
-	k := &Kind[T]{Declaration: d, sql: newStatements(d.Table), id: fields.ByName("id"), name: fields.ByName("name")}
+	k := &Kind[T]{Declaration: d, id: fields.ByName("id"), name: fields.ByName("name")}
+	if k.guids = k.id.Kind() == protoreflect.StringKind; k.guids {
+		k.createdAt, k.updatedAt = fields.ByName("created_at"), fields.ByName("updated_at")
+	}
+	k.sql = newStatements(d.Table, k.guids)
 	if f := fields.ByName("version"); f != nil && (f.Kind() == protoreflect.Int64Kind || f.Kind() == protoreflect.StringKind) {
 		k.version = f
 	}
@@ -123,12 +137,10 @@ func (k *Kind[T]) newMessage() T {
 // strip removes the properties that have columns of their own or are computed.
 func (k *Kind[T]) strip(resource T) {
 	m := resource.ProtoReflect()
-	m.Clear(k.id)
-	if k.version != nil {
-		m.Clear(k.version)
-	}
-	if k.qualifier != nil {
-		m.Clear(k.qualifier)
+	for _, f := range []protoreflect.FieldDescriptor{k.id, k.version, k.qualifier, k.createdAt, k.updatedAt} {
+		if f != nil {
+			m.Clear(f)
+		}
 	}
 	if k.Strip != nil {
 		k.Strip(resource)
@@ -136,10 +148,14 @@ func (k *Kind[T]) strip(resource T) {
 }
 
 // fill is the reverse of strip.
-func (k *Kind[T]) fill(resource T, id, version int64) {
+func (k *Kind[T]) fill(resource T, stored identity) {
 	m := resource.ProtoReflect()
-	m.Set(k.id, protoreflect.ValueOfInt64(id))
-	switch {
+	if k.guids {
+		k.fillGUID(m, stored)
+	} else {
+		m.Set(k.id, protoreflect.ValueOfInt64(stored.id))
+	}
+	switch version := stored.version; {
 	case k.version == nil:
 	case k.version.Kind() == protoreflect.StringKind:
 		m.Set(k.version, protoreflect.ValueOfString(strconv.FormatInt(version, 10)))
@@ -150,15 +166,15 @@ func (k *Kind[T]) fill(resource T, id, version int64) {
 		m.Set(k.qualifier, protoreflect.ValueOfString(resource.GetName()))
 	}
 	if k.Fill != nil {
-		k.Fill(resource, version)
+		k.Fill(resource, stored.version)
 	}
 }
 
 // fillResource returns a stored resource in the form of responses.
-func (k *Kind[T]) fillResource(resource T, id, version int64) T {
+func (k *Kind[T]) fillResource(resource T, stored identity) T {
 	out := proto.CloneOf(resource)
 	k.strip(out)
-	k.fill(out, id, version)
+	k.fill(out, stored)
 	return out
 }
 

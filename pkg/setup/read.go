@@ -55,14 +55,14 @@ func (k *Kind[T]) Get(ctx context.Context, db pg.Querier, id int64) (T, error) {
 }
 
 func (k *Kind[T]) getVersion(ctx context.Context, db pg.Querier, id int64) (resource T, version int64, err error) {
-	list, versions, err := k.queryVersions(ctx, db, k.sql.get, tenant.Of(ctx), id)
+	list, stored, err := k.queryIdentities(ctx, db, k.sql.get, tenant.Of(ctx), id)
 	if err != nil {
 		return resource, 0, err
 	}
 	if len(list) == 0 {
 		return resource, 0, k.notFound(id)
 	}
-	return list[0], versions[0], nil
+	return list[0], stored[0].version, nil
 }
 
 // GetForUpdate returns the resource with an id, and locks it until the transaction ends: no other
@@ -124,7 +124,7 @@ func (k *Kind[T]) split(refs []placedRef) (ids []int64, names []string, err erro
 func (k *Kind[T]) inOrder(refs []placedRef, list []T) ([]T, error) {
 	byID, byName := make(map[int64]T, len(list)), make(map[string]T, len(list))
 	for _, resource := range list {
-		byID[resource.GetId()] = resource
+		byID[idOf(resource)] = resource
 		byName[strings.ToLower(resource.GetName())] = resource
 	}
 	out := make([]T, len(refs))
@@ -143,30 +143,30 @@ func (k *Kind[T]) inOrder(refs []placedRef, list []T) ([]T, error) {
 }
 
 func (k *Kind[T]) query(ctx context.Context, db pg.Querier, sql string, args ...any) ([]T, error) {
-	list, _, err := k.queryVersions(ctx, db, sql, args...)
+	list, _, err := k.queryIdentities(ctx, db, sql, args...)
 	return list, err
 }
 
-func (k *Kind[T]) queryVersions(ctx context.Context, db pg.Querier, sql string, args ...any) (list []T, versions []int64, err error) {
+func (k *Kind[T]) queryIdentities(ctx context.Context, db pg.Querier, sql string, args ...any) (list []T, identities []identity, err error) {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: read: %w", k.Table, err)
 	}
-	var id, version int64
+	var stored identity
 	var body []byte
-	_, err = pgx.ForEachRow(rows, []any{&id, &version, &body}, func() error {
+	_, err = pgx.ForEachRow(rows, append(stored.columns(k.guids), &body), func() error {
 		resource := k.newMessage()
 		if err := proto.Unmarshal(body, resource); err != nil {
 			return err
 		}
-		k.fill(resource, id, version)
-		list, versions = append(list, resource), append(versions, version)
+		k.fill(resource, stored)
+		list, identities = append(list, resource), append(identities, stored)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: read: %w", k.Table, err)
 	}
-	return list, versions, nil
+	return list, identities, nil
 }
 
 // storable omits names with a zero byte: PostgreSQL cannot compare them, and no resource has one.

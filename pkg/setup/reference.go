@@ -25,7 +25,8 @@ type Reference struct {
 	// Field is the path of the property in the contract, such as
 	// "accrual_policies.accrual_code". It may lead through lists. The message at its end
 	// has an id and a qualifier, as rotaloom.common.v1.Ref has, or an id and a name. A reference
-	// gets the id, the qualifier and the name of its resource when it is stored.
+	// gets the id, the qualifier and the name of its resource when it is stored. The id is an
+	// int64; for GUIDs see [Kind.ResolveGUID].
 	Field string
 	// If tells references from other values of the property. It is nil if all values are
 	// references.
@@ -117,7 +118,7 @@ func newReference(message protoreflect.MessageDescriptor, r Reference) reference
 		f := at.Fields().ByName(protoreflect.Name(name))
 		out.fields, at = append(out.fields, f), f.Message()
 	}
-	if at == nil || at.Fields().ByName("id") == nil || nameField(at) == nil {
+	if at == nil || at.Fields().ByName("id") == nil || at.Fields().ByName("id").Kind() != protoreflect.Int64Kind || nameField(at) == nil {
 		panic("setup: " + r.Field + " of " + string(message.FullName()) + " is not a reference")
 	}
 	return out
@@ -255,7 +256,7 @@ func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, path string,
 		seen := map[use]bool{}
 		for i, target := range found {
 			ref, from := t.refs[i], t.from[i]
-			u := use{from, ref.group, target.GetId()}
+			u := use{from, ref.group, idOf(target)}
 			if from.Distinct && seen[u] {
 				return fault.Invalid(k.Invalid, fmt.Sprintf("%s repeats %q.", ref.path, target.GetName()))
 			}
@@ -263,14 +264,14 @@ func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, path string,
 			if err := from.To.check(ref.path, target); err != nil {
 				return err
 			}
-			ref.point(target.GetId(), target.GetName())
+			ref.point(idOf(target), target.GetName())
 		}
 	}
 	return nil
 }
 
 // indexReferences records which resources a stored resource refers to.
-func (k *Kind[T]) indexReferences(ctx context.Context, tx pgx.Tx, resource T) error {
+func (k *Kind[T]) indexReferences(ctx context.Context, tx pgx.Tx, id int64, resource T) error {
 	if len(k.references) == 0 {
 		return nil
 	}
@@ -278,12 +279,12 @@ func (k *Kind[T]) indexReferences(ctx context.Context, tx pgx.Tx, resource T) er
 	var ids []int64
 	for _, t := range k.collectByTarget("", resource) {
 		for _, ref := range t.refs {
-			id, _ := ref.idAndName()
-			kinds, ids = append(kinds, t.to.table()), append(ids, *id)
+			targetID, _ := ref.idAndName()
+			kinds, ids = append(kinds, t.to.table()), append(ids, *targetID)
 		}
 	}
 	for _, sql := range []string{deleteReferences, insertReferences} {
-		if _, err := tx.Exec(ctx, sql, tenant.Of(ctx), k.Table, resource.GetId(), kinds, ids); err != nil {
+		if _, err := tx.Exec(ctx, sql, tenant.Of(ctx), k.Table, id, kinds, ids); err != nil {
 			return fmt.Errorf("%s: index references: %w", k.Table, err)
 		}
 	}
@@ -300,7 +301,7 @@ func (k *Kind[T]) Resolve(ctx context.Context, tx pgx.Tx, path string, ref *comm
 		var zero T
 		return zero, err
 	}
-	placed.point(found[0].GetId(), found[0].GetName())
+	placed.point(idOf(found[0]), found[0].GetName())
 	return found[0].(T), nil
 }
 
@@ -349,15 +350,15 @@ func setNames(ctx context.Context, db pg.Querier, to Target, refs []placedRef) e
 }
 
 // checkUnused returns an error if other resources refer to a resource, which the caller has locked.
-func (k *Kind[T]) checkUnused(ctx context.Context, tx pgx.Tx, resource T) error {
+func (k *Kind[T]) checkUnused(ctx context.Context, tx pgx.Tx, id int64, resource T) error {
 	var kind, name string
-	var id int64
-	err := tx.QueryRow(ctx, findUser, tenant.Of(ctx), k.Table, resource.GetId()).Scan(&kind, &id)
+	var userID int64
+	err := tx.QueryRow(ctx, findUser, tenant.Of(ctx), k.Table, id).Scan(&kind, &userID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err == nil {
-		err = tx.QueryRow(ctx, `SELECT name FROM `+pgx.Identifier{kind}.Sanitize()+` WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), id).Scan(&name)
+		err = tx.QueryRow(ctx, `SELECT name FROM `+pgx.Identifier{kind}.Sanitize()+` WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), userID).Scan(&name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: find users: %w", k.Table, err)

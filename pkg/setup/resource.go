@@ -97,7 +97,7 @@ func (r *Resource[T]) Create(ctx context.Context, sent T) (out T, err error) {
 func (r *Resource[T]) Update(ctx context.Context, id int64, sent T) (out T, err error) {
 	var version int64
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if inBody := sent.GetId(); inBody != 0 {
+		if inBody := idOf(sent); inBody != 0 {
 			if err := r.Kind.CheckID(id, &inBody); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (r *Resource[T]) delete(ctx context.Context, tx pgx.Tx, id int64, version *
 			return err
 		}
 	}
-	_, err = r.Kind.Delete(ctx, tx, resource, version)
+	_, err = r.Kind.delete(ctx, tx, id, resource, version)
 	return err
 }
 

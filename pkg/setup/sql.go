@@ -7,41 +7,51 @@ type statements struct {
 	get, find, all, byUnique          string
 	insert, replace, delete           string
 	lock, lockReferenced, names, room string
+	byGUID, lockGUID                  string
 }
 
-func newStatements(table string) statements {
-	sql := func(text string) string { return strings.ReplaceAll(text, "{table}", table) }
+func newStatements(table string, guids bool) statements {
+	identity := "t.id, t.version"
+	if guids {
+		identity += ", t.guid::text, t.created_at, t.updated_at"
+	}
+	sql := strings.NewReplacer("{table}", table, "{identity}", identity).Replace
 	const find = `
-SELECT id, version, body FROM {table}
-WHERE tenant_id = $1
-  AND (id = ANY($2) OR lower(name) = ANY (ARRAY(SELECT lower(n) FROM unnest($3::text[]) AS n)))`
+SELECT {identity}, t.body FROM {table} t
+WHERE t.tenant_id = $1
+  AND (t.id = ANY($2) OR lower(t.name) = ANY (ARRAY(SELECT lower(n) FROM unnest($3::text[]) AS n)))`
 	return statements{
 		get: sql(`
-SELECT id, version, body FROM {table} WHERE tenant_id = $1 AND id = $2`),
+SELECT {identity}, t.body FROM {table} t WHERE t.tenant_id = $1 AND t.id = $2`),
 		find: sql(find),
 		all: sql(`
-SELECT id, version, body FROM {table} WHERE tenant_id = $1 ORDER BY lower(name) LIMIT $2`),
+SELECT {identity}, t.body FROM {table} t WHERE t.tenant_id = $1 ORDER BY lower(t.name) LIMIT $2`),
 		byUnique: sql(`
-SELECT t.id, t.version, t.body FROM setup_unique u JOIN {table} t ON t.tenant_id = u.tenant_id AND t.id = u.id
+SELECT {identity}, t.body FROM setup_unique u JOIN {table} t ON t.tenant_id = u.tenant_id AND t.id = u.id
 WHERE u.tenant_id = $1 AND u.kind = '{table}' AND u.property = $2 AND u.value = ANY($3)`),
 		insert: sql(`
-INSERT INTO {table} (tenant_id, name, body) VALUES ($1, $2, $3)
+INSERT INTO {table} AS t (tenant_id, name, body) VALUES ($1, $2, $3)
 ON CONFLICT (tenant_id, lower(name)) DO NOTHING
-RETURNING id`),
+RETURNING {identity}`),
 		replace: sql(`
-UPDATE {table} SET name = $3, body = $4, version = version + 1, updated_at = now()
+UPDATE {table} AS t SET name = $3, body = $4, version = version + 1, updated_at = now()
 WHERE tenant_id = $1 AND id = $2 AND ($5::bigint[] IS NULL OR version = ANY ($5))
-RETURNING version`),
+RETURNING {identity}`),
 		delete: sql(`
 DELETE FROM {table} WHERE tenant_id = $1 AND id = $2 AND ($3::bigint[] IS NULL OR version = ANY ($3))
 RETURNING version + 1`),
 		lock: sql(`
 SELECT FROM {table} WHERE tenant_id = $1 AND id = $2 FOR UPDATE`),
-		lockReferenced: sql(find + ` ORDER BY id FOR KEY SHARE`),
+		lockReferenced: sql(find + ` ORDER BY t.id FOR KEY SHARE`),
 		names: sql(`
 SELECT id, name FROM {table} WHERE tenant_id = $1 AND id = ANY($2)`),
 		room: sql(`
 SELECT count(*) FROM (SELECT FROM {table} WHERE tenant_id = $1 LIMIT $2) AS stored`),
+		byGUID: sql(`
+SELECT id FROM {table} WHERE tenant_id = $1 AND guid = $2`),
+		lockGUID: sql(`
+SELECT {identity}, t.body FROM {table} t
+WHERE t.tenant_id = $1 AND (t.guid = $2 OR $2::uuid IS NULL AND lower(t.name) = lower($3)) FOR KEY SHARE`),
 	}
 }
 

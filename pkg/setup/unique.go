@@ -13,7 +13,7 @@ import (
 
 // storeUnique records the unique texts of a stored resource, and returns an error if another
 // resource has one of them. It waits for transactions that store the same text.
-func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, resource T) error {
+func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, id int64, resource T) error {
 	if len(k.unique) == 0 {
 		return nil
 	}
@@ -25,11 +25,11 @@ func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, resource T) error 
 			fields, properties, values = append(fields, f), append(properties, string(f.Name())), append(values, text)
 		}
 	}
-	if _, err := tx.Exec(ctx, deleteUnique, tenantID, k.Table, resource.GetId(), properties, values); err != nil {
+	if _, err := tx.Exec(ctx, deleteUnique, tenantID, k.Table, id, properties, values); err != nil {
 		return fmt.Errorf("%s: delete unique texts: %w", k.Table, err)
 	}
 	for i, property := range properties {
-		done, err := tx.Exec(ctx, insertUnique, tenantID, k.Table, property, values[i], resource.GetId())
+		done, err := tx.Exec(ctx, insertUnique, tenantID, k.Table, property, values[i], id)
 		if err != nil {
 			return fmt.Errorf("%s: store unique texts: %w", k.Table, err)
 		}
@@ -40,7 +40,7 @@ func (k *Kind[T]) storeUnique(ctx context.Context, tx pgx.Tx, resource T) error 
 		if err := tx.QueryRow(ctx, uniqueHolder, tenantID, k.Table, property, values[i]).Scan(&holder); err != nil {
 			return fmt.Errorf("%s: find a unique text: %w", k.Table, err)
 		}
-		if holder == resource.GetId() {
+		if holder == id {
 			continue
 		}
 		return k.textTaken(ctx, tx, holder, fields[i], values[i])

@@ -36,16 +36,16 @@ func (k *Kind[T]) Insert(ctx context.Context, tx pgx.Tx, resource T) (out T, err
 	if err != nil {
 		return out, err
 	}
-	var id int64
-	err = tx.QueryRow(ctx, k.sql.insert, tenant.Of(ctx), resource.GetName(), body).Scan(&id)
+	var stored identity
+	err = tx.QueryRow(ctx, k.sql.insert, tenant.Of(ctx), resource.GetName(), body).Scan(stored.columns(k.guids)...)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return out, nameTaken{k.nameTakenError(resource.GetName())}
 	case err != nil:
 		return out, fmt.Errorf("%s: insert: %w", k.Table, err)
 	}
-	out = k.fillResource(resource, id, firstVersion)
-	return out, k.index(ctx, tx, out)
+	out = k.fillResource(resource, stored)
+	return out, k.index(ctx, tx, stored.id, out)
 }
 
 // checkRoom returns an error if a resource would exceed MaxListed.
@@ -77,7 +77,8 @@ func (k *Kind[T]) Replace(ctx context.Context, tx pgx.Tx, id int64, resource T, 
 	if err != nil {
 		return out, 0, err
 	}
-	err = tx.QueryRow(ctx, k.sql.replace, tenant.Of(ctx), id, resource.GetName(), body, precondition.Versions(ctx, version)).Scan(&now)
+	var stored identity
+	err = tx.QueryRow(ctx, k.sql.replace, tenant.Of(ctx), id, resource.GetName(), body, precondition.Versions(ctx, version)).Scan(stored.columns(k.guids)...)
 	switch {
 	case pgerr.IsUnique(err, k.Table+"_name"):
 		return out, 0, k.nameTakenError(resource.GetName())
@@ -86,8 +87,8 @@ func (k *Kind[T]) Replace(ctx context.Context, tx pgx.Tx, id int64, resource T, 
 	case err != nil:
 		return out, 0, fmt.Errorf("%s: replace: %w", k.Table, err)
 	}
-	out = k.fillResource(resource, id, now)
-	return out, now, k.index(ctx, tx, out)
+	out = k.fillResource(resource, stored)
+	return out, stored.version, k.index(ctx, tx, id, out)
 }
 
 // writeConflict returns the error for a resource that was not written: it does not exist, or has
@@ -103,10 +104,13 @@ func (k *Kind[T]) writeConflict(ctx context.Context, tx pgx.Tx, id int64) error 
 // deletion. With a version, the stored resource must have that version. If-Match of the request has
 // priority over the version.
 func (k *Kind[T]) Delete(ctx context.Context, tx pgx.Tx, resource T, version *int64) (now int64, err error) {
-	if err := k.checkUnused(ctx, tx, resource); err != nil {
+	return k.delete(ctx, tx, idOf(resource), resource, version)
+}
+
+func (k *Kind[T]) delete(ctx context.Context, tx pgx.Tx, id int64, resource T, version *int64) (now int64, err error) {
+	if err := k.checkUnused(ctx, tx, id, resource); err != nil {
 		return 0, err
 	}
-	id := resource.GetId()
 	err = tx.QueryRow(ctx, k.sql.delete, tenant.Of(ctx), id, precondition.Versions(ctx, version)).Scan(&now)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -118,11 +122,11 @@ func (k *Kind[T]) Delete(ctx context.Context, tx pgx.Tx, resource T, version *in
 }
 
 // index records the references and the unique texts of a stored resource.
-func (k *Kind[T]) index(ctx context.Context, tx pgx.Tx, stored T) error {
-	if err := k.storeUnique(ctx, tx, stored); err != nil {
+func (k *Kind[T]) index(ctx context.Context, tx pgx.Tx, id int64, stored T) error {
+	if err := k.storeUnique(ctx, tx, id, stored); err != nil {
 		return err
 	}
-	return k.indexReferences(ctx, tx, stored)
+	return k.indexReferences(ctx, tx, id, stored)
 }
 
 func (k *Kind[T]) encode(resource T) ([]byte, error) {

@@ -170,7 +170,7 @@ func FieldOfCase(ctx context.Context, tx pgx.Tx, employeeID, categoryID int64, r
 	})
 }
 
-func openTo[T setup.Message](ctx context.Context, db pg.Querier, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
+func openTo[T setup.NumberedMessage](ctx context.Context, db pg.Querier, employeeID, categoryID int64, thing T, active bool, of func(*timekeepingv1.LeaveProfileCategory) []*commonv1.Ref) (T, error) {
 	_, category, err := Of(ctx, db, employeeID, categoryID)
 	if err == nil && (!active || len(of(category)) > 0 && !points(of(category), thing.GetId())) {
 		err = ErrClosed

@@ -17,7 +17,7 @@ type Terms interface {
 
 // CheckNoTerm returns a function that returns an error if an employment term refers to a resource,
 // so that it cannot be deleted.
-func CheckNoTerm[T setup.Message](terms Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
+func CheckNoTerm[T setup.NumberedMessage](terms Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
 	return func(ctx context.Context, resource T) error {
 		found, err := terms.FindEmploymentTermUse(ctx, &schedulingv1.FindEmploymentTermUseRequest{
 			Property: property, Id: resource.GetId(), Name: resource.GetName(),
