@@ -11,7 +11,7 @@ withpg  = go run ./pkg/testkit/cmd/withpg
 tmp     = env -u GOTMPDIR TMPDIR="$$(tools/tests-tmpdir.sh)"
 generated = proto/gen docs/operations.md docs/error-codes.md docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
-	./services/scheduling ./services/platform ./services/standalone)
+	./services/scheduling ./services/recruiting ./services/platform ./services/standalone)
 
 .PHONY: help
 help: ## List the targets.

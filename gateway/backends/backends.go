@@ -10,6 +10,7 @@ import (
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -21,6 +22,7 @@ type Conns struct {
 	Commons     grpc.ClientConnInterface
 	Timekeeping grpc.ClientConnInterface
 	Scheduling  grpc.ClientConnInterface
+	Recruiting  grpc.ClientConnInterface
 	Platform    grpc.ClientConnInterface
 	// Own leads to platform for the edge's own calls: operations between services, which users must not call.
 	// OwnAuth leads to auth in the same way; without it, the edge cannot verify tokens of identity providers.
@@ -133,6 +135,9 @@ func Domains(c Conns) []Domain {
 			newService(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			newService(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
 			newService(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),
+		}},
+		{"recruiting", c.Recruiting, []Service{
+			newService(&recruitingv1.ConfigurationItemService_ServiceDesc, recruitingv1.NewConfigurationItemServiceClient, recruitingv1.RegisterConfigurationItemServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []Service{
 			newService(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),

@@ -53,8 +53,8 @@ type Config struct {
 // Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Auth, Commons, Timekeeping and Scheduling are connections to these services, which trust this one.
-	Auth, Commons, Timekeeping, Scheduling grpc.ClientConnInterface
+	// Auth, Commons, Timekeeping, Scheduling and Recruiting are connections to these services, which trust this one.
+	Auth, Commons, Timekeeping, Scheduling, Recruiting grpc.ClientConnInterface
 }
 
 // Service is the platform service.
@@ -110,6 +110,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 				{Name: "commons", Conn: deps.Commons},
 				{Name: "timekeeping", Conn: deps.Timekeeping},
 				{Name: "scheduling", Conn: deps.Scheduling},
+				{Name: "recruiting", Conn: deps.Recruiting},
 			})),
 			serve.Handle(platformv1.RegisterDataServiceServer)(data),
 			serve.Handle(platformv1.RegisterDataDictionaryServiceServer)(data.Dictionary()),

@@ -14,6 +14,7 @@ require (
 	github.com/rotaloom/rotaloom/services/auth v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/commons v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/platform v0.0.0-00010101000000-000000000000
+	github.com/rotaloom/rotaloom/services/recruiting v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/scheduling v0.0.0-00010101000000-000000000000
 	github.com/rotaloom/rotaloom/services/timekeeping v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
@@ -101,3 +102,5 @@ replace github.com/rotaloom/rotaloom/services/timekeeping => ../../services/time
 replace github.com/rotaloom/rotaloom/services/scheduling => ../../services/scheduling
 
 replace github.com/rotaloom/rotaloom/services/platform => ../../services/platform
+
+replace github.com/rotaloom/rotaloom/services/recruiting => ../../services/recruiting

@@ -16,7 +16,7 @@ import (
 
 // order lists the services from the lowest to the highest (docs/architecture.md), and the programs
 // that call them.
-var order = []string{"auth", "commons", "scheduling", "timekeeping", "platform", "gateway", "standalone"}
+var order = []string{"auth", "commons", "scheduling", "timekeeping", "recruiting", "platform", "gateway", "standalone"}
 
 // owners maps contracts that are not named after a service, and programs, to their services.
 var owners = map[string]string{"audit": "auth", "data": "commons", "propagator": "scheduling"}

@@ -30,6 +30,7 @@ var programs = []program{
 	{"commons", "services/commons/cmd/commons"},
 	{"scheduling", "services/scheduling/cmd/scheduling"},
 	{"timekeeping", "services/timekeeping/cmd/timekeeping"},
+	{"recruiting", "services/recruiting/cmd/recruiting"},
 	{"platform", "services/platform/cmd/platform"},
 }
 

@@ -39,6 +39,7 @@ type settings struct {
 	targets.Commons
 	targets.Timekeeping
 	targets.Scheduling
+	targets.Recruiting
 	targets.Platform
 
 	Serve   struct{} `cmd:"" default:"1" help:"Serve (default)."`
@@ -108,6 +109,7 @@ func (s *settings) connect(app *boot.App) (backends.Conns, error) {
 		{s.CommonsTarget, &conns.Commons},
 		{s.TimekeepingTarget, &conns.Timekeeping},
 		{s.SchedulingTarget, &conns.Scheduling},
+		{s.RecruitingTarget, &conns.Recruiting},
 		{s.PlatformTarget, &conns.Platform},
 	} {
 		callee := client.NewPeer(d.target, app.Clock, app.Log)

@@ -22,6 +22,11 @@ type Scheduling struct {
 	SchedulingTarget string `default:"dns:///scheduling:8443" help:"Address of the scheduling service."`
 }
 
+// Recruiting is the address of the recruiting service.
+type Recruiting struct {
+	RecruitingTarget string `default:"dns:///recruiting:8443" help:"Address of the recruiting service."`
+}
+
 // Platform is the address of the platform service.
 type Platform struct {
 	PlatformTarget string `default:"dns:///platform:8443" help:"Address of the platform service."`

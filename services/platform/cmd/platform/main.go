@@ -26,6 +26,7 @@ type settings struct {
 	targets.Commons
 	targets.Timekeeping
 	targets.Scheduling
+	targets.Recruiting
 }
 
 func main() {
@@ -48,7 +49,13 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	for _, to := range []struct {
 		target string
 		conn   *grpc.ClientConnInterface
-	}{{s.AuthTarget, &deps.Auth}, {s.CommonsTarget, &deps.Commons}, {s.TimekeepingTarget, &deps.Timekeeping}, {s.SchedulingTarget, &deps.Scheduling}} {
+	}{
+		{s.AuthTarget, &deps.Auth},
+		{s.CommonsTarget, &deps.Commons},
+		{s.TimekeepingTarget, &deps.Timekeeping},
+		{s.SchedulingTarget, &deps.Scheduling},
+		{s.RecruitingTarget, &deps.Recruiting},
+	} {
 		conn, err := program.Dial(to.target)
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func (h *Handler) parseQuery(req *platformv1.ReadAuditEventsRequest) (q query, e
 		return q, fault.Invalid(fault.CodeInput, "A text in where contains the character U+0000.")
 	}
 	if q.service != "" && !slices.ContainsFunc(h.logs, func(t auditLog) bool { return t.name == q.service }) {
-		return q, fault.Invalid(fault.CodeInput, fmt.Sprintf("There is no service %.40q. Use auth, commons, timekeeping, scheduling or platform.", q.service))
+		return q, fault.Invalid(fault.CodeInput, fmt.Sprintf("There is no service %.40q. Use auth, commons, timekeeping, scheduling, recruiting or platform.", q.service))
 	}
 	if q.from, err = instant(where.GetStartDateTime(), 0); err != nil {
 		return q, err

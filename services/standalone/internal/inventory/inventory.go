@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/commons"
 	"github.com/rotaloom/rotaloom/services/platform"
+	"github.com/rotaloom/rotaloom/services/recruiting"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 	"github.com/rotaloom/rotaloom/services/timekeeping"
 )
@@ -26,6 +27,7 @@ type Config struct {
 	Commons     commons.Config     `embed:"" prefix:"commons-" envprefix:"ROTALOOM_COMMONS_"`
 	Timekeeping timekeeping.Config `embed:"" prefix:"timekeeping-" envprefix:"ROTALOOM_TIMEKEEPING_"`
 	Scheduling  scheduling.Config  `embed:"" prefix:"scheduling-" envprefix:"ROTALOOM_SCHEDULING_"`
+	Recruiting  recruiting.Config  `embed:"" prefix:"recruiting-" envprefix:"ROTALOOM_RECRUITING_"`
 	Platform    platform.Config    `embed:"" prefix:"platform-" envprefix:"ROTALOOM_PLATFORM_"`
 }
 
@@ -93,11 +95,20 @@ func Services() []Service {
 			},
 		},
 		{
-			Name: "platform", Calls: []string{"auth", "commons", "timekeeping", "scheduling"}, ServesEdges: true, Migrations: platform.Migrations,
+			Name: "recruiting", Calls: []string{"auth", "commons", "scheduling", "timekeeping"}, Migrations: recruiting.Migrations, NewestTimes: []string{newestAudited},
+			New: func(ctx context.Context, cfg Config, e serve.Backends, dial func(string) grpc.ClientConnInterface) (serve.Service, error) {
+				return recruiting.New(ctx, cfg.Recruiting, recruiting.Deps{
+					Backends: e, Commons: dial("commons"), Scheduling: dial("scheduling"), Timekeeping: dial("timekeeping"),
+				})
+			},
+		},
+		{
+			Name: "platform", Calls: []string{"auth", "commons", "timekeeping", "scheduling", "recruiting"}, ServesEdges: true, Migrations: platform.Migrations,
 			NewestTimes: []string{newestAudited},
 			New: func(ctx context.Context, cfg Config, e serve.Backends, dial func(string) grpc.ClientConnInterface) (serve.Service, error) {
 				return platform.New(ctx, cfg.Platform, platform.Deps{
 					Backends: e, Auth: dial("auth"), Commons: dial("commons"), Timekeeping: dial("timekeeping"), Scheduling: dial("scheduling"),
+					Recruiting: dial("recruiting"),
 				})
 			},
 		},
@@ -117,6 +128,6 @@ func Names() []string {
 func Conns(running map[string]*rpc.Local) backends.Conns {
 	return backends.Conns{
 		Auth: running["auth"], Commons: running["commons"], Timekeeping: running["timekeeping"], Scheduling: running["scheduling"],
-		Platform: running["platform"], Own: running["platform"].Conn("gateway", nil), OwnAuth: running["auth"].Conn("gateway", nil),
+		Recruiting: running["recruiting"], Platform: running["platform"], Own: running["platform"].Conn("gateway", nil), OwnAuth: running["auth"].Conn("gateway", nil),
 	}
 }

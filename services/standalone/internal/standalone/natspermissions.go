@@ -29,6 +29,7 @@ func brokerUsers() []bus.User {
 		{Name: "timekeeping", Streams: []string{"TIMEKEEPING"}, Buckets: watermarks, Watches: both},
 		{Name: "scheduling", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Buckets: watermarks, Watches: both},
 		{Name: "propagator", Streams: []string{"SCHEDULING", "SCHEDULING_WORK"}, Verifies: "scheduling", Buckets: watermarks, Watches: watermarks},
+		{Name: "recruiting", Buckets: watermarks, Watches: both},
 		{Name: "platform", Buckets: watermarks, Watches: both},
 	}
 }

@@ -1,0 +1,61 @@
+// Package recruiting is the service for hiring: opportunities, candidates, applications and offers, and
+// the configuration that they refer to.
+package recruiting
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/audit"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/restore"
+	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/setup"
+	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
+	"github.com/rotaloom/rotaloom/services/recruiting/migrations"
+)
+
+// Config holds the settings of the service. The zero value of every field works.
+type Config struct{}
+
+// Deps are the dependencies of the service.
+type Deps struct {
+	serve.Backends
+	// Commons, Scheduling and Timekeeping are connections to these services, which trust this one.
+	Commons, Scheduling, Timekeeping grpc.ClientConnInterface
+}
+
+// Service is the recruiting service.
+type Service struct {
+	serve.Registrations
+
+	pool *pg.Pool
+}
+
+// Migrations returns the schema that the service needs.
+func Migrations() ([]pg.Migrations, error) {
+	return []pg.Migrations{restore.Migrations(), audit.Migrations(), setup.Migrations(), {Table: "recruiting_version", FS: migrations.FS}}, nil
+}
+
+// New creates the service. It does not access the database.
+func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
+	return &Service{
+		pool: deps.Pool,
+		Registrations: serve.Registrations{
+			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
+		},
+	}, nil
+}
+
+// Run waits until ctx ends: the service has no work that no request triggers.
+func (s *Service) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Check returns an error if the service cannot work: its schema is too old.
+func (s *Service) Check(ctx context.Context) error {
+	return serve.CheckSchema(ctx, s.pool, Migrations)
+}
