@@ -179,16 +179,17 @@ func (s *sources) uses(folder string, file *ast.File) {
 
 // call collects the text of a call with a code and a text among its arguments.
 func (s *sources) call(folder string, imports map[string]string, call *ast.CallExpr) {
-	var found *errorCode
-	for _, argument := range call.Args {
-		switch a := argument.(type) {
-		case *ast.Ident:
-			found = cmp.Or(s.codes[s.names[folder][a.Name]], found)
-		case *ast.SelectorExpr:
-			if of, ok := a.X.(*ast.Ident); ok {
-				found = cmp.Or(s.codes[s.names[imports[of.Name]][a.Sel.Name]], found)
+	if at := choices[calledName(call)]; at > 0 {
+		for _, argument := range call.Args[:at] {
+			if found := s.code(folder, imports, argument); found != nil {
+				found.texts = append(found.texts, choiceText(call, at))
 			}
 		}
+		return
+	}
+	var found *errorCode
+	for _, argument := range call.Args {
+		found = cmp.Or(s.code(folder, imports, argument), found)
 		text := callText(argument)
 		if found != nil && isOverLimit(call) && strings.Contains(text, " ") {
 			found.texts = append(found.texts, limitText(text, literal(call.Args[len(call.Args)-1])))
@@ -199,6 +200,48 @@ func (s *sources) call(folder string, imports map[string]string, call *ast.CallE
 			return
 		}
 	}
+}
+
+// code returns the code that an expression names, or nil.
+func (s *sources) code(folder string, imports map[string]string, e ast.Expr) *errorCode {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return s.codes[s.names[folder][e.Name]]
+	case *ast.SelectorExpr:
+		if of, ok := e.X.(*ast.Ident); ok {
+			return s.codes[s.names[imports[of.Name]][e.Sel.Name]]
+		}
+	}
+	return nil
+}
+
+// choices are the functions that build the text of a choice, with the position of its path among
+// their arguments, after the codes.
+var choices = map[string]int{
+	"fault.ExactlyOne": 1, "fault.AtMostOne": 1, "fault.OneOf": 2,
+	"reflist.ExactlyOne": 1, "reflist.AtMostOne": 1,
+}
+
+// calledName returns the name of a called function of another package, such as "fault.Invalid".
+func calledName(call *ast.CallExpr) string {
+	if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
+		if of, ok := selector.X.(*ast.Ident); ok {
+			return of.Name + "." + selector.Sel.Name
+		}
+	}
+	return ""
+}
+
+// choiceText returns the text of a call of one of the choices, whose path has the position at.
+func choiceText(call *ast.CallExpr, at int) string {
+	name, path, names := calledName(call), template(call.Args[at]), "ids, qualifiers and refs"
+	if strings.HasPrefix(name, "fault.") {
+		names = template(call.Args[at+1])
+	}
+	if strings.HasSuffix(name, ".AtMostOne") {
+		return path + " takes only one of " + names + "."
+	}
+	return path + " needs exactly one of " + names + "."
 }
 
 // isOverLimit reports whether a call is a call of fault.OverLimit.
@@ -236,6 +279,14 @@ func literal(e ast.Expr) string {
 		return literal(e.X) + literal(e.Y)
 	}
 	return ""
+}
+
+// template returns the text of an expression, with "%s" for each variable in it.
+func template(e ast.Expr) string {
+	if sum, ok := e.(*ast.BinaryExpr); ok {
+		return template(sum.X) + template(sum.Y)
+	}
+	return cmp.Or(literal(e), "%s")
 }
 
 // line returns a text on one line.

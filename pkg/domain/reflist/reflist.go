@@ -16,25 +16,33 @@ type Lists interface {
 	GetRefs() []*commonv1.Ref
 }
 
-// CountKinds returns how many of the lists have items, including a list of persistent ids if the
-// message has one.
-func CountKinds(l Lists) int {
-	persistent, ok := l.(interface{ GetPersistentIds() []string })
-	return CountTrue(len(l.GetIds()) > 0, len(l.GetQualifiers()) > 0, len(l.GetRefs()) > 0,
-		ok && len(persistent.GetPersistentIds()) > 0)
+// ExactlyOne returns the items of the only list that has items; nil if they are persistent ids,
+// which a message may have too. It returns the error 400 with the code if several lists have items
+// or none has; path is the position of the message in the request.
+func ExactlyOne(code, path string, l Lists) ([]*commonv1.Ref, error) {
+	names, given := kinds(l)
+	if err := fault.ExactlyOne(code, path, names, given...); err != nil {
+		return nil, err
+	}
+	return Refs(l), nil
 }
 
-// AtMostOne returns the items of the only list that has items, or nil. It returns an error with the
-// code if several lists have items; path is the position of the message in the request.
-func AtMostOne(l Lists, path, code string) ([]*commonv1.Ref, error) {
-	if CountKinds(l) <= 1 {
-		return Refs(l), nil
+// AtMostOne is [ExactlyOne] for a message whose lists may all be empty.
+func AtMostOne(code, path string, l Lists) ([]*commonv1.Ref, error) {
+	names, given := kinds(l)
+	if err := fault.AtMostOne(code, path, names, given...); err != nil {
+		return nil, err
 	}
-	kinds := "ids, qualifiers and refs"
-	if _, ok := l.(interface{ GetPersistentIds() []string }); ok {
-		kinds = "ids, qualifiers, persistentIds and refs"
+	return Refs(l), nil
+}
+
+// kinds returns the names of the lists that a message can have, and whether each has items.
+func kinds(l Lists) (names string, given []bool) {
+	given = []bool{len(l.GetIds()) > 0, len(l.GetQualifiers()) > 0, len(l.GetRefs()) > 0}
+	if persistent, ok := l.(interface{ GetPersistentIds() []string }); ok {
+		return "ids, qualifiers, refs and persistentIds", append(given, len(persistent.GetPersistentIds()) > 0)
 	}
-	return nil, fault.Invalid(code, path+" takes only one of "+kinds+".")
+	return "ids, qualifiers and refs", given
 }
 
 // Len returns the total number of items of the lists.
@@ -50,15 +58,4 @@ func Refs(l Lists) []*commonv1.Ref {
 		refs = append(refs, &commonv1.Ref{Qualifier: &name})
 	}
 	return refs
-}
-
-// CountTrue returns the number of true conditions, for requests that accept one of several
-// properties.
-func CountTrue(conditions ...bool) (n int) {
-	for _, holds := range conditions {
-		if holds {
-			n++
-		}
-	}
-	return n
 }

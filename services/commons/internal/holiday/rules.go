@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/setup"
@@ -180,8 +179,9 @@ func checkRule(path string, rule *commonsv1.HolidayRule) error {
 	bad := func(format string, args ...any) error {
 		return fault.Invalid(CodeRule, path+fmt.Sprintf(format, args...)+".")
 	}
-	if reflist.CountTrue(rule.GetFixedDate() != nil, rule.GetWeekday() != nil, rule.GetEaster() != nil, rule.GetPublicHoliday() != nil) != 1 {
-		return bad(" needs exactly one of fixedDate, weekday, easter and publicHoliday")
+	if err := fault.ExactlyOne(CodeRule, path, "fixedDate, weekday, easter and publicHoliday",
+		rule.GetFixedDate() != nil, rule.GetWeekday() != nil, rule.GetEaster() != nil, rule.GetPublicHoliday() != nil); err != nil {
+		return err
 	}
 	switch {
 	case rule.GetFixedDate() != nil:

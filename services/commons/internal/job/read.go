@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -58,9 +57,9 @@ type question struct {
 }
 
 func criterion(where *commonsv1.JobWhere) (question, error) {
-	if reflist.CountTrue(where.GetForDate() != nil, where.GetSpan() != nil, where.GetAllJobsBySpan() != nil) != 1 {
-		return question{}, fault.Invalid(structure.CodeOneCriterion,
-			"where needs exactly one of forDate, span and allJobsBySpan.")
+	if err := fault.ExactlyOne(structure.CodeOneCriterion, "where", "forDate, span and allJobsBySpan",
+		where.GetForDate() != nil, where.GetSpan() != nil, where.GetAllJobsBySpan() != nil); err != nil {
+		return question{}, err
 	}
 	switch {
 	case where.GetForDate() != nil:

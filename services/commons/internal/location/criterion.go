@@ -45,7 +45,8 @@ const (
 
 // read reads the criterion of a request, which must have exactly one.
 func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (question, error) {
-	given, read := 0, func() (question, error) { return question{}, nil }
+	var given []bool
+	var read func() (question, error)
 	for _, c := range []struct {
 		is   bool
 		read func() (question, error)
@@ -72,13 +73,14 @@ func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (que
 		{where.GetLocationSet() != nil, func() (question, error) { return h.readSet(ctx, where.GetLocationSet()) }},
 		{where.GetLocationsSpan() != nil, func() (question, error) { return h.readSpan(ctx, where.GetLocationsSpan()) }},
 	} {
+		given = append(given, c.is)
 		if c.is {
-			given, read = given+1, c.read
+			read = c.read
 		}
 	}
-	if given != 1 {
-		return question{}, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of query, descendantsOf, "+
-			"descendantsOfDuring, childrenOf, childrenOfDuring, ancestorsOf, parentOf, locationSet and locationsSpan.")
+	if err := fault.ExactlyOne(structure.CodeOneCriterion, "where", "query, descendantsOf, descendantsOfDuring, childrenOf, childrenOfDuring, "+
+		"ancestorsOf, parentOf, locationSet and locationsSpan", given...); err != nil {
+		return question{}, err
 	}
 	return read()
 }

@@ -29,13 +29,10 @@ type page struct{ index, count int64 }
 // parsePage reads the page of a request.
 func parsePage(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
 	p := page{req.GetIndex(), req.GetCount()}
-	switch {
-	case req.Count == nil && p.index != 0:
+	if req.Count == nil && p.index != 0 {
 		return p, fault.Invalid(fault.CodeValue, "index needs count, the number of locations in a page.")
-	case p.count > 0 && q.stop != nil:
-		return p, fault.Invalid(fault.CodeValue, "Pages and stopTraversal exclude each other.")
 	}
-	return p, nil
+	return p, fault.AtMostOne(fault.CodeValue, "The request", "count and stopTraversal", p.count > 0, q.stop != nil)
 }
 
 // MultiReadLocations returns locations by exactly one criterion, ordered by path and then by

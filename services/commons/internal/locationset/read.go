@@ -134,11 +134,13 @@ func (h *Handler) read(req *commonsv1.MultiReadLocationSetsRequest) (question, e
 }
 
 func (q *question) refs(refs *commonsv1.LocationSetRefs) error {
-	kinds := reflist.CountKinds(refs)
-	if refs != nil && kinds != 1 {
-		return fault.Invalid(structure.CodeNoList, "where.locationSets needs exactly one of ids, qualifiers, persistentIds and refs.")
+	if refs == nil {
+		return nil
 	}
-	q.some = kinds == 1
+	if _, err := reflist.ExactlyOne(structure.CodeNoList, "where.locationSets", refs); err != nil {
+		return err
+	}
+	q.some = true
 	q.ids, q.names, q.persistentID = refs.GetIds(), refs.GetQualifiers(), refs.GetPersistentIds()
 	for _, ref := range refs.GetRefs() {
 		if err := structure.CheckRef("where.locationSets.refs", ref); err != nil {

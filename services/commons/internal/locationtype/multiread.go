@@ -72,9 +72,11 @@ func criterion(where *commonsv1.LocationTypeWhere) (refs []*commonv1.Ref, days c
 	lists := &commonv1.RefList{Ids: where.GetIds(), Qualifiers: where.GetQualifiers(), Refs: where.GetRefs()}
 	listed := reflist.Len(lists) > 0
 	named := where.GetLocationTypeRefSpan()
+	if err := fault.AtMostOne(structure.CodeOneCriterion, "where", "span, locationTypeRefSpan and a list of types",
+		where.GetSpan() != nil, named != nil, listed); err != nil {
+		return nil, days, err
+	}
 	switch {
-	case listed && (where.GetSpan() != nil || named != nil), where.GetSpan() != nil && named != nil:
-		return nil, days, fault.Invalid(structure.CodeOneCriterion, "where needs exactly one of span, locationTypeRefSpan and a list of types.")
 	case where.GetSpan() != nil:
 		days, err = structure.Span("where.span", where.GetSpan().GetStartDate(), where.GetSpan().GetEndDate())
 		return nil, days, err

@@ -33,10 +33,10 @@ func Since(options *commonsv1.MultiReadOptions) (*time.Time, error) {
 // OneOrMore returns the references in a single reference or in a list. The request must have
 // exactly one of the two. path is the path of the single reference without "Ref".
 func OneOrMore(path string, one *commonv1.Ref, several *commonv1.RefList) ([]*commonv1.Ref, error) {
-	switch {
-	case one != nil && several != nil:
-		return nil, fault.Invalid(CodeNoList, fmt.Sprintf("%sRef and %[1]sRefs exclude each other.", path))
-	case several != nil:
+	if err := fault.AtMostOne(CodeNoList, "The request", path+"Ref and "+path+"Refs", one != nil, several != nil); err != nil {
+		return nil, err
+	}
+	if several != nil {
 		return Refs(path+"Refs", several)
 	}
 	if err := CheckRef(path+"Ref", one); err != nil {

@@ -185,10 +185,10 @@ func CheckRef(path string, ref *commonv1.Ref) error {
 
 // Refs returns the references of a list, which must use exactly one kind of them.
 func Refs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	if reflist.CountKinds(list) != 1 {
-		return nil, fault.Invalid(CodeNoList, path+" needs exactly one of ids, qualifiers and refs.")
+	refs, err := reflist.ExactlyOne(CodeNoList, path, list)
+	if err != nil {
+		return nil, err
 	}
-	refs := reflist.Refs(list)
 	for i, ref := range refs {
 		if err := CheckRef(fmt.Sprintf("%s[%d]", path, i), ref); err != nil {
 			return nil, err

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -205,12 +204,13 @@ func (h *Handler) ReadSymbolicPeriod(ctx context.Context, req *commonsv1.ReadSym
 // MultiReadSymbolicPeriods returns the days of several periods. The keys of the response are
 // the requested texts.
 func (h *Handler) MultiReadSymbolicPeriods(ctx context.Context, req *commonsv1.MultiReadSymbolicPeriodsRequest) (*structpb.Struct, error) {
+	if err := fault.ExactlyOne(CodeWhere, "The request", "symbolicPeriodIds and symbolicRequestParams",
+		len(req.GetSymbolicPeriodIds()) > 0, len(req.GetSymbolicRequestParams()) > 0); err != nil {
+		return nil, err
+	}
 	var asked []question
 	for _, text := range req.GetSymbolicPeriodIds() {
 		asked = append(asked, question{text: text})
-	}
-	if len(asked) > 0 == (len(req.GetSymbolicRequestParams()) > 0) {
-		return nil, fault.Invalid(CodeWhere, "Exactly one of symbolicPeriodIds and symbolicRequestParams is needed.")
 	}
 	for _, p := range req.GetSymbolicRequestParams() {
 		asked = append(asked, question{text: p.GetSymbolicPeriodId(), day: p.GetRefDate()})
@@ -248,9 +248,9 @@ func (q question) response(c Calendar, today civil.Date) (*commonsv1.SymbolicPer
 // today returns the present day of the subject in where.
 func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWhere) (civil.Date, error) {
 	tenantID := tenant.Of(ctx)
-	if reflist.CountTrue(where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0,
-		where.GetLocationId() != 0, where.GetPersonNumber() != "") != 1 {
-		return 0, fault.Invalid(CodeWhere, "where needs exactly one of currentUser, currentTenant, employeeId, locationId and personNumber.")
+	if err := fault.ExactlyOne(CodeWhere, "where", "currentUser, currentTenant, employeeId, locationId and personNumber",
+		where.GetCurrentUser(), where.GetCurrentTenant(), where.GetEmployeeId() != 0, where.GetLocationId() != 0, where.GetPersonNumber() != ""); err != nil {
+		return 0, err
 	}
 	switch {
 	case where.GetCurrentUser():

@@ -15,10 +15,10 @@ import (
 // collectRefs returns the references in a list, which must use exactly one of its kinds.
 func collectRefs(list *commonv1.RefList) ([]*commonv1.Ref, error) {
 	const path = "where.genericNotifications"
-	if reflist.CountKinds(list) != 1 {
-		return nil, fault.Invalid(CodeMissing, path+" needs exactly one of ids, qualifiers and refs.")
+	refs, err := reflist.ExactlyOne(CodeMissing, path, list)
+	if err != nil {
+		return nil, err
 	}
-	refs := reflist.Refs(list)
 	for i, ref := range refs {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeMissing, fmt.Sprintf("%s[%d] needs an id or a qualifier.", path, i))

@@ -121,11 +121,13 @@ func function(f *platformv1.TargetFunction) (kind string, refs *platformv1.Targe
 }
 
 func checkFunction(f *platformv1.TargetFunction) error {
+	if err := fault.ExactlyOne(CodeMissing, "targetFunction", "metrics, kpis and metricsets",
+		f.GetMetrics() != nil, f.GetKpis() != nil, f.GetMetricsets() != nil); err != nil {
+		return err
+	}
 	_, refs := function(f)
 	n := reflist.Len(refs) + len(refs.GetFunctionDefs())
 	switch {
-	case refs == nil:
-		return fault.Invalid(CodeMissing, "targetFunction needs exactly one of metrics, kpis and metricsets.")
 	case n == 0:
 		return fault.Invalid(CodeMissing, "targetFunction names nothing.")
 	case n > maxNamed:
@@ -147,11 +149,12 @@ func location(l *platformv1.TargetLocation) (string, *commonv1.RefList) {
 }
 
 func checkLocation(l *platformv1.TargetLocation) error {
+	if err := fault.ExactlyOne(CodeMissing, "targetLocation", "orgs and workunits", l.GetOrgs() != nil, l.GetWorkunits() != nil); err != nil {
+		return err
+	}
 	_, refs := location(l)
 	n := reflist.Len(refs)
 	switch {
-	case refs == nil:
-		return fault.Invalid(CodeMissing, "targetLocation needs exactly one of orgs and workunits.")
 	case n == 0:
 		return fault.Invalid(CodeMissing, "targetLocation names nothing.")
 	case n > maxNamed:

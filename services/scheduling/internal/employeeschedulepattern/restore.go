@@ -28,8 +28,10 @@ type Schedules interface {
 // restore restores the changed and deleted entries of employees. It returns one result for each
 // requested employee.
 func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmployeeSchedulePatterns, partial bool) (*schedulingv1.EmployeeSchedulePatternResults, error) {
-	if body.GetRecreate() != nil || body.GetUpdateAsOfDate() != nil || body.GetUpdateEndDate() != nil || body.GetRemove() != nil || body.GetRemoveByEmployees() != nil {
-		return nil, h.assignments.OneBlock()
+	if err := fault.ExactlyOne(patterndefinition.CodeOnlyOne, "The request", "recreate, updateAsOfDate, updateEndDate, remove, removeByEmployees and restore",
+		body.GetRecreate() != nil, body.GetUpdateAsOfDate() != nil, body.GetUpdateEndDate() != nil, body.GetRemove() != nil,
+		body.GetRemoveByEmployees() != nil, body.GetRestore() != nil); err != nil {
+		return nil, err
 	}
 	where := body.GetRestore().GetWhere()
 	refs := where.GetEmployeeRefs()

@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -92,12 +91,9 @@ func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error)
 				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), int64(maxRead))
 		}
 	}
-	switch reflist.CountKinds(list) {
-	case 0:
-		return nil, fault.Invalid(CodeNothing, "Name the employment terms by ids, qualifiers, persistentIds or refs.")
-	case 1:
-	default:
-		return nil, fault.Invalid(CodeSeveral, "Name the employment terms by only one of ids, qualifiers, persistentIds and refs.")
+	if err := fault.OneOf(CodeNothing, CodeSeveral, "The list of employment terms", "ids, qualifiers, persistentIds and refs",
+		len(list.GetIds()) > 0, len(list.GetQualifiers()) > 0, len(list.GetPersistentIds()) > 0, len(list.GetRefs()) > 0); err != nil {
+		return nil, err
 	}
 	for _, id := range list.GetIds() {
 		out = append(out, termRef{id: id})

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -115,10 +114,13 @@ func (h *Handler) MultiReadEmploymentTermSchedules(ctx context.Context, req *sch
 
 // parseDays parses the requested days, and checks that the request has exactly one criterion.
 func (h *Handler) parseDays(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere) (civil.Range, error) {
+	if err := fault.OneOf(patterndefinition.CodeNothing, patterndefinition.CodeOnlyOne, "where", "groups, employees, hyperfind and locations",
+		where.GetGroups() != nil, where.GetEmployees() != nil, where.GetHyperfind() != nil, where.GetLocations() != nil); err != nil {
+		return civil.Range{}, err
+	}
 	var path string
 	var requested *commonv1.DateRange
 	var transfers bool
-	given := 0
 	for _, one := range []struct {
 		path      string
 		given     bool
@@ -132,16 +134,9 @@ func (h *Handler) parseDays(ctx context.Context, where *schedulingv1.EmploymentT
 	} {
 		if one.given {
 			path, requested, transfers = "where."+one.path, one.days, one.transfers
-			given++
 		}
 	}
-	const names = "where needs one of groups, employees, hyperfind and locations."
-	switch {
-	case given == 0:
-		return civil.Range{}, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, names)
-	case given > 1:
-		return civil.Range{}, fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, names)
-	case transfers:
+	if transfers {
 		return civil.Range{}, patterndefinition.Invalid(path+".includeEmployeeTransfer", "must be false: a transfer of a shift does not change the employment term")
 	}
 	days, period, err := request.ParseRange(path, requested)

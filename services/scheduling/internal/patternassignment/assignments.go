@@ -85,9 +85,6 @@ func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, part
 	return owners, errs, nil
 }
 
-// OneBlock returns the error for an update with several blocks.
-func (s *Assignments) OneBlock() error { return s.kind.oneBlock() }
-
 // Days parses a range of days at a path of a request, both ends inclusive.
 func (s *Assignments) Days(path, start, end string) (civil.Range, error) {
 	return s.kind.removedDays(path, &schedulingv1.RemovedDays{StartDate: start, EndDate: end})

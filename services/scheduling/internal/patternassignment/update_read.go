@@ -28,20 +28,12 @@ type update struct {
 
 // readUpdate parses the block of a request, and checks everything that needs no database.
 func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (*update, error) {
-	blocks := 0
-	for _, isSet := range []bool{
+	if err := fault.OneOf(patterndefinition.CodeNothing, patterndefinition.CodeOnlyOne, "The request", k.blocks(),
 		body.GetRecreate() != nil, body.GetUpdateAsOfDate() != nil, body.GetUpdateEndDate() != nil,
-		body.GetRemove() != nil, body.GetRemoveByGroups() != nil,
-	} {
-		if isSet {
-			blocks++
-		}
+		body.GetRemove() != nil, body.GetRemoveByGroups() != nil); err != nil {
+		return nil, err
 	}
 	switch {
-	case blocks == 0:
-		return nil, fault.New(patterndefinition.CodeNothing, http.StatusBadRequest, "One of "+k.blocks()+" is needed.")
-	case blocks > 1:
-		return nil, k.oneBlock()
 	case body.GetRecreate() != nil:
 		return k.readRecreate(body.GetRecreate())
 	case body.GetUpdateAsOfDate() != nil:
@@ -58,10 +50,6 @@ func (k *Kind) readUpdate(body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (
 // blocks lists the names of the blocks of an update.
 func (k *Kind) blocks() string {
 	return "recreate, updateAsOfDate, updateEndDate, remove" + k.lastBlocks
-}
-
-func (k *Kind) oneBlock() error {
-	return fault.New(patterndefinition.CodeOnlyOne, http.StatusBadRequest, "Only one of "+k.blocks()+" can be given.")
 }
 
 func (k *Kind) readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (*update, error) {

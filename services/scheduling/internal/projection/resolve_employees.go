@@ -63,16 +63,17 @@ func (r *Resolver) Employees(ctx context.Context, refs []*commonv1.Ref) ([]Emplo
 // operation must not write the caller's own record, the caller is omitted unless the list names
 // them. The other errors are the same as for [Resolver.Employees].
 func (r *Resolver) EmployeesByList(ctx context.Context, list *commonv1.RefList) ([]Employee, error) {
-	ids, numbers := list.GetIds(), list.GetQualifiers()
-	var want lookupKeys
-	switch kinds := reflist.CountKinds(list); {
-	case kinds > 1:
-		return nil, fault.New(codeOneCriterion, http.StatusBadRequest, "Give exactly one of ids, qualifiers and refs.")
-	case kinds == 0:
+	refs, err := reflist.AtMostOne(codeOneCriterion, "The list of employees", list)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(refs) == 0:
 		return r.allEmployees(ctx)
 	case len(list.GetRefs()) > 0:
-		return r.Employees(ctx, list.GetRefs())
+		return r.Employees(ctx, refs)
 	}
+	ids, numbers := list.GetIds(), list.GetQualifiers()
+	var want lookupKeys
 	for i, id := range ids {
 		want.addID(id, i)
 	}

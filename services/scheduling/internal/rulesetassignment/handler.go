@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -64,11 +63,9 @@ func (h *Handler) MultiReadScheduleRuleSetAssignments(ctx context.Context, req *
 
 // parseRefs returns the references of a list, which must use exactly one of its three forms.
 func parseRefs(list *schedulingv1.SchedulingPersonIdentityList) ([]*commonv1.Ref, error) {
-	switch forms := reflist.CountTrue(len(list.GetPersonKeys()) > 0, len(list.GetPersonNumbers()) > 0, len(list.GetPersons()) > 0); {
-	case forms == 0:
-		return nil, fault.Invalid(CodeMissing, "where.employees needs personKeys, personNumbers or persons.")
-	case forms > 1:
-		return nil, fault.Invalid(CodeSeveral, "where.employees takes only one of personKeys, personNumbers and persons.")
+	if err := fault.OneOf(CodeMissing, CodeSeveral, "where.employees", "personKeys, personNumbers and persons",
+		len(list.GetPersonKeys()) > 0, len(list.GetPersonNumbers()) > 0, len(list.GetPersons()) > 0); err != nil {
+		return nil, err
 	}
 	var refs []*commonv1.Ref
 	for _, key := range list.GetPersonKeys() {

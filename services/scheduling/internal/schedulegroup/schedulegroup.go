@@ -92,7 +92,7 @@ func toList(list []*schedulingv1.ScheduleGroup, all *bool) *schedulingv1.Schedul
 func (h *Handler) MultiReadScheduleGroups(ctx context.Context, req *schedulingv1.MultiReadScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
 	const path = "where.scheduleGroups"
 	requested := req.GetWhere().GetScheduleGroups()
-	refs, err := reflist.AtMostOne(requested, path, CodeSeveral)
+	refs, err := reflist.AtMostOne(CodeSeveral, path, requested)
 	if err != nil {
 		return nil, err
 	}

@@ -39,8 +39,9 @@ func (h *Shifts) ApplyCreateShifts(ctx context.Context, req *schedulingv1.ApplyC
 // requestedShifts returns the shifts that a request describes.
 func (h *Shifts) requestedShifts(ctx context.Context, req *schedulingv1.ApplyCreateShiftsRequest) ([]*schedulingv1.Shift, error) {
 	copies, forEmployee, forJob := req.GetForEmployees(), req.GetFromPatternForEmployee(), req.GetFromPatternForJob()
-	if reflist.CountTrue(copies != nil, forEmployee != nil, forJob != nil) != 1 {
-		return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "Give exactly one of forEmployees, fromPatternForEmployee and fromPatternForJob.")
+	if err := fault.ExactlyOne(patterndefinition.CodeOnlyOne, "The request", "forEmployees, fromPatternForEmployee and fromPatternForJob",
+		copies != nil, forEmployee != nil, forJob != nil); err != nil {
+		return nil, err
 	}
 	switch {
 	case copies != nil:
@@ -164,13 +165,11 @@ func (h *Shifts) distinctEmployees(ctx context.Context, path string, list *commo
 
 // requireRefs returns the references of a list, which must use exactly one of its forms.
 func requireRefs(path string, list *commonv1.RefList) ([]*commonv1.Ref, error) {
-	switch reflist.CountKinds(list) {
-	case 0:
-		return nil, fault.Invalid(itemfault.CodeMissing, path+" is missing.")
-	case 1:
-		return reflist.Refs(list), nil
+	refs, err := reflist.AtMostOne(patterndefinition.CodeOnlyOne, path, list)
+	if err == nil && len(refs) == 0 {
+		err = fault.Invalid(itemfault.CodeMissing, path+" is missing.")
 	}
-	return nil, fault.Invalid(patterndefinition.CodeOnlyOne, path+" takes only one of ids, qualifiers and refs.")
+	return refs, err
 }
 
 // fromPattern returns the shift on a day that a range of hours or the name of a shift template

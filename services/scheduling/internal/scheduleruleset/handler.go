@@ -174,8 +174,9 @@ func (h *Handler) MultiReadScheduleRuleSets(ctx context.Context, req *scheduling
 // parseRefs returns the references of the criteria. A persistent id is returned as a qualifier.
 func parseRefs(criteria *schedulingv1.ScheduleRuleSetCriteria) ([]*commonv1.Ref, error) {
 	sets := criteria.GetRuleSets()
-	if reflist.CountKinds(sets)+min(len(criteria.GetPersistentIds()), 1) > 1 {
-		return nil, fault.Invalid(CodeSeveral, "where.forRuleSet takes only one of ruleSets.ids, ruleSets.qualifiers, ruleSets.refs and persistentIds.")
+	if err := fault.AtMostOne(CodeSeveral, "where.forRuleSet", "ruleSets.ids, ruleSets.qualifiers, ruleSets.refs and persistentIds",
+		len(sets.GetIds()) > 0, len(sets.GetQualifiers()) > 0, len(sets.GetRefs()) > 0, len(criteria.GetPersistentIds()) > 0); err != nil {
+		return nil, err
 	}
 	for i, ref := range sets.GetRefs() {
 		if ref.Id == nil && ref.GetQualifier() == "" {

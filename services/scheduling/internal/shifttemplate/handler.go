@@ -106,7 +106,7 @@ func (h *Handler) MultiUpdateShiftTemplates(ctx context.Context, req *scheduling
 
 // MultiDeleteShiftTemplates deletes the requested templates, all or none.
 func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *schedulingv1.MultiDeleteShiftTemplatesRequest) (*emptypb.Empty, error) {
-	refs, err := reflist.AtMostOne(req.GetWhere().GetRefs().GetTemplateRefs(), refsPath, patterndefinition.CodeOnlyOne)
+	refs, err := reflist.AtMostOne(patterndefinition.CodeOnlyOne, refsPath, req.GetWhere().GetRefs().GetTemplateRefs())
 	if err != nil {
 		return nil, err
 	}
@@ -119,10 +119,11 @@ func (h *Handler) MultiDeleteShiftTemplates(ctx context.Context, req *scheduling
 // MultiReadShiftTemplates returns the requested templates in the order of the request, or all
 // templates without a request. Every employee can use all templates.
 func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1.MultiReadShiftTemplatesRequest) (*schedulingv1.ShiftTemplateList, error) {
-	if employee := req.GetWhere().GetEmployee(); employee != nil {
-		if req.GetWhere().GetRefs() != nil {
-			return nil, fault.Invalid(patterndefinition.CodeOnlyOne, "where takes only one of refs and employee.")
-		}
+	employee := req.GetWhere().GetEmployee()
+	if err := fault.AtMostOne(patterndefinition.CodeOnlyOne, "where", "refs and employee", req.GetWhere().GetRefs() != nil, employee != nil); err != nil {
+		return nil, err
+	}
+	if employee != nil {
 		if !patterndefinition.Named(employee.GetEmployeeRef()) {
 			return nil, fault.Invalid(codeNoEmployee, "where.employee.employeeRef is missing.")
 		}
@@ -130,7 +131,7 @@ func (h *Handler) MultiReadShiftTemplates(ctx context.Context, req *schedulingv1
 			return nil, err
 		}
 	}
-	refs, err := reflist.AtMostOne(req.GetWhere().GetRefs().GetTemplateRefs(), refsPath, patterndefinition.CodeOnlyOne)
+	refs, err := reflist.AtMostOne(patterndefinition.CodeOnlyOne, refsPath, req.GetWhere().GetRefs().GetTemplateRefs())
 	if err != nil {
 		return nil, err
 	}

@@ -71,12 +71,13 @@ func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.Del
 // definitions of a context by name. Without criteria it returns all.
 func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1.MultiReadTagDefinitionsRequest) (*schedulingv1.TagDefinitionList, error) {
 	where := req.GetWhere()
-	refs, err := reflist.AtMostOne(where.GetTagDefinitions(), "where.tagDefinitions", CodeInvalid)
+	refs, err := reflist.AtMostOne(CodeInvalid, "where.tagDefinitions", where.GetTagDefinitions())
 	if err != nil {
 		return nil, err
 	}
-	if len(refs) > 0 && where.GetTagAssignmentContext() != nil {
-		return nil, fault.Invalid(CodeInvalid, "where takes only one of tagDefinitions and tagAssignmentContext.")
+	if err := fault.AtMostOne(CodeInvalid, "where", "tagDefinitions and tagAssignmentContext",
+		len(refs) > 0, where.GetTagAssignmentContext() != nil); err != nil {
+		return nil, err
 	}
 	if len(refs) == 0 {
 		list, err := h.resource.List(ctx, nil, nil)

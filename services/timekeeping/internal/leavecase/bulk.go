@@ -139,10 +139,10 @@ func statusFilter(ref *commonv1.Ref) (*leavesetup.Entry, error) {
 // Employees returns the ids of the employees that a list names, without duplicates, and the unknown
 // refs. It returns an error if all employees of the list are unknown.
 func Employees(ctx context.Context, persons *person.Directory, list *commonv1.RefList) ([]int64, []rpc.UnknownEmployee, error) {
-	if reflist.CountKinds(list) > 1 {
-		return nil, nil, fault.Invalid(fault.CodeInput, "employees needs exactly one of ids, qualifiers and refs.")
+	refs, err := reflist.AtMostOne(fault.CodeInput, "employees", list)
+	if err != nil {
+		return nil, nil, err
 	}
-	refs := reflist.Refs(list)
 	if len(refs) == 0 {
 		return nil, nil, fault.Invalid(CodeEmployeesEmpty, "employees is empty.")
 	}

@@ -33,17 +33,9 @@ func (h *Handler) MultiDeleteLeaveEdits(ctx context.Context, req *timekeepingv1.
 	if req.GetLeaveCase() == nil {
 		return nil, fault.Invalid(leavecase.CodeCaseMissing, "leaveCase is missing.")
 	}
-	given := 0
-	for _, is := range []bool{len(req.GetLeaveEditIds()) > 0, len(req.GetDates()) > 0, req.GetStartDate() != ""} {
-		if is {
-			given++
-		}
-	}
-	switch {
-	case given == 0:
-		return nil, fault.Invalid(CodeEditsEmpty, "Name the leave edits by leaveEditIds, dates or startDate.")
-	case given > 1:
-		return nil, fault.Invalid(fault.CodeInput, "Give exactly one of leaveEditIds, dates and startDate.")
+	if err := fault.OneOf(CodeEditsEmpty, fault.CodeInput, "The request", "leaveEditIds, dates and startDate",
+		len(req.GetLeaveEditIds()) > 0, len(req.GetDates()) > 0, req.GetStartDate() != ""); err != nil {
+		return nil, err
 	}
 	return h.delete(ctx, req.GetLeaveCase(), func(ctx context.Context, tx pgx.Tx, c *leavecase.Case) ([]int64, error) {
 		if ids := req.GetLeaveEditIds(); len(ids) > 0 {

@@ -66,13 +66,14 @@ func several[M proto.Message](list List, lists reflist.Lists, show func(Entry) M
 
 // collectRefs returns the refs of the only list that the request contains.
 func collectRefs(list reflist.Lists) ([]*commonv1.Ref, error) {
-	if reflist.CountKinds(list) != 1 {
-		return nil, fault.Invalid(fault.CodeBadRequest, "The body needs exactly one of ids, qualifiers and refs.")
+	refs, err := reflist.ExactlyOne(fault.CodeBadRequest, "The request", list)
+	if err != nil {
+		return nil, err
 	}
 	for i, ref := range list.GetRefs() {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("refs[%d] needs an id or a qualifier.", i))
 		}
 	}
-	return reflist.Refs(list), nil
+	return refs, nil
 }

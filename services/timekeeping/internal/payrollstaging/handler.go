@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -105,8 +106,8 @@ func (h *Handler) employees(ctx context.Context, req *timekeepingv1.PayrollStagi
 
 // findNamed returns the employees that a request names. An unknown employee is an error.
 func (h *Handler) findNamed(ctx context.Context, list *commonv1.RefList) ([]int64, error) {
-	if lists := min(1, len(list.GetIds())) + min(1, len(list.GetQualifiers())) + min(1, len(list.GetRefs())); lists != 1 {
-		return nil, invalid("employees needs one of ids, qualifiers and refs.")
+	if _, err := reflist.ExactlyOne(CodeInvalid, "employees", list); err != nil {
+		return nil, err
 	}
 	var keys []person.Key
 	for _, id := range list.GetIds() {

@@ -126,8 +126,8 @@ func findTypeIDs(refs *timekeepingv1.RequestTypeRefs) ([]int64, error) {
 		}
 		return ids, nil
 	}
-	if (len(refs.GetIds()) > 0) == (len(refs.GetQualifiers()) > 0) {
-		return nil, fault.Invalid(CodeOneList, "where.requestTypes needs exactly one of ids and qualifiers.")
+	if err := fault.ExactlyOne(CodeOneList, "where.requestTypes", "ids and qualifiers", len(refs.GetIds()) > 0, len(refs.GetQualifiers()) > 0); err != nil {
+		return nil, err
 	}
 	for _, id := range refs.GetIds() {
 		if !slices.ContainsFunc(all, func(t requestType) bool { return t.id == id }) {

@@ -110,19 +110,19 @@ func personKey(ref *commonv1.Ref) person.Key {
 // the caller may see. It also returns the errors of unknown employees, and fails if all employees
 // of the list are unknown. A list of more than one kind is the error WFS-111207.
 func (d *directory) findListed(ctx context.Context, list *commonv1.RefList) ([]employee, []rpc.UnknownEmployee, error) {
-	switch reflist.CountKinds(list) {
-	case 0:
+	refs, err := reflist.AtMostOne(timeofffault.CodeOnlyOne, "The list of employees", list)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(refs) == 0 {
 		all, err := d.everybody(ctx)
 		return all, nil, err
-	case 1:
-		known, unknown, err := d.findKnown(ctx, reflist.Refs(list))
-		if err == nil && len(known) == 0 && len(unknown) > 0 {
-			err = unknown[0].Err
-		}
-		return known, unknown, err
-	default:
-		return nil, nil, fault.Invalid(timeofffault.CodeOnlyOne, "Give exactly one of ids, qualifiers and refs.")
 	}
+	known, unknown, err := d.findKnown(ctx, refs)
+	if err == nil && len(known) == 0 && len(unknown) > 0 {
+		err = unknown[0].Err
+	}
+	return known, unknown, err
 }
 
 func (d *directory) everybody(ctx context.Context) ([]employee, error) {

@@ -49,8 +49,8 @@ func (h *Employee) GetEmployeeTimeOff(ctx context.Context, req *timekeepingv1.Ge
 // MultiReadEmployeeTimeOff returns requests of the caller, selected by ids or by first day.
 func (h *Employee) MultiReadEmployeeTimeOff(ctx context.Context, req *timekeepingv1.MultiReadEmployeeTimeOffRequest) (*timekeepingv1.TimeOffRequestList, error) {
 	where := req.GetWhere()
-	if (where.GetEmployee() == nil) == (where.GetIds() == nil) {
-		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "where needs exactly one of employee and ids.")
+	if err := fault.ExactlyOne(timeofffault.CodeOnlyOne, "where", "employee and ids", where.GetEmployee() != nil, where.GetIds() != nil); err != nil {
+		return nil, err
 	}
 	if where.GetIds() != nil {
 		return h.requests.withIDs(ctx, where.GetIds().GetTimeOffRequestIds())

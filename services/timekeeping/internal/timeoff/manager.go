@@ -73,14 +73,9 @@ func (h *Manager) GetTimeOff(ctx context.Context, req *timekeepingv1.GetTimeOffR
 // MultiReadTimeOff returns requests, selected by ids, or by employees and first day.
 func (h *Manager) MultiReadTimeOff(ctx context.Context, req *timekeepingv1.MultiReadTimeOffRequest) (*timekeepingv1.TimeOffRequestList, error) {
 	where := req.GetWhere()
-	given := 0
-	for _, is := range []bool{where.GetEmployees() != nil, where.GetHyperfind() != nil, where.GetIds() != nil, where.GetStates() != nil} {
-		if is {
-			given++
-		}
-	}
-	if given != 1 {
-		return nil, fault.Invalid(timeofffault.CodeOnlyOne, "where needs exactly one of employees, hyperfind, ids and states.")
+	if err := fault.ExactlyOne(timeofffault.CodeOnlyOne, "where", "employees, hyperfind, ids and states",
+		where.GetEmployees() != nil, where.GetHyperfind() != nil, where.GetIds() != nil, where.GetStates() != nil); err != nil {
+		return nil, err
 	}
 	switch {
 	case where.GetIds() != nil:

@@ -128,9 +128,10 @@ func prepareAmount(path string, p *timekeepingv1.TimeOffPeriod, subtype *timekee
 		return invalid(path+".duration", "must be from 0 to %d hours", maxHours)
 	}
 	symbolic := timeofffault.Named(p.GetSymbolicAmount())
+	if err := fault.AtMostOne(fault.CodeInput, path, "symbolicAmount and duration", symbolic, hours > 0); err != nil {
+		return err
+	}
 	switch {
-	case hours > 0 && symbolic:
-		return invalid(path, "takes only one of symbolicAmount and duration")
 	case hours > 0:
 		p.SymbolicAmount, p.StartTime = nil, cmp.Or(p.GetStartTime(), subtype.GetDefaultStartTime())
 		return nil

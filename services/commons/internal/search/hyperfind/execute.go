@@ -8,7 +8,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -129,11 +128,11 @@ func (h *Handler) days(ctx context.Context, given *commonv1.DateRange) (civil.Ra
 
 // selectedPersons returns the condition for the persons of a request.
 func (h *Handler) selectedPersons(ctx context.Context, req *commonsv1.ExecuteHyperfindRequest, days civil.Range, visible rowvisibility.Set) (*query.Node, error) {
-	switch given := reflist.CountTrue(req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0); {
-	case given == 0:
-		return nil, fault.Invalid(CodeNoSelector, "The request needs one of hyperfind, locations and persons.")
-	case given > 1:
-		return nil, fault.Invalid(CodeSelectors, "hyperfind, locations and persons exclude each other. Give one of them.")
+	if err := fault.OneOf(CodeNoSelector, CodeSelectors, "The request", "hyperfind, locations and persons",
+		req.GetHyperfind() != nil, len(req.GetLocations()) > 0, len(req.GetPersons()) > 0); err != nil {
+		return nil, err
+	}
+	switch {
 	case req.GetHyperfind() != nil:
 		return h.storedCondition(ctx, req, days)
 	case len(req.GetLocations()) > 0:

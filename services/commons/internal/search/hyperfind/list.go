@@ -122,14 +122,15 @@ type matcher struct {
 }
 
 func matchers(refs *commonsv1.HyperfindQueryRefs) ([]matcher, error) {
-	if reflist.CountKinds(refs) != 1 {
-		return nil, fault.Invalid(CodeWhere, "where.hyperFindQuery needs exactly one of ids, qualifiers, persistentIds and refs.")
+	items, err := reflist.ExactlyOne(CodeWhere, "where.hyperFindQuery", refs)
+	if err != nil {
+		return nil, err
 	}
 	var out []matcher
 	for _, id := range refs.GetPersistentIds() {
 		out = append(out, matcher{&commonv1.Ref{Qualifier: &id}, func(q *storedQuery) bool { return q.GetPersistentId() == id }})
 	}
-	for i, ref := range reflist.Refs(refs) {
+	for i, ref := range items {
 		if ref.Id == nil && ref.GetQualifier() == "" {
 			return nil, fault.Invalid(CodeWhere, fmt.Sprintf("where.hyperFindQuery.refs[%d] needs an id or a qualifier.", i))
 		}

@@ -116,10 +116,7 @@ func (q *Query) parseSet() error {
 		if q.Refs, q.Hyperfind, q.dates = refs, set.GetHyperfind(), set.GetDateRange(); len(refs) == 0 && q.Hyperfind == nil {
 			return errcode.Invalid(errcode.CodeNoSet, "from.employeeSet needs employees or hyperfind.")
 		}
-		if len(refs) > 0 && q.Hyperfind != nil {
-			return errcode.Invalid(errcode.CodeBadRequest, "from.employeeSet: give either employees or hyperfind.")
-		}
-		return nil
+		return fault.AtMostOne(errcode.CodeBadRequest, "from.employeeSet", "employees and hyperfind", len(refs) > 0, q.Hyperfind != nil)
 	}
 	return q.parseLocationSet(from.GetLocationSet())
 }
@@ -130,13 +127,11 @@ func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
 		return err
 	}
 	q.Refs, q.SavedLocations, q.Hyperfind, q.dates = refs, set.GetSavedLocations(), set.GetHyperfind(), set.GetDateRange()
-	kinds := reflist.CountTrue(len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil)
-	switch saved := q.SavedLocations; {
-	case kinds == 0:
-		return errcode.Invalid(errcode.CodeNoSet, "from.locationSet needs locations, savedLocations or hyperfind.")
-	case kinds > 1:
-		return errcode.Invalid(errcode.CodeBadRequest, "from.locationSet: give one of locations, savedLocations and hyperfind.")
-	case saved != nil && saved.Id == nil && saved.GetQualifier() == "":
+	if err := fault.OneOf(errcode.CodeNoSet, errcode.CodeBadRequest, "from.locationSet", "locations, savedLocations and hyperfind",
+		len(refs) > 0, q.SavedLocations != nil, q.Hyperfind != nil); err != nil {
+		return err
+	}
+	if saved := q.SavedLocations; saved != nil && saved.Id == nil && saved.GetQualifier() == "" {
 		return errcode.Invalid(errcode.CodeBadSet, "from.locationSet.savedLocations needs an id or a qualifier.")
 	}
 	for _, by := range set.GetRollupBy() {
@@ -151,8 +146,8 @@ func (q *Query) parseLocationSet(set *platformv1.DataLocationSet) error {
 
 // parseRefs returns the references in a list, which may use one of its kinds only.
 func parseRefs(path string, list *commonv1.RefList) ([]*datav1.DataRow, error) {
-	if reflist.CountKinds(list) > 1 {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: give one of ids, qualifiers and refs.", path)
+	if _, err := reflist.AtMostOne(errcode.CodeBadRequest, path, list); err != nil {
+		return nil, err
 	}
 	var out []*datav1.DataRow
 	for _, id := range list.GetIds() {

@@ -2,6 +2,7 @@ package request
 
 import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -23,7 +24,7 @@ func ParseGet(req *schedulingv1.GetScheduleRequest) (*Query, error) {
 	employee := &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}
 	hyperfind := &commonv1.Ref{Id: req.HyperfindId, Qualifier: req.HyperfindName}
 	location := &commonv1.Ref{Id: req.LocationId, Qualifier: req.LocationPath}
-	if err := exactlyOne("query", "employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path",
+	if err := fault.OneOf(codeNoCriterion, codeOneCriterion, "query", "employee_id or person_number, hyperfind_id or hyperfind_name, and location_id or location_path",
 		isGiven(employee), isGiven(hyperfind), isGiven(location)); err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
 		return nil, err
 	}
 	w := req.GetWhere()
-	if err := exactlyOne("where", "employees, hyperFind and locations",
+	if err := fault.OneOf(codeNoCriterion, codeOneCriterion, "where", "employees, hyperFind and locations",
 		w.GetEmployees() != nil, w.GetHyperFind() != nil, w.GetLocations() != nil); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
 // ParseStatus parses the request for the status of schedules.
 func ParseStatus(req *schedulingv1.MultiReadScheduleStatusRequest) (*Query, error) {
 	w := req.GetWhere()
-	if err := exactlyOne("where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
+	if err := fault.OneOf(codeNoCriterion, codeOneCriterion, "where", "employees and hyperFind", w.GetEmployees() != nil, w.GetHyperFind() != nil); err != nil {
 		return nil, err
 	}
 	q := &Query{Selected: SelectAll}
@@ -161,29 +161,18 @@ func (q *Query) parseLocations(path string, l *schedulingv1.LocationSchedules) e
 	if flat {
 		list = l.GetLocationRefs()
 	}
-	if reflist.Len(list) == 0 {
-		return fault.Invalid(codeMissing, path+".locations is missing.")
-	}
-	if err := exactlyOne(path+".locations", "ids, qualifiers and refs",
-		len(list.GetIds()) > 0, len(list.GetQualifiers()) > 0, len(list.GetRefs()) > 0); err != nil {
+	var err error
+	if q.Locations, err = reflist.AtMostOne(codeOneCriterion, path+".locations", list); err != nil {
 		return err
 	}
-	q.Locations = reflist.Refs(list)
+	if len(q.Locations) == 0 {
+		return fault.Invalid(codeMissing, path+".locations is missing.")
+	}
 	return q.parseDays(path, l.GetDateRange(), l.GetStartDate(), l.GetEndDate())
 }
 
 func bothForms(path, one, other string) error {
 	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give either %s or %s.", path, one, other)
-}
-
-func exactlyOne(path, names string, criteria ...bool) error {
-	switch reflist.CountTrue(criteria...) {
-	case 0:
-		return fault.Newf(codeNoCriterion, http.StatusBadRequest, "%s: give one of %s.", path, names)
-	case 1:
-		return nil
-	}
-	return fault.Newf(codeOneCriterion, http.StatusBadRequest, "%s: give exactly one of %s.", path, names)
 }
 
 // ParseRange parses days, including the last one, or a symbolic period.
