@@ -33,6 +33,9 @@ type Resource[T Message] struct {
 	// BeforeDelete asks other services whether they use a resource. It runs before the
 	// transaction that deletes the resource.
 	BeforeDelete func(ctx context.Context, resource T) error
+	// AfterDelete stores related data in the transaction that deletes a resource. The version is the
+	// version of the deletion.
+	AfterDelete func(ctx context.Context, tx pgx.Tx, deleted T, version int64) error
 	// CheckUnused returns an error if other data of this service uses a locked resource, so that it
 	// cannot be deleted. References between setup resources are checked separately.
 	CheckUnused func(ctx context.Context, tx pgx.Tx, resource T) error
@@ -144,8 +147,11 @@ func (r *Resource[T]) delete(ctx context.Context, tx pgx.Tx, id int64, version *
 			return err
 		}
 	}
-	_, err = r.Kind.delete(ctx, tx, id, resource, version)
-	return err
+	now, err := r.Kind.delete(ctx, tx, id, resource, version)
+	if err != nil || r.AfterDelete == nil {
+		return err
+	}
+	return r.AfterDelete(ctx, tx, resource, now)
 }
 
 // insert stores a new resource within a transaction.

@@ -405,6 +405,30 @@ func TestStepsShareTheTransaction(t *testing.T) {
 	assert.Equal(t, "good", list[0].GetName())
 }
 
+// AfterDelete runs in the transaction of the deletion, with the version of the deletion.
+func TestStepsAfterADeletionShareItsTransaction(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var deleted []string
+	f.pay.AfterDelete = func(_ context.Context, _ pgx.Tx, p *timekeepingv1.PayCode, version int64) error {
+		deleted = append(deleted, fmt.Sprint(p.GetName(), version))
+		if p.GetName() == "bad" {
+			return fault.Invalid("pay-bad", "bad")
+		}
+		return nil
+	}
+	good, bad := f.createPay(t, "good"), f.createPay(t, "bad")
+	_, err := f.pay.Delete(f.ctx, good.GetId(), nil)
+	require.NoError(t, err)
+	_, err = f.pay.Delete(f.ctx, bad.GetId(), nil)
+	requireCode(t, err, "pay-bad", "bad")
+	assert.Equal(t, []string{"good2", "bad2"}, deleted)
+	list, err := payCodes().All(f.ctx, f.pool)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, "bad", list[0].GetName())
+}
+
 // A transaction that the database aborts runs again from the beginning, also for a bulk update.
 func TestBulkUpdatesRunAgainAfterADeadlock(t *testing.T) {
 	t.Parallel()
