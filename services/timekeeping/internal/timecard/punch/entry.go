@@ -75,7 +75,7 @@ func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entr
 		return nil, err
 	}
 	var err error
-	if e.Direction, err = direction(p.GetTypeOverride()); err != nil {
+	if e.Direction, err = ParseDirection(p.GetTypeOverride()); err != nil {
 		return nil, err
 	}
 	if entered := p.GetEnteredOnDtm(); entered != "" {
@@ -140,7 +140,8 @@ const (
 	outPunch = "Out Punch"
 )
 
-func direction(ref *commonv1.Ref) (worktime.Direction, error) {
+// ParseDirection returns the direction of the typeOverride of a punch. Without one, it is Any.
+func ParseDirection(ref *commonv1.Ref) (worktime.Direction, error) {
 	switch {
 	case ref == nil:
 		return worktime.Any, nil

@@ -221,9 +221,20 @@ func correct(ctx context.Context, tx pgx.Tx, employeeID int64, apply civil.Date,
 
 // AddPunches stores punches.
 func (s *Store) AddPunches(ctx context.Context, list []*punch.Entry) error {
+	return s.AddPunchesThen(ctx, list, func(context.Context, pgx.Tx) error { return nil })
+}
+
+// AddPunchesThen stores punches, sets their ids, and calls then in the same transaction. It may call
+// then again if a timecard was signed off meanwhile.
+func (s *Store) AddPunchesThen(ctx context.Context, list []*punch.Entry, then func(context.Context, pgx.Tx) error) error {
 	days := ChangedDays{}
 	for _, e := range list {
 		days.Add(e.Employee.ID, e.Local(e.At).Date)
 	}
-	return s.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error { return punch.Insert(ctx, tx, &s.zones, list) })
+	return s.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error {
+		if err := punch.Insert(ctx, tx, &s.zones, list); err != nil {
+			return err
+		}
+		return then(ctx, tx)
+	})
 }
