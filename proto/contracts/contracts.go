@@ -13,4 +13,5 @@ import (
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/replication/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/udm/v1"
 )

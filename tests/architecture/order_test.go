@@ -19,7 +19,7 @@ import (
 var order = []string{"auth", "commons", "scheduling", "timekeeping", "recruiting", "platform", "gateway", "standalone"}
 
 // owners maps contracts that are not named after a service, and programs, to their services.
-var owners = map[string]string{"audit": "auth", "data": "commons", "propagator": "scheduling"}
+var owners = map[string]string{"audit": "auth", "data": "commons", "propagator": "scheduling", "udm": "timekeeping"}
 
 // downwards lists the events against the order, with the data that their consumer keeps.
 var downwards = map[string]string{
@@ -29,6 +29,7 @@ var downwards = map[string]string{
 	"rotaloom.scheduling.v1.PatternStored":         "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.ShiftsEntered":         "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.SpansChanged":          "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.udm.v1.DeviceGroupChanged":           "persons of commons name their device group",
 }
 
 // Services call only lower services, and consume events only of lower services.
