@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/contact"
 	"github.com/rotaloom/rotaloom/services/commons/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/commons/internal/delegation"
+	"github.com/rotaloom/rotaloom/services/commons/internal/devicegroup"
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/job"
 	"github.com/rotaloom/rotaloom/services/commons/internal/location"
@@ -125,6 +126,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(commonsv1.RegisterSymbolicPeriodServiceServer)(periods),
 			serve.Handle(commonsv1.RegisterHolidayServiceServer)(holiday.New(deps.Pool)),
 			serve.Handle(commonsv1.RegisterDelegationServiceServer)(delegation.New(deps.Pool, delegations, rules)),
+			serve.Handle(commonsv1.RegisterDeviceGroupMemberServiceServer)(devicegroup.New(deps.Pool)),
 			serve.Handle(commonsv1.RegisterPersonPayServiceServer)(personpay.New(deps.Pool)),
 			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, rules)),
 			serve.Handle(datav1.RegisterDataRowServiceServer)(dataprovider.NewFinder(deps.Pool, rules)),

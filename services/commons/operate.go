@@ -3,6 +3,7 @@ package commons
 import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/services/commons/internal/devicegroup"
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
@@ -10,7 +11,7 @@ import (
 
 // Copies returns the copies of other domains' data in commons.
 func Copies(pool *pg.Pool) []*replica.Replica {
-	return search.Replicas(pool, store.DeleteTermRequests)
+	return append(search.Replicas(pool, store.DeleteTermRequests), devicegroup.NewCopy(pool))
 }
 
 // Topics returns the data of commons that other services copy.

@@ -17,6 +17,8 @@ type Change struct {
 	Old *Person
 	// NewHire is the stored hiring data, or nil.
 	NewHire *NewHire
+	// DeviceGroup is the device group that the person joins, or the zero value.
+	DeviceGroup DeviceGroup
 }
 
 // State returns the state of the person that other domains store.

@@ -46,6 +46,9 @@ func PersonNumberOwners(ctx context.Context, db pg.Querier, numbers []string) (m
 // number of persons. A conflict with another request is ErrStale.
 func Write(ctx context.Context, tx pgx.Tx, persons []Change) error {
 	tenantID := tenant.Of(ctx)
+	if err := keepDeviceGroups(ctx, tx, persons); err != nil {
+		return err
+	}
 	if err := lockUnchanged(ctx, tx, persons); err != nil {
 		return err
 	}
@@ -71,6 +74,7 @@ func Write(ctx context.Context, tx pgx.Tx, persons []Change) error {
 		}
 	}
 	queueNewHires(batch, tenantID, persons)
+	queueDeviceGroups(batch, tenantID, persons)
 	err := tx.SendBatch(ctx, batch).Close()
 	if pgerr.IsUnique(err, "") || pgerr.IsExclusion(err, "") {
 		return errors.Join(ErrStale, err)

@@ -19,10 +19,10 @@ import (
 const (
 	// termPermission is required to assign persons to terms, in any operation.
 	termPermission = "timekeeping.employment_term_assignment.write"
-	// termWait is the time to wait for an unknown name. The term may be new, and this service
-	// cannot query timekeeping.
-	termWait  = time.Second
-	termPause = 20 * time.Millisecond
+	// copyWait is the time to wait for an unknown name. The object may be new, and this service
+	// cannot query the services above it.
+	copyWait  = time.Second
+	copyPause = 20 * time.Millisecond
 )
 
 // refuseUnknownTerms finds the terms in items, and fails the items with an unknown term.
@@ -83,15 +83,13 @@ func mayAssignTerms(ctx context.Context) bool {
 
 // findTerms returns the terms with the names, compared without case. It waits briefly for
 // unknown ones.
-func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]record.TermAssignment, error) {
+func (w *Writer) findTerms(ctx context.Context, names []string) (known map[string]record.TermAssignment, err error) {
 	tenantID := tenant.Of(ctx)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	giveUp := time.NewTimer(termWait)
-	defer giveUp.Stop()
-	for {
-		known := map[string]record.TermAssignment{}
+	err = awaitCopy(ctx, func() (bool, error) {
+		known = map[string]record.TermAssignment{}
 		var name string
 		var t record.TermAssignment
 		if err := pg.ForEach(ctx, w.pool, []any{&name, &t.ID, &t.Name}, func() error {
@@ -101,17 +99,27 @@ func (w *Writer) findTerms(ctx context.Context, names []string) (map[string]reco
 			FROM (SELECT name, lower(name) AS name_key FROM unnest($2::text[]) AS name) AS q
 			JOIN employment_term t ON t.tenant_id = $1 AND NOT t.deleted AND t.name_key = q.name_key
 			ORDER BY q.name, t.id DESC`, tenantID, names); err != nil {
-			return nil, fmt.Errorf("look for employment terms: %w", err)
+			return false, fmt.Errorf("look for employment terms: %w", err)
 		}
-		if len(known) == len(names) {
-			return known, nil
+		return len(known) == len(names), nil
+	})
+	return known, err
+}
+
+// awaitCopy calls complete until it returns true or an error, or the time to wait is over.
+func awaitCopy(ctx context.Context, complete func() (bool, error)) error {
+	giveUp := time.NewTimer(copyWait)
+	defer giveUp.Stop()
+	for {
+		if done, err := complete(); done || err != nil {
+			return err
 		}
 		select {
 		case <-giveUp.C:
-			return known, nil
+			return nil
 		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(termPause):
+			return ctx.Err()
+		case <-time.After(copyPause):
 		}
 	}
 }
