@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/device"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
@@ -15,6 +16,9 @@ import (
 
 // Copies returns the projections of other domains that timekeeping keeps.
 func Copies(pool *pg.Pool) []*replica.Replica { return []*replica.Replica{person.NewCopy(pool)} }
+
+// Topics returns the data of timekeeping that other services copy.
+func Topics() []replica.Topic { return []replica.Topic{device.Topic()} }
 
 // LeaveStates returns the leave that scheduling should have, of up to limit employees of a tenant,
 // for ids above after, sorted by id.
