@@ -27,11 +27,13 @@ var defaultProfiles = []Profile{
 	{Name: "Scheduler", Rows: rowvisibility.All, Grants: []string{
 		"commons.person.read", "timekeeping.employment_term.read", "timekeeping.employment_term_assignment.read", "scheduling.*",
 	}},
-	{Name: "Timekeeper", Rows: rowvisibility.All, Grants: []string{"commons.person.read", "timekeeping.*", "scheduling.*.read"}},
+	{Name: "Timekeeper", Rows: rowvisibility.All, Grants: []string{"commons.person.read", "commons.device_group.read", "timekeeping.*", "udm.*", "scheduling.*.read"}},
 	{Name: "Payroll", Rows: rowvisibility.All, Grants: []string{
 		"commons.person.read", "commons.wage_work_rule.read", "timekeeping.*.read", "scheduling.*.read", "timekeeping.payroll.*", "timekeeping.payroll_earning.*",
 	}},
-	{Name: "Integration", Rows: rowvisibility.All, Grants: []string{"commons.*", "timekeeping.*", "scheduling.*"}},
+	{Name: "Integration", Rows: rowvisibility.All, Grants: []string{"commons.*", "timekeeping.*", "udm.*", "scheduling.*"}},
+	// Clients of devices, which see no persons by their rows: their operations are about the employees of their group.
+	{Name: "Device", Rows: rowvisibility.Own, Grants: []string{"udm.device_punch.write", "udm.device_employee.read", "udm.device_state.write"}},
 	{Name: "Employee", Rows: rowvisibility.Own, Grants: []string{
 		"commons.person.read", "timekeeping.employment_term_assignment.read", "scheduling.schedule.read", "scheduling.employee_time_off.read",
 		"scheduling.employee_time_off.write", "timekeeping.employee_timecard.read", "timekeeping.employee_timecard.write",

@@ -432,20 +432,20 @@ const file_rotaloom_auth_v1_client_proto_rawDesc = "" +
 	"\x13DeleteClientRequest\x12\x1b\n" +
 	"\tclient_id\x18\x01 \x01(\tR\bclientId\"8\n" +
 	"\x19RotateClientSecretRequest\x12\x1b\n" +
-	"\tclient_id\x18\x01 \x01(\tR\bclientId2\x8c\a\n" +
+	"\tclient_id\x18\x01 \x01(\tR\bclientId2\xb4\a\n" +
 	"\rClientService\x12\x85\x01\n" +
 	"\vListClients\x12$.rotaloom.auth.v1.ListClientsRequest\x1a\x1c.rotaloom.auth.v1.ClientList\"2\xa2\xbb\x18\x16\n" +
 	"\x10auth.client.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/v1/auth/clients\x12\x8b\x01\n" +
 	"\tGetClient\x12\".rotaloom.auth.v1.GetClientRequest\x1a\x18.rotaloom.auth.v1.Client\"@\xa2\xbb\x18\x18\n" +
-	"\x10auth.client.read\x18\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/auth/clients/{client_id}\x12~\n" +
-	"\fCreateClient\x12\x18.rotaloom.auth.v1.Client\x1a\x18.rotaloom.auth.v1.Client\":\xa2\xbb\x18\x1b\n" +
-	"\x11auth.client.write\x18\x03@\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v1/auth/clients\x12\x9a\x01\n" +
+	"\x10auth.client.read\x18\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/auth/clients/{client_id}\x12\x8b\x01\n" +
+	"\fCreateClient\x12\x18.rotaloom.auth.v1.Client\x1a\x18.rotaloom.auth.v1.Client\"G\xa2\xbb\x18(\n" +
+	"\x11auth.client.write\x18\x03@\x01Z\vtimekeeping`\x01h\x01\x82\xd3\xe4\x93\x02\x15:\x01*\"\x10/v1/auth/clients\x12\x9a\x01\n" +
 	"\fUpdateClient\x12%.rotaloom.auth.v1.UpdateClientRequest\x1a\x18.rotaloom.auth.v1.Client\"I\xa2\xbb\x18\x19\n" +
-	"\x11auth.client.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02&:\x06client\x1a\x1c/v1/auth/clients/{client_id}\x12\x93\x01\n" +
-	"\fDeleteClient\x12%.rotaloom.auth.v1.DeleteClientRequest\x1a\x16.google.protobuf.Empty\"D\xa2\xbb\x18\x1c\n" +
-	"\x11auth.client.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\x1e*\x1c/v1/auth/clients/{client_id}\x12\xb1\x01\n" +
-	"\x12RotateClientSecret\x12+.rotaloom.auth.v1.RotateClientSecretRequest\x1a\x18.rotaloom.auth.v1.Client\"T\xa2\xbb\x18\x1b\n" +
-	"\x11auth.client.write\x18\x03@\x01`\x01h\x01\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/auth/clients/{client_id}/rotate_secretB\xc5\x01\n" +
+	"\x11auth.client.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02&:\x06client\x1a\x1c/v1/auth/clients/{client_id}\x12\xa0\x01\n" +
+	"\fDeleteClient\x12%.rotaloom.auth.v1.DeleteClientRequest\x1a\x16.google.protobuf.Empty\"Q\xa2\xbb\x18)\n" +
+	"\x11auth.client.write\x18\x03 \xcc\x01Z\vtimekeeping`\x01h\x01\x82\xd3\xe4\x93\x02\x1e*\x1c/v1/auth/clients/{client_id}\x12\xbe\x01\n" +
+	"\x12RotateClientSecret\x12+.rotaloom.auth.v1.RotateClientSecretRequest\x1a\x18.rotaloom.auth.v1.Client\"a\xa2\xbb\x18(\n" +
+	"\x11auth.client.write\x18\x03@\x01Z\vtimekeeping`\x01h\x01\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/auth/clients/{client_id}/rotate_secretB\xc5\x01\n" +
 	"\x14com.rotaloom.auth.v1B\vClientProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
 var (
