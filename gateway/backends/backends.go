@@ -13,6 +13,7 @@ import (
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	udmv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/udm/v1"
 )
 
 // Conns are the connections to the services, one for each domain. An in-process connection works too, provided
@@ -110,6 +111,10 @@ func Domains(c Conns) []Domain {
 			newService(&timekeepingv1.BrazilDeviceService_ServiceDesc, timekeepingv1.NewBrazilDeviceServiceClient, timekeepingv1.RegisterBrazilDeviceServiceHandlerClient),
 			newService(&timekeepingv1.BrazilDeviceGroupService_ServiceDesc, timekeepingv1.NewBrazilDeviceGroupServiceClient, timekeepingv1.RegisterBrazilDeviceGroupServiceHandlerClient),
 			newService(&timekeepingv1.BrazilCompanyService_ServiceDesc, timekeepingv1.NewBrazilCompanyServiceClient, timekeepingv1.RegisterBrazilCompanyServiceHandlerClient),
+			newService(&udmv1.DeviceGroupService_ServiceDesc, udmv1.NewDeviceGroupServiceClient, udmv1.RegisterDeviceGroupServiceHandlerClient),
+			newService(&udmv1.DeviceService_ServiceDesc, udmv1.NewDeviceServiceClient, udmv1.RegisterDeviceServiceHandlerClient),
+			newService(&udmv1.DeviceCredentialsService_ServiceDesc, udmv1.NewDeviceCredentialsServiceClient, udmv1.RegisterDeviceCredentialsServiceHandlerClient),
+			newService(&udmv1.DeviceClientService_ServiceDesc, udmv1.NewDeviceClientServiceClient, udmv1.RegisterDeviceClientServiceHandlerClient),
 			newService(&timekeepingv1.EmployeeTimeOffService_ServiceDesc, timekeepingv1.NewEmployeeTimeOffServiceClient, timekeepingv1.RegisterEmployeeTimeOffServiceHandlerClient),
 			newService(&timekeepingv1.RequestSubtypeService_ServiceDesc, timekeepingv1.NewRequestSubtypeServiceClient, timekeepingv1.RegisterRequestSubtypeServiceHandlerClient),
 			newService(&timekeepingv1.TimeOffService_ServiceDesc, timekeepingv1.NewTimeOffServiceClient, timekeepingv1.RegisterTimeOffServiceHandlerClient),

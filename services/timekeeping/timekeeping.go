@@ -15,14 +15,17 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	udmv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/udm/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/actualhours"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/brazil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/dataprovider"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/device"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecasepolicy"
@@ -60,7 +63,8 @@ type Config struct {
 // Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Commons and Scheduling are connections to these services, which trust this service.
+	// Auth, Commons and Scheduling are connections to these services, which trust this service.
+	Auth       grpc.ClientConnInterface
 	Commons    grpc.ClientConnInterface
 	Scheduling grpc.ClientConnInterface
 }
@@ -98,7 +102,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	rules := rowvisibility.FromCommons(deps.Clock, deps.Commons, deps.Log)
 	persons := person.NewDirectory(deps.Pool, commonsv1.NewPersonServiceClient(deps.Commons), rules)
-	replicator, err := core.Replicator(cfg.Replica, Copies(deps.Pool), nil)
+	replicator, err := core.Replicator(cfg.Replica, Copies(deps.Pool), Topics())
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +110,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
 	days := employeeday.NewReader(pay, employeeDays)
 	cards, room := card.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
+	members := commonsv1.NewDeviceGroupMemberServiceClient(deps.Commons)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	hyperfinds := commonsv1.NewHyperfindServiceClient(deps.Commons)
 	finder := requested.New(persons, commonsClients{periods, hyperfinds})
@@ -166,6 +171,12 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(timekeepingv1.RegisterBrazilDeviceServiceServer)(brazil.NewDevices(deps.Pool, rules)),
 			serve.Handle(timekeepingv1.RegisterBrazilDeviceGroupServiceServer)(brazil.NewGroups(deps.Pool)),
 			serve.Handle(timekeepingv1.RegisterBrazilCompanyServiceServer)(brazil.NewCompanies(deps.Pool)),
+			serve.Handle(udmv1.RegisterDeviceGroupServiceServer)(device.NewGroups(deps.Pool, members)),
+			serve.Handle(udmv1.RegisterDeviceServiceServer)(device.NewDevices(deps.Pool, deps.Clock)),
+			serve.Handle(udmv1.RegisterDeviceCredentialsServiceServer)(device.NewCredentials(deps.Pool, authv1.NewClientServiceClient(deps.Auth))),
+			serve.Handle(udmv1.RegisterDeviceClientServiceServer)(device.NewClient(device.ClientDeps{
+				Pool: deps.Pool, Members: members, Persons: persons, Timecards: signoffs, Clock: deps.Clock,
+			})),
 			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, cards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling))),
 		},
 	}, nil

@@ -45,6 +45,7 @@ var setupServices = []string{
 	"scheduling.v1.ScheduleRuleSetService", "scheduling.v1.ScheduleRuleSetAssignmentService", "timekeeping.v1.ScheduleRuleEvaluationService",
 	"scheduling.v1.TagDefinitionService",
 	"timekeeping.v1.BrazilCompanyService", "timekeeping.v1.BrazilDeviceGroupService", "timekeeping.v1.BrazilDeviceService",
+	"udm.v1.DeviceGroupService", "udm.v1.DeviceService",
 	"timekeeping.v1.PayCodeService", "timekeeping.v1.WorkRuleService", "timekeeping.v1.PayRuleService",
 	"timekeeping.v1.AccrualCodeService", "timekeeping.v1.AccrualProfileService",
 	"timekeeping.v1.LeaveTypeService", "timekeeping.v1.LeaveRuleService", "timekeeping.v1.LeaveProfileService", "timekeeping.v1.LeaveCustomFieldService",

@@ -88,10 +88,10 @@ func Services() []Service {
 			},
 		},
 		{
-			Name: "timekeeping", Calls: []string{"auth", "commons", "scheduling"}, Migrations: timekeeping.Migrations, Copies: timekeeping.Copies,
+			Name: "timekeeping", Calls: []string{"auth", "commons", "scheduling"}, Migrations: timekeeping.Migrations, Copies: timekeeping.Copies, Topics: timekeeping.Topics,
 			NewestTimes: []string{newestAudited, newestEvent},
 			New: func(ctx context.Context, cfg Config, e serve.Backends, dial func(string) grpc.ClientConnInterface) (serve.Service, error) {
-				return timekeeping.New(ctx, cfg.Timekeeping, timekeeping.Deps{Backends: e, Commons: dial("commons"), Scheduling: dial("scheduling")})
+				return timekeeping.New(ctx, cfg.Timekeeping, timekeeping.Deps{Backends: e, Auth: dial("auth"), Commons: dial("commons"), Scheduling: dial("scheduling")})
 			},
 		},
 		{

@@ -35,6 +35,10 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
+	auth, err := program.Dial(s.AuthTarget)
+	if err != nil {
+		return err
+	}
 	commons, err := program.Dial(s.CommonsTarget)
 	if err != nil {
 		return err
@@ -43,7 +47,7 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Backends: backends, Commons: commons, Scheduling: scheduling})
+	service, err := timekeeping.New(ctx, s.Config, timekeeping.Deps{Backends: backends, Auth: auth, Commons: commons, Scheduling: scheduling})
 	if err != nil {
 		return err
 	}
