@@ -168,15 +168,11 @@ func badge(sequence int64, at time.Time, number string) *udmv1.DevicePunch {
 // stored returns the punches of an employee in the timecard, in UTC.
 func (f *fixture) stored(t *testing.T, employee int64) []string {
 	t.Helper()
-	rows, err := f.pool.Query(f.ctx, `SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') FROM punch WHERE tenant_id = 1 AND employee_id = $1 ORDER BY at`, employee)
-	require.NoError(t, err)
-	defer rows.Close()
 	var out []string
-	for rows.Next() {
-		var at string
-		require.NoError(t, rows.Scan(&at))
-		out = append(out, at)
-	}
-	require.NoError(t, rows.Err())
+	var at time.Time
+	require.NoError(t, pg.ForEach(f.ctx, f.pool, []any{&at}, func() error {
+		out = append(out, at.UTC().Format("2006-01-02T15:04:05"))
+		return nil
+	}, `SELECT at FROM punch WHERE tenant_id = 1 AND employee_id = $1 ORDER BY at`, employee))
 	return out
 }

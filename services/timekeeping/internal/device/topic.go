@@ -23,14 +23,14 @@ func Topic() replica.Topic {
 }
 
 func publishStored(ctx context.Context, tx pgx.Tx, _, stored *udmv1.DeviceGroup) error {
-	return outbox.Append(ctx, tx, changed(stored.GetId(), stored.GetName(), stored.GetVersion()))
+	return outbox.Append(ctx, tx, newChange(stored.GetId(), stored.GetName(), stored.GetVersion()))
 }
 
 func publishDeleted(ctx context.Context, tx pgx.Tx, deleted *udmv1.DeviceGroup, version int64) error {
 	return outbox.Append(ctx, tx, &udmv1.DeviceGroupChanged{Id: deleted.GetId(), Version: version, Deleted: true})
 }
 
-func changed(id int64, name string, version int64) *udmv1.DeviceGroupChanged {
+func newChange(id int64, name string, version int64) *udmv1.DeviceGroupChanged {
 	return &udmv1.DeviceGroupChanged{Id: id, Name: name, Version: version}
 }
 
@@ -50,7 +50,7 @@ func states(ctx context.Context, tx pgx.Tx, gaps []replica.Gap) ([]proto.Message
 	var id, version int64
 	var name string
 	if _, err := pgx.ForEachRow(rows, []any{&id, &name, &version}, func() error {
-		stored[id] = changed(id, name, version)
+		stored[id] = newChange(id, name, version)
 		return nil
 	}); err != nil {
 		return nil, fmt.Errorf("read device groups: %w", err)

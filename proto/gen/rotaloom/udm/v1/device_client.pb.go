@@ -724,9 +724,9 @@ const file_rotaloom_udm_v1_device_client_proto_rawDesc = "" +
 	"#rotaloom/udm/v1/device_client.proto\x12\x0frotaloom.udm.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"c\n" +
 	"\x1aImportDevicePunchesRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x125\n" +
-	"\x04body\x18\x02 \x01(\v2!.rotaloom.udm.v1.DevicePunchBatchR\x04body\"\x84\x01\n" +
-	"\x10DevicePunchBatch\x12\x14\n" +
-	"\x05clock\x18\x01 \x01(\tR\x05clock\x12Z\n" +
+	"\x04body\x18\x02 \x01(\v2!.rotaloom.udm.v1.DevicePunchBatchR\x04body\"\x8c\x01\n" +
+	"\x10DevicePunchBatch\x12\x1c\n" +
+	"\x05clock\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x05R\x05clock\x12Z\n" +
 	"\apunches\x18\x02 \x03(\v2\x1c.rotaloom.udm.v1.DevicePunchB\"\xa2\xbb\x18\x1e\n" +
 	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\apunchesR\apunches\"\x9a\x01\n" +
 	"\x0fDevicePunchList\x126\n" +
@@ -765,9 +765,9 @@ const file_rotaloom_udm_v1_device_client_proto_rawDesc = "" +
 	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"]\n" +
 	"\x18ReportDeviceStateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x121\n" +
-	"\x04body\x18\x02 \x01(\v2\x1d.rotaloom.udm.v1.DeviceReportR\x04body\"d\n" +
-	"\fDeviceReport\x12\x14\n" +
-	"\x05clock\x18\x01 \x01(\tR\x05clock\x12>\n" +
+	"\x04body\x18\x02 \x01(\v2\x1d.rotaloom.udm.v1.DeviceReportR\x04body\"l\n" +
+	"\fDeviceReport\x12\x1c\n" +
+	"\x05clock\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x05R\x05clock\x12>\n" +
 	"\x10software_version\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-21201R\x0fsoftwareVersion\"\xa4\x01\n" +
 	"\vDeviceState\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12\x1b\n" +
