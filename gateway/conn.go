@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
@@ -102,6 +103,10 @@ func (c *serviceCall) setRawType(fields []byte) error {
 		return err
 	}
 	c.w.Header().Set("Content-Type", contentType)
+	if name := c.r.route.Raw.FileName(fields); name != "" {
+		c.w.Header().Set("Content-Disposition", upload.Disposition(name))
+		return nil
+	}
 	kind, _, _ := strings.Cut(contentType, ";")
 	_, extension, _ := strings.Cut(kind, "/")
 	c.w.Header().Set("Content-Disposition", `attachment; filename="`+fileName(c.r.path)+"."+extension+`"`)

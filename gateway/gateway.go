@@ -7,6 +7,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
+	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
@@ -137,10 +139,10 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 	if e.metrics, err = metrics.New(e.cfg.Metrics); err != nil {
 		return nil, err
 	}
-	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), bodymemory.New(e.cfg.BodyMemory, max(e.cfg.LargeBodies, e.cfg.BodyLimit))
 	if err := e.register(backends.Domains(conns)); err != nil {
 		return nil, err
 	}
+	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), e.newBodies()
 	e.denials.clock = cfg.Clock
 	var keys platformv1.IdempotencyServiceClient
 	if conns.Own != nil {
@@ -151,6 +153,18 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 	}
 	e.handler = e.chain(verifier, throttler, keys)
 	return e, nil
+}
+
+// newBodies returns the memory for bodies. The shares of callers have room for the largest file of a route, in a
+// buffer with some bytes to detect its end.
+func (e *Edge) newBodies() *bodymemory.Memory {
+	largest := int64(1)
+	for r := range e.routes.All() {
+		if r.Upload != nil {
+			largest = max(largest, r.Upload.Max+upload.Overhead+bytes.MinRead)
+		}
+	}
+	return bodymemory.New(e.cfg.BodyMemory, max(e.cfg.LargeBodies, e.cfg.BodyLimit), largest)
 }
 
 // chain returns the steps of a request, in order.

@@ -98,7 +98,7 @@ func (i *idempotency) requestKey(r *request) (string, *fault.Error) {
 func (i *idempotency) claim(ctx context.Context, w *response, r *request, key string) bool {
 	c := &recording{idempotency: i, w: w, ctx: asUser(ctx, r), key: key, operation: r.route.Policy.Name}
 	claim, err := i.keys.ClaimIdempotencyKey(c.ctx, &platformv1.ClaimIdempotencyKeyRequest{
-		Operation: c.operation, Key: key, Fingerprint: idempotencykey.Fingerprint(key, r.Method, r.path, r.URL.RawQuery, r.condition, r.body.bytes()), LeaseMs: i.lease.Milliseconds(),
+		Operation: c.operation, Key: key, Fingerprint: idempotencykey.Fingerprint(key, r.Method, r.path, r.URL.RawQuery, r.condition, r.body.parts()...), LeaseMs: i.lease.Milliseconds(),
 	})
 	switch {
 	case err != nil:

@@ -117,6 +117,10 @@ func (c *serviceCall) decode(v any) *fault.Error {
 	if m == nil {
 		return fault.Internal(fmt.Errorf("a body of type %T", v))
 	}
+	if c.r.body.file != nil {
+		c.r.body.file.decode(m)
+		return nil
+	}
 	plan := planFor(m)
 	var wire []byte
 	var err error

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/metrics"
+	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
@@ -25,6 +26,8 @@ import (
 type requestBody struct {
 	text []byte // the whole body, after it was read
 	form bool   // whether it is a form
+	// file is the file in the body, or nil.
+	file *fileBody
 
 	from  io.Reader // bounded
 	limit int64     // largest size in bytes
@@ -38,6 +41,15 @@ func (b *requestBody) bytes() []byte {
 		return nil
 	}
 	return b.text
+}
+
+// parts returns the body in the form in which requests with the same content are the same: the boundary of a form
+// differs each time that it is sent.
+func (b *requestBody) parts() [][]byte {
+	if b != nil && b.file != nil {
+		return [][]byte{b.file.fields, b.file.content}
+	}
+	return [][]byte{b.bytes()}
 }
 
 const (
@@ -66,7 +78,11 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 		return nil
 	}
 	b := &requestBody{limit: br.limit, announced: max(r.ContentLength, 0)}
-	if r.route.Policy.Public {
+	switch {
+	case r.route.Upload != nil:
+		b.file = &fileBody{Upload: r.route.Upload}
+		b.limit = r.route.Upload.Max + upload.Overhead
+	case r.route.Policy.Public:
 		b.limit = min(b.limit, maxPublicBody)
 	}
 	if r.ContentLength > b.limit {
@@ -79,6 +95,9 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
 		return mediaType("The body must not be encoded (Content-Encoding).")
+	}
+	if b.file != nil {
+		return b.file.checkType(r.Header)
 	}
 	kind := "application/json"
 	if b.form = r.route.Policy.OAuthErrors; b.form { // OAuth only uses forms.
@@ -104,6 +123,9 @@ func mediaType(message string) *fault.Error {
 }
 
 func (b *requestBody) tooLarge() *fault.Error {
+	if b.file != nil {
+		return b.file.tooLarge()
+	}
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
 		"The body is larger than %d bytes. Split it into several requests.", b.limit))
 }
@@ -118,7 +140,11 @@ func (br *bodyReader) read(next handler) handler {
 		}
 		held := bodymemory.NewHeld(br.bodies.Portions(userKey(r.caller), br.proxies.Address(r.Request)))
 		defer br.bodies.Release(held)
-		if bad := br.readAll(w, r, held); bad != nil {
+		bad := br.readAll(w, r, held)
+		if bad == nil && r.body.file != nil {
+			bad = r.body.file.parse(r.body.text)
+		}
+		if bad != nil {
 			br.rejecter.reject(w, r, bad)
 			return
 		}
@@ -157,7 +183,10 @@ func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *f
 func (b *requestBody) nextBufferSize(size int) int {
 	next := max(2*size, firstBuffer)
 	if whole := int(b.announced) + bytes.MinRead; b.announced > 0 && size < whole {
-		next = min(next, whole)
+		return min(next, whole)
+	}
+	if whole := int(b.limit) + bytes.MinRead; size < whole {
+		return min(next, whole)
 	}
 	return next
 }

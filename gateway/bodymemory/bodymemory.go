@@ -31,6 +31,8 @@ const (
 // for a long time, so that anonymous callers, each address and each user are limited to a part of it.
 type Memory struct {
 	max, large int64
+	// largest is the size of the largest body, which each caller may send.
+	largest int64
 	// Working bounds the bytes of large bodies that are processed at a time. Processing takes many times their
 	// size.
 	Working *semaphore.Weighted
@@ -39,9 +41,10 @@ type Memory struct {
 	held map[string]int64 // bytes by portion; "" is the total
 }
 
-// New returns a Memory of max bytes. At most large bytes of large bodies are processed at a time.
-func New(max, large int64) *Memory {
-	return &Memory{max: max, large: large, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
+// New returns a Memory of limit bytes. At most large bytes of large bodies are processed at a time. No share is
+// smaller than largest, the bytes of the largest body of a known caller.
+func New(limit, large, largest int64) *Memory {
+	return &Memory{max: max(limit, largest), large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
 }
 
 // Portion is a part of the memory with its own limit. Each body counts in several portions.
@@ -57,7 +60,7 @@ func (b *Memory) Portions(user, address string) []Portion {
 		anonymous := max(b.max/anonymousShare, 1)
 		return []Portion{all, {"anonymous", anonymous}, {"anonymous at " + address, max(anonymous/addressPart, 1)}}
 	}
-	return []Portion{all, {"at " + address, max(b.max/addressPart, 1)}, {"user " + user, max(b.max/userPart, 1)}}
+	return []Portion{all, {"at " + address, max(b.max/addressPart, b.largest)}, {"user " + user, max(b.max/userPart, b.largest)}}
 }
 
 // take reserves bytes in all portions, unless that exceeds the limit of one.

@@ -12,7 +12,7 @@ import (
 func TestMemoryOfBodiesIsShared(t *testing.T) {
 	t.Parallel()
 	const all = 64 << 10
-	b := New(all, all)
+	b := New(all, all, 1)
 	of := b.Portions
 	for name, test := range map[string]struct {
 		first []Portion
@@ -39,4 +39,14 @@ func TestMemoryOfBodiesIsShared(t *testing.T) {
 	}
 	assert.False(t, b.take(of("1 ada", "a"), 1), "an address with many users")
 	assert.True(t, b.take(of("1 ada", "b"), 1))
+}
+
+// A user can send the largest body even if the shares of the memory are smaller.
+func TestTheLargestBodyFits(t *testing.T) {
+	t.Parallel()
+	const largest = 6 << 20
+	b := New(8<<20, 1<<20, largest)
+	assert.True(t, b.take(b.Portions("1 ada", "a"), largest))
+	assert.False(t, b.take(b.Portions("1 ada", "a"), 1))
+	assert.False(t, b.take(b.Portions("1 eve", "b"), largest), "the memory is used up")
 }

@@ -66,7 +66,7 @@ func keyText(value string) (string, bool) {
 //
 // The condition is included only if there is one: keys stay valid across the update to the release that added
 // it.
-func Fingerprint(key, method, path, query, condition string, body []byte) []byte {
+func Fingerprint(key, method, path, query, condition string, body ...[]byte) []byte {
 	mac := hmac.New(sha256.New, []byte(key))
 	for _, part := range []string{method, path, query} {
 		mac.Write([]byte(part))
@@ -76,6 +76,8 @@ func Fingerprint(key, method, path, query, condition string, body []byte) []byte
 		mac.Write([]byte("If-Match: " + condition))
 		mac.Write([]byte{0})
 	}
-	mac.Write(body)
+	for _, part := range body {
+		mac.Write(part)
+	}
 	return mac.Sum(nil)
 }

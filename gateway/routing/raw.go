@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/wire"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -21,7 +23,12 @@ type Raw struct {
 	// others are the alternative content types, and named is the field that selects one of them.
 	others []string
 	named  protowire.Number
+	// file is the field with the name of the file, or nil.
+	file protoreflect.FieldDescriptor
 }
+
+// active are the media types that browsers run scripts of.
+var active = []string{"text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/xml", "text/javascript", "application/javascript"}
 
 // parseRaw returns the Raw of a response type, or nil if its responses are ordinary JSON.
 func parseRaw(desc protoreflect.MessageDescriptor) (*Raw, error) {
@@ -34,6 +41,14 @@ func parseRaw(desc protoreflect.MessageDescriptor) (*Raw, error) {
 		return nil, fmt.Errorf("%s: raw_field %q needs repeated bytes and a content_type", desc.FullName(), opts.GetRawField())
 	}
 	raw := &Raw{field: field.Number(), contentType: opts.GetContentType(), others: opts.GetOtherContentTypes()}
+	for _, contentType := range append([]string{raw.contentType}, raw.others...) {
+		if kind, _, _ := strings.Cut(contentType, ";"); slices.Contains(active, strings.TrimSpace(strings.ToLower(kind))) {
+			return nil, fmt.Errorf("%s: a browser could run a body of type %s", desc.FullName(), contentType)
+		}
+	}
+	if named := desc.Fields().ByName("file_name"); isText(named) {
+		raw.file = named
+	}
 	if len(raw.others) > 0 {
 		named := desc.Fields().ByName("content_type")
 		if named == nil || named.IsList() || named.Kind() != protoreflect.StringKind {
@@ -63,6 +78,15 @@ func (r *Raw) ContentType(fields []byte) (string, error) {
 		return nil
 	})
 	return contentType, err
+}
+
+// FileName returns the name of the file in the fields of a response, or of its first part; "" if the service names
+// none.
+func (r *Raw) FileName(fields []byte) string {
+	if r.file == nil {
+		return ""
+	}
+	return string(wire.LastText(fields, r.file))
 }
 
 // eachField calls do for each field.

@@ -35,6 +35,8 @@ type Route struct {
 	HasBody, EmptyBody bool
 	// Raw writes responses that are not JSON; nil for all others.
 	Raw *Raw
+	// Upload describes requests that carry a file; nil for all others.
+	Upload *Upload
 }
 
 // AddService adds the routes of a service. handlers are the generated handlers, in the order of the methods and
@@ -98,6 +100,9 @@ func (rt *Router) addRule(method protoreflect.MethodDescriptor, rule *annotation
 		return err
 	}
 	if err := r.parseBody(method.Input(), rule.GetBody()); err != nil {
+		return err
+	}
+	if r.Upload, err = parseUpload(method.Input(), rule.GetBody()); err != nil {
 		return err
 	}
 	return rt.add(segments, r)

@@ -87,3 +87,22 @@ func (f *field) appendText(dst []byte, text string) ([]byte, *problem) {
 	dst = protowire.AppendTag(dst, f.number, f.wire)
 	return appendBits(dst, f.wire, bits), nil
 }
+
+// AppendTextField appends the wire bytes of a field from its text, and refuses a name that the message does not
+// have. The error is a *fault.Error.
+func (p *Plan) AppendTextField(dst []byte, name, text string) ([]byte, error) {
+	f := p.byName[name]
+	if f == nil {
+		return dst, UnknownProperty(name)
+	}
+	out, bad := f.appendText(dst, text)
+	if bad != nil {
+		return dst, bad.in(f.name).fault()
+	}
+	return out, nil
+}
+
+// UnknownProperty returns the error of a property that does not exist.
+func UnknownProperty(name string) *fault.Error {
+	return problemf(fault.CodeUnknownProperty, "is not a known property").in(shortenBytes([]byte(name))).fault()
+}

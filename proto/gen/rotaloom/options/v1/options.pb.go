@@ -746,7 +746,8 @@ type Message struct {
 	RawField    string `protobuf:"bytes,5,opt,name=raw_field,json=rawField,proto3" json:"raw_field,omitempty"`
 	ContentType string `protobuf:"bytes,6,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	// Other content types of such a body. The text field "content_type" of the response,
-	// sent with the first items, names the content type; the default is content_type.
+	// sent with the first items, names the content type; the default is content_type. The text
+	// field "file_name", sent with the first items too, names the file for the client.
 	OtherContentTypes []string `protobuf:"bytes,7,rep,name=other_content_types,json=otherContentTypes,proto3" json:"other_content_types,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1007,6 +1008,75 @@ func (x *Length) GetMessage() string {
 	return ""
 }
 
+// Upload makes a bytes field the file of a request. The request is multipart/form-data: one
+// part has the name of the field and the file, and the others are text fields of the
+// message. The edge writes the name of the file, safe to store, and its media type, as the
+// client claims it, into the text fields "file_name" and "content_type". The whole message
+// is the body of the route.
+type Upload struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The size of the largest file in bytes, up to 7 MiB.
+	Max int64 `protobuf:"varint,1,opt,name=max,proto3" json:"max,omitempty"`
+	// The error code of a larger file. The HTTP status is 413.
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// Media types of requests whose body is the file itself: "application/pdf". Their file
+	// name is in Content-Disposition, and they have no other fields.
+	ContentTypes  []string `protobuf:"bytes,3,rep,name=content_types,json=contentTypes,proto3" json:"content_types,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Upload) Reset() {
+	*x = Upload{}
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Upload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Upload) ProtoMessage() {}
+
+func (x *Upload) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Upload.ProtoReflect.Descriptor instead.
+func (*Upload) Descriptor() ([]byte, []int) {
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Upload) GetMax() int64 {
+	if x != nil {
+		return x.Max
+	}
+	return 0
+}
+
+func (x *Upload) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Upload) GetContentTypes() []string {
+	if x != nil {
+		return x.ContentTypes
+	}
+	return nil
+}
+
 // Field is the policy of one field.
 type Field struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1030,14 +1100,16 @@ type Field struct {
 	// malformed value in one item does not refuse the other items.
 	FormatsByItem bool `protobuf:"varint,8,opt,name=formats_by_item,json=formatsByItem,proto3" json:"formats_by_item,omitempty"`
 	// For a map: the form of its keys, which are texts.
-	KeyFormat     Format `protobuf:"varint,9,opt,name=key_format,json=keyFormat,proto3,enum=rotaloom.options.v1.Format" json:"key_format,omitempty"`
+	KeyFormat Format `protobuf:"varint,9,opt,name=key_format,json=keyFormat,proto3,enum=rotaloom.options.v1.Format" json:"key_format,omitempty"`
+	// For a bytes field: the file of a request.
+	Upload        *Upload `protobuf:"bytes,10,opt,name=upload,proto3" json:"upload,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Field) Reset() {
 	*x = Field{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1121,7 @@ func (x *Field) String() string {
 func (*Field) ProtoMessage() {}
 
 func (x *Field) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[8]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1134,7 @@ func (x *Field) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Field.ProtoReflect.Descriptor instead.
 func (*Field) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Field) GetLimit() *Limit {
@@ -1128,6 +1200,13 @@ func (x *Field) GetKeyFormat() Format {
 	return Format_FORMAT_UNSPECIFIED
 }
 
+func (x *Field) GetUpload() *Upload {
+	if x != nil {
+		return x.Upload
+	}
+	return nil
+}
+
 // Event is the subject of a published message. The second token of the subject is the
 // domain, which names the stream.
 type Event struct {
@@ -1144,7 +1223,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1235,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[9]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1248,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Event) GetSubject() string {
@@ -1222,7 +1301,7 @@ type Replication struct {
 
 func (x *Replication) Reset() {
 	*x = Replication{}
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1234,7 +1313,7 @@ func (x *Replication) String() string {
 func (*Replication) ProtoMessage() {}
 
 func (x *Replication) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_options_v1_options_proto_msgTypes[10]
+	mi := &file_rotaloom_options_v1_options_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1247,7 +1326,7 @@ func (x *Replication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replication.ProtoReflect.Descriptor instead.
 func (*Replication) Descriptor() ([]byte, []int) {
-	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_options_v1_options_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Replication) GetOwner() string {
@@ -1454,7 +1533,11 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x03max\x18\x01 \x01(\x05R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\x05R\x06status\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\x88\x03\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"S\n" +
+	"\x06Upload\x12\x10\n" +
+	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12#\n" +
+	"\rcontent_types\x18\x03 \x03(\tR\fcontentTypes\"\xbd\x03\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
@@ -1465,7 +1548,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x04wage\x18\a \x01(\bR\x04wage\x12&\n" +
 	"\x0fformats_by_item\x18\b \x01(\bR\rformatsByItem\x12:\n" +
 	"\n" +
-	"key_format\x18\t \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\tkeyFormat\"\x83\x01\n" +
+	"key_format\x18\t \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\tkeyFormat\x123\n" +
+	"\x06upload\x18\n" +
+	" \x01(\v2\x1b.rotaloom.options.v1.UploadR\x06upload\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
@@ -1515,7 +1600,7 @@ func file_rotaloom_options_v1_options_proto_rawDescGZIP() []byte {
 }
 
 var file_rotaloom_options_v1_options_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_rotaloom_options_v1_options_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(Throttle)(0),                       // 0: rotaloom.options.v1.Throttle
 	(Format)(0),                         // 1: rotaloom.options.v1.Format
@@ -1527,13 +1612,14 @@ var file_rotaloom_options_v1_options_proto_goTypes = []any{
 	(*Message)(nil),                     // 7: rotaloom.options.v1.Message
 	(*Range)(nil),                       // 8: rotaloom.options.v1.Range
 	(*Length)(nil),                      // 9: rotaloom.options.v1.Length
-	(*Field)(nil),                       // 10: rotaloom.options.v1.Field
-	(*Event)(nil),                       // 11: rotaloom.options.v1.Event
-	(*Replication)(nil),                 // 12: rotaloom.options.v1.Replication
-	(*descriptorpb.FileOptions)(nil),    // 13: google.protobuf.FileOptions
-	(*descriptorpb.MethodOptions)(nil),  // 14: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 15: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 16: google.protobuf.FieldOptions
+	(*Upload)(nil),                      // 10: rotaloom.options.v1.Upload
+	(*Field)(nil),                       // 11: rotaloom.options.v1.Field
+	(*Event)(nil),                       // 12: rotaloom.options.v1.Event
+	(*Replication)(nil),                 // 13: rotaloom.options.v1.Replication
+	(*descriptorpb.FileOptions)(nil),    // 14: google.protobuf.FileOptions
+	(*descriptorpb.MethodOptions)(nil),  // 15: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 16: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 17: google.protobuf.FieldOptions
 }
 var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	0,  // 0: rotaloom.options.v1.Method.throttle:type_name -> rotaloom.options.v1.Throttle
@@ -1545,22 +1631,23 @@ var file_rotaloom_options_v1_options_proto_depIdxs = []int32{
 	8,  // 6: rotaloom.options.v1.Field.ranges:type_name -> rotaloom.options.v1.Range
 	9,  // 7: rotaloom.options.v1.Field.length:type_name -> rotaloom.options.v1.Length
 	1,  // 8: rotaloom.options.v1.Field.key_format:type_name -> rotaloom.options.v1.Format
-	12, // 9: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
-	13, // 10: rotaloom.options.v1.file:extendee -> google.protobuf.FileOptions
-	14, // 11: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
-	15, // 12: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
-	15, // 13: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
-	16, // 14: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
-	2,  // 15: rotaloom.options.v1.file:type_name -> rotaloom.options.v1.File
-	3,  // 16: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
-	7,  // 17: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
-	11, // 18: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
-	10, // 19: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	15, // [15:20] is the sub-list for extension type_name
-	10, // [10:15] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	10, // 9: rotaloom.options.v1.Field.upload:type_name -> rotaloom.options.v1.Upload
+	13, // 10: rotaloom.options.v1.Event.replication:type_name -> rotaloom.options.v1.Replication
+	14, // 11: rotaloom.options.v1.file:extendee -> google.protobuf.FileOptions
+	15, // 12: rotaloom.options.v1.method:extendee -> google.protobuf.MethodOptions
+	16, // 13: rotaloom.options.v1.message:extendee -> google.protobuf.MessageOptions
+	16, // 14: rotaloom.options.v1.event:extendee -> google.protobuf.MessageOptions
+	17, // 15: rotaloom.options.v1.field:extendee -> google.protobuf.FieldOptions
+	2,  // 16: rotaloom.options.v1.file:type_name -> rotaloom.options.v1.File
+	3,  // 17: rotaloom.options.v1.method:type_name -> rotaloom.options.v1.Method
+	7,  // 18: rotaloom.options.v1.message:type_name -> rotaloom.options.v1.Message
+	12, // 19: rotaloom.options.v1.event:type_name -> rotaloom.options.v1.Event
+	11, // 20: rotaloom.options.v1.field:type_name -> rotaloom.options.v1.Field
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	16, // [16:21] is the sub-list for extension type_name
+	11, // [11:16] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_options_v1_options_proto_init() }
@@ -1575,7 +1662,7 @@ func file_rotaloom_options_v1_options_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_options_v1_options_proto_rawDesc), len(file_rotaloom_options_v1_options_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 5,
 			NumServices:   0,
 		},
