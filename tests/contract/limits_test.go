@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"os"
@@ -270,6 +271,28 @@ func isGUID(field protoreflect.FieldDescriptor) bool {
 	return options.GetFormat() == optionsv1.Format_FORMAT_GUID
 }
 
+// body returns the JSON of the properties, or a form if the request carries a file, and its content type.
+func (l declaredLimit) body(t *testing.T, sent any) (payload []byte, contentType string) {
+	t.Helper()
+	for i := range l.input.Fields().Len() {
+		f := l.input.Fields().Get(i)
+		if o, _ := proto.GetExtension(f.Options(), optionsv1.E_Field).(*optionsv1.Field); o.GetUpload() == nil {
+			continue
+		}
+		var form bytes.Buffer
+		w := multipart.NewWriter(&form)
+		for name, value := range sent.(map[string]any) {
+			require.NoError(t, w.WriteField(name, fmt.Sprint(value)))
+		}
+		require.NoError(t, w.WriteField(f.JSONName(), "content"))
+		require.NoError(t, w.Close())
+		return form.Bytes(), w.FormDataContentType()
+	}
+	payload, err := json.Marshal(sent)
+	require.NoError(t, err)
+	return payload, "application/json"
+}
+
 // ask sends a body to the operation, or the properties of a query.
 func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a outcome) {
 	t.Helper()
@@ -277,6 +300,7 @@ func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a ou
 		return possibleID(l.input.Fields().ByName(protoreflect.Name(strings.Trim(name, "{}"))))
 	})
 	var payload []byte
+	contentType := "application/json"
 	if l.query {
 		query := url.Values{}
 		for name, value := range sent.(map[string]any) {
@@ -284,14 +308,12 @@ func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a ou
 		}
 		address += "?" + query.Encode()
 	} else {
-		var err error
-		payload, err = json.Marshal(sent)
-		require.NoError(t, err)
+		payload, contentType = l.body(t, sent)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), l.method, address, bytes.NewReader(payload))
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+target.Token)
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", contentType)
 	response, err := target.Client.Do(r)
 	require.NoError(t, err)
 	defer response.Body.Close()

@@ -166,6 +166,7 @@ type Schema struct {
 	Pattern              string        `json:"pattern,omitempty"`
 	Enum                 []any         `json:"enum,omitempty"`
 	ContentEncoding      string        `json:"contentEncoding,omitempty"`
+	ContentMediaType     string        `json:"contentMediaType,omitempty"`
 	MinLength            *uint64       `json:"minLength,omitempty"`
 	MaxLength            *uint64       `json:"maxLength,omitempty"`
 	Minimum              any           `json:"minimum,omitempty"`

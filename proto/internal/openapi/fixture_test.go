@@ -139,3 +139,31 @@ func TestPagesHaveALink(t *testing.T) {
 	assert.Contains(t, headers(read(" pages: true")), "Link")
 	assert.Nil(t, headers(read("")))
 }
+
+func TestUploadsAreForms(t *testing.T) {
+	t.Parallel()
+	d := describe(t, `name: "files.proto" package: "rotaloom.files.v1" syntax: "proto3"
+message_type { name: "Upload"
+  field { name: "id" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "id" }
+  field { name: "document_type" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "document_type" }
+  field { name: "file_name" number: 3 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "file_name" }
+  field { name: "content_type" number: 4 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "content_type" }
+  field { name: "file" number: 5 label: LABEL_OPTIONAL type: TYPE_BYTES json_name: "file"
+    options { [rotaloom.options.v1.field] { upload { max: 100 code: "WRL-2" content_types: "application/pdf" } } } } }
+service { name: "FileService" method { name: "PutFile" input_type: ".rotaloom.files.v1.Upload" output_type: ".rotaloom.files.v1.Upload"
+  options { [google.api.http] { post: "/v1/files/{id}" body: "*" } [rotaloom.options.v1.method] { permission: "a.b.write" success_status: 201 } } } }`, "")
+	post := at(t, d, "paths", "/v1/files/{id}", "post")
+	content := at(t, post, "requestBody", "content")
+	assert.Equal(t, map[string]any{
+		"type": "object", "required": []any{"file"}, "additionalProperties": false,
+		"properties": map[string]any{
+			"document_type": map[string]any{"type": "string"},
+			"file":          map[string]any{"type": "string", "contentMediaType": "application/octet-stream"},
+		},
+	}, at(t, content, "multipart/form-data", "schema"))
+	assert.Equal(t, "application/pdf", at(t, content, "application/pdf", "schema", "contentMediaType"))
+	assert.NotContains(t, content, "application/json")
+	assert.Equal(t, []any{"WRL-2"}, at(t, post, "responses", "413", "x-error-codes"))
+	assert.Contains(t, at(t, post, "responses"), "201")
+	assert.Contains(t, at(t, post, "responses"), "415")
+}

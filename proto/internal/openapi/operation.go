@@ -229,6 +229,9 @@ func (g *generator) requestBody(r *route) *RequestBody {
 	if r.body == "" {
 		return nil
 	}
+	if file := uploadField(r.method.Input); file != nil {
+		return g.uploadBody(r, file)
+	}
 	schema := g.bodySchema(r)
 	mediaType := jsonType
 	if r.policy.GetOauthErrors() {

@@ -99,6 +99,9 @@ func general(r *route) []int {
 	if r.body != "" {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
+	if uploadField(r.method.Input) != nil {
+		statuses = append(statuses, http.StatusUnsupportedMediaType)
+	}
 	return statuses
 }
 
@@ -138,6 +141,12 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 	}
 	if raw := messageOptions(r.method.Output.Desc); raw.GetContentType() != "" && status == success {
 		response.Content = map[string]Body{}
+		if has(r.method.Output.Desc, "file_name") {
+			if response.Headers == nil {
+				response.Headers = &Map[*Header]{}
+			}
+			response.Headers.Set("Content-Disposition", &Header{Description: "attachment, with the name of the file.", Schema: &Schema{Type: "string"}})
+		}
 		for _, kind := range append([]string{raw.GetContentType()}, raw.GetOtherContentTypes()...) {
 			kind, _, _ = strings.Cut(kind, ";")
 			body := Body{Schema: &Schema{Type: "string"}}
@@ -198,6 +207,9 @@ func (g *generator) addRanges(found map[int]*Response, m *protogen.Message, seen
 		policy := fieldOptions(field.Desc)
 		for _, r := range policy.GetRanges() {
 			g.add(found, cmp.Or(int(r.GetStatus()), http.StatusBadRequest), r.GetCode())
+		}
+		if upload := policy.GetUpload(); upload != nil {
+			g.add(found, http.StatusRequestEntityTooLarge, upload.GetCode())
 		}
 		if length := policy.GetLength(); length != nil {
 			g.add(found, cmp.Or(int(length.GetStatus()), http.StatusBadRequest), length.GetCode())
