@@ -103,7 +103,7 @@ func TestClientsAreRefused(t *testing.T) {
 func TestTenantsHaveABoundedNumberOfClients(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.exec(t, `INSERT INTO client (tenant_id, client_id, secret_hash) SELECT 1, 'client-' || n, '' FROM generate_series(1, 999) n`)
+	w.exec(t, `INSERT INTO client (tenant_id, client_id, secret_hash) SELECT 1, 'client-' || n, '' FROM generate_series(1, 10999) n`)
 	w.create(t, &authv1.Client{ClientId: "last"})
 	_, err := w.CreateClient(w.ctx, &authv1.Client{ClientId: "beyond"})
 	faulttest.RequireCode(t, fault.CodeConflict, err)

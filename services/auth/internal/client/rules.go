@@ -17,8 +17,9 @@ const (
 	maxScopes = 50
 	// maxProfile is the longest name of an access profile, in bytes.
 	maxProfile = 1000
-	// maxClients is the largest number of clients of a tenant.
-	maxClients = 1000
+	// maxClients is the largest number of clients of a tenant: 1,000 programs, and one for each of the 10,000
+	// devices that a tenant may have.
+	maxClients = 11_000
 )
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{1,100}$`)
