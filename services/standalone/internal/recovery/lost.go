@@ -43,6 +43,11 @@ var kinds = []kind{
 		names:   map[string]string{"commons": `SELECT name FROM employment_term WHERE tenant_id = $1 AND id = $2`},
 	},
 	{
+		name: "device group", owner: "timekeeping", table: "device_group", topic: "device_groups",
+		columns: []string{"device_group_id"},
+		names:   map[string]string{"commons": `SELECT name FROM device_group WHERE tenant_id = $1 AND id = $2`},
+	},
+	{
 		name: "location", owner: "commons", table: "location",
 		columns: []string{"location_id"},
 	},
