@@ -17,12 +17,12 @@ random() { head -c 24 /dev/urandom | base64 | tr -d '/+=\n'; }
 once() { [ -s "$2" ] || printf '%s' "$1" >"$2"; }
 
 once "$(random)" "$secrets/database/postgres"
-for service in auth commons timekeeping scheduling platform; do
+for service in auth commons timekeeping scheduling recruiting platform; do
   once "$(random)" "$secrets/database/$service"
   once "postgres://$service:$(cat "$secrets/database/$service")@postgres:5432/$service?sslmode=verify-full&sslrootcert=/secrets/certs/ca.pem" "$secrets/urls/$service-database"
 done
 users=$($root/build/rotaloom nats-permissions)
-for program in auth commons timekeeping scheduling propagator platform; do
+for program in auth commons timekeeping scheduling propagator recruiting platform; do
   # A leading letter: the broker would make a number of digits.
   once "tls://$program:p$(random)@nats:4222" "$secrets/urls/$program-nats"
   password=$(sed -E 's|.*:(p[^@]*)@.*|\1|' "$secrets/urls/$program-nats")

@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-all=(auth commons timekeeping scheduling propagator platform gateway rotaloom)
+all=(auth commons timekeeping scheduling propagator recruiting platform gateway rotaloom)
 images=("${@:-${all[@]}}")
 repository=${REPOSITORY:-localhost/rotaloom}
 commit=$(git rev-parse HEAD)

@@ -28,8 +28,9 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	for program, want := range map[string]string{
-		"auth": "gateway,commons,timekeeping,scheduling,platform", "commons": "gateway,timekeeping,scheduling,platform",
-		"timekeeping": "gateway,platform", "scheduling": "gateway,timekeeping,platform", "platform": "gateway",
+		"auth": "gateway,commons,timekeeping,scheduling,recruiting,platform", "commons": "gateway,timekeeping,scheduling,recruiting,platform",
+		"timekeeping": "gateway,recruiting,platform", "scheduling": "gateway,timekeeping,recruiting,platform",
+		"recruiting": "gateway,platform", "platform": "gateway",
 	} {
 		t.Run(program, func(t *testing.T) {
 			require.NotNil(t, project.Services[program].Environment["ROTALOOM_RPC_CLIENTS"], program)

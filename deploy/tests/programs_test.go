@@ -28,7 +28,7 @@ import (
 const component = "app.kubernetes.io/component"
 
 var (
-	programs = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "propagator", "gateway"}
+	programs = []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform", "propagator", "gateway"}
 	target   = regexp.MustCompile(`^ROTALOOM_([A-Z]+)_TARGET$`)
 )
 

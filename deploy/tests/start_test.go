@@ -27,7 +27,7 @@ func TestTheBrokerTakesItsConfiguration(t *testing.T) {
 	}
 	check := exec.CommandContext(t.Context(), "go", "-C", "../../tools/nats", "tool", "nats-server", "-t", "--config", filepath.Join(dir, "nats.conf"))
 	check.Env = append(os.Environ(), "GOWORK=off", "POD_NAME=nats-0")
-	for _, user := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "platform"} {
+	for _, user := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "recruiting", "platform"} {
 		check.Env = append(check.Env, "NATS_PASSWORD_"+strings.ToUpper(user)+"=password")
 	}
 	out, err := check.CombinedOutput()

@@ -66,7 +66,7 @@ func (r *Resource[T]) upsert(ctx context.Context, tx pgx.Tx, path string, sent T
 		case id != 0:
 			out, _, err := r.replace(ctx, tx, path, id, sent)
 			return out, err
-		case idOf(sent) != 0:
+		case sentID(sent) != 0:
 			return sent, r.Kind.unknownItem(path, sent)
 		}
 		out, err := r.insert(ctx, tx, path, sent)
@@ -96,11 +96,11 @@ func (r *Resource[T]) DeleteMany(ctx context.Context, path string, refs []*commo
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		deleted := map[int64]bool{}
 		for _, resource := range list {
-			if deleted[idOf(resource)] {
+			if deleted[sentID(resource)] {
 				continue
 			}
-			deleted[idOf(resource)] = true
-			if err := r.delete(ctx, tx, idOf(resource), nil); err != nil {
+			deleted[sentID(resource)] = true
+			if err := r.delete(ctx, tx, sentID(resource), nil); err != nil {
 				return err
 			}
 		}
@@ -183,19 +183,19 @@ func (r *Resource[T]) itemPath(i int) string { return fmt.Sprintf("%ss[%d]", r.K
 func (k *Kind[T]) find(ctx context.Context, tx pgx.Tx, sent T) (int64, error) {
 	var ids []int64
 	names := []string{sent.GetName()}
-	if id := idOf(sent); id != 0 {
+	if id := sentID(sent); id != 0 {
 		ids, names = []int64{id}, nil
 	}
 	list, err := k.Find(ctx, tx, ids, names)
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
-	return idOf(list[0]), nil
+	return sentID(list[0]), nil
 }
 
 // unknownItem returns the error for an item that no stored resource matches.
 func (k *Kind[T]) unknownItem(path string, sent T) error {
-	id := idOf(sent)
+	id := sentID(sent)
 	switch {
 	case id != 0:
 		return k.unknownRefError(path, &id, "")

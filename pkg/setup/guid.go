@@ -36,7 +36,7 @@ func (r *Resource[T]) UpdateGUID(ctx context.Context, guid string, sent T) (out 
 	if err != nil {
 		return out, err
 	}
-	if inBody := guidOf(sent); inBody != "" && inBody != canonical(guid) {
+	if inBody := sentGUID(sent); inBody != "" && inBody != canonical(guid) {
 		return out, fault.Invalid(r.Kind.OtherID, fmt.Sprintf("The id %.40q in the body is not the id in the path.", inBody))
 	}
 	return r.Update(ctx, id, sent)
@@ -169,8 +169,8 @@ func (k *Kind[T]) fillGUID(m protoreflect.Message, stored identity) {
 	set(k.updatedAt, stored.updatedAt)
 }
 
-// idOf returns the int64 id of a message, or 0 if it has none, as messages with GUIDs.
-func idOf(resource Message) int64 {
+// sentID returns the int64 id of a message, or 0 if it has none, as messages with GUIDs.
+func sentID(resource Message) int64 {
 	m := resource.ProtoReflect()
 	if f := m.Descriptor().Fields().ByName("id"); f.Kind() == protoreflect.Int64Kind {
 		return m.Get(f).Int()
@@ -178,8 +178,8 @@ func idOf(resource Message) int64 {
 	return 0
 }
 
-// guidOf returns the GUID in a message, in lower case, or "" if it has none.
-func guidOf(resource Message) string {
+// sentGUID returns the GUID in a message, in lower case, or "" if it has none.
+func sentGUID(resource Message) string {
 	m := resource.ProtoReflect()
 	return strings.ToLower(m.Get(m.Descriptor().Fields().ByName("id")).String())
 }

@@ -124,7 +124,7 @@ func (k *Kind[T]) split(refs []placedRef) (ids []int64, names []string, err erro
 func (k *Kind[T]) inOrder(refs []placedRef, list []T) ([]T, error) {
 	byID, byName := make(map[int64]T, len(list)), make(map[string]T, len(list))
 	for _, resource := range list {
-		byID[idOf(resource)] = resource
+		byID[sentID(resource)] = resource
 		byName[strings.ToLower(resource.GetName())] = resource
 	}
 	out := make([]T, len(refs))

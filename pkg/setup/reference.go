@@ -256,7 +256,7 @@ func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, path string,
 		seen := map[use]bool{}
 		for i, target := range found {
 			ref, from := t.refs[i], t.from[i]
-			u := use{from, ref.group, idOf(target)}
+			u := use{from, ref.group, sentID(target)}
 			if from.Distinct && seen[u] {
 				return fault.Invalid(k.Invalid, fmt.Sprintf("%s repeats %q.", ref.path, target.GetName()))
 			}
@@ -264,7 +264,7 @@ func (k *Kind[T]) resolveReferences(ctx context.Context, tx pgx.Tx, path string,
 			if err := from.To.check(ref.path, target); err != nil {
 				return err
 			}
-			ref.point(idOf(target), target.GetName())
+			ref.point(sentID(target), target.GetName())
 		}
 	}
 	return nil
@@ -301,7 +301,7 @@ func (k *Kind[T]) Resolve(ctx context.Context, tx pgx.Tx, path string, ref *comm
 		var zero T
 		return zero, err
 	}
-	placed.point(idOf(found[0]), found[0].GetName())
+	placed.point(sentID(found[0]), found[0].GetName())
 	return found[0].(T), nil
 }
 

@@ -100,7 +100,7 @@ func (r *Resource[T]) Create(ctx context.Context, sent T) (out T, err error) {
 func (r *Resource[T]) Update(ctx context.Context, id int64, sent T) (out T, err error) {
 	var version int64
 	err = pg.InTx(ctx, r.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if inBody := idOf(sent); inBody != 0 {
+		if inBody := sentID(sent); inBody != 0 {
 			if err := r.Kind.CheckID(id, &inBody); err != nil {
 				return err
 			}

@@ -104,7 +104,7 @@ func (k *Kind[T]) writeConflict(ctx context.Context, tx pgx.Tx, id int64) error 
 // deletion. With a version, the stored resource must have that version. If-Match of the request has
 // priority over the version.
 func (k *Kind[T]) Delete(ctx context.Context, tx pgx.Tx, resource T, version *int64) (now int64, err error) {
-	return k.delete(ctx, tx, idOf(resource), resource, version)
+	return k.delete(ctx, tx, sentID(resource), resource, version)
 }
 
 func (k *Kind[T]) delete(ctx context.Context, tx pgx.Tx, id int64, resource T, version *int64) (now int64, err error) {

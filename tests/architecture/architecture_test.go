@@ -23,9 +23,11 @@ var allowed = map[string][]string{
 	"services/commons":     {"proto", "pkg"},
 	"services/timekeeping": {"proto", "pkg"},
 	"services/scheduling":  {"proto", "pkg"},
+	"services/recruiting":  {"proto", "pkg"},
 	"services/platform":    {"proto", "pkg"},
 	"services/standalone": {
-		"proto", "pkg", "gateway", "services/auth", "services/commons", "services/timekeeping", "services/scheduling", "services/platform",
+		"proto", "pkg", "gateway", "services/auth", "services/commons", "services/timekeeping", "services/scheduling",
+		"services/recruiting", "services/platform",
 	},
 	"tests": {"proto", "pkg"},
 }

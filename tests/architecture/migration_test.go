@@ -26,6 +26,7 @@ var atOnce = map[string]int{
 	"services/auth/migrations":        23,
 	"services/commons/migrations":     30,
 	"services/platform/migrations":    6,
+	"services/recruiting/migrations":  1,
 	"services/scheduling/migrations":  35,
 	"services/timekeeping/migrations": 28,
 }

@@ -143,14 +143,14 @@ func (w *fixture) query(sql string, into ...any) {
 
 func (w *fixture) stopServices() {
 	w.t.Helper()
-	for _, name := range []string{"gateway", "platform", "propagator", "scheduling", "timekeeping", "commons", "auth"} {
+	for _, name := range []string{"gateway", "platform", "recruiting", "propagator", "scheduling", "timekeeping", "commons", "auth"} {
 		w.Services[name].Stop(w.t)
 	}
 }
 
 func (w *fixture) startServices() {
 	w.t.Helper()
-	for _, name := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "platform", "gateway"} {
+	for _, name := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "recruiting", "platform", "gateway"} {
 		w.Start(name)
 	}
 	w.AwaitServices(w.t)

@@ -71,7 +71,7 @@ func (c *cluster) renewCertificates(t *testing.T, _ *load) {
 }
 
 // serving lists the components that present a certificate.
-var serving = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "gateway"}
+var serving = []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform", "gateway"}
 
 // reissue creates a certificate with a new key for the names of another.
 func reissue(t *testing.T, issuer tls.Certificate, old []byte) (cert, key []byte, serial *big.Int) {

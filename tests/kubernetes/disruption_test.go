@@ -21,7 +21,7 @@ import (
 // programs are the components that run in Deployments, and servers the components that run in
 // StatefulSets.
 var (
-	programs = []string{"auth", "commons", "timekeeping", "scheduling", "platform", "propagator", "gateway"}
+	programs = []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform", "propagator", "gateway"}
 	servers  = []string{"nats", "database"}
 )
 

@@ -22,7 +22,7 @@ func (d *Deployment) AwaitServices(t testing.TB) {
 	token := Login(t, d.Client, d.Ready).Token
 	for _, path := range []string{
 		"/v1/commons/persons/1", "/v1/timekeeping/setup/employment_terms/1", "/v1/scheduling/shift_templates/1",
-		"/v1/platform/rate_limits",
+		"/v1/recruiting/applicant-sources", "/v1/platform/rate_limits",
 	} {
 		Await(t, startTimeout, path+" is served", func() bool { return d.serves(path, token) })
 	}

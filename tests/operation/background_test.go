@@ -150,7 +150,7 @@ func nextMonth() string {
 }
 
 func everywhere() (all []background) {
-	for _, service := range []string{"auth", "commons", "timekeeping", "scheduling", "platform"} {
+	for _, service := range []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform"} {
 		all = append(all, auditing(service))
 	}
 	for _, service := range []string{"commons", "timekeeping", "scheduling"} {
@@ -165,7 +165,7 @@ func TestBackgroundWorkIsDone(t *testing.T) {
 	t.Parallel()
 	d := launch.Deployed(t, "ROTALOOM_LOG_LEVEL=warn")
 	databases := map[string]*pgx.Conn{}
-	for _, service := range []string{"auth", "commons", "timekeeping", "scheduling", "platform"} {
+	for _, service := range []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform"} {
 		conn, err := pgx.Connect(t.Context(), d.Postgres.AdminURL(service))
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, conn.Close(context.Background())) })

@@ -40,8 +40,8 @@ func TestDoctorPassesAHealthyServer(t *testing.T) {
 	found, _ := o.examine("--state-dir", server.StateDir, "--probes", "http://"+port)
 	for _, check := range []string{
 		"state folder", "server", "certificate ca.pem", "certificate localhost.pem", "database server", "clocks", "database auth", "database commons",
-		"database timekeeping", "database scheduling", "database platform", "dead letters of scheduling", "time zones",
-		"times of auth", "times of commons", "times of timekeeping", "times of scheduling", "times of platform", "process " + port,
+		"database timekeeping", "database scheduling", "database recruiting", "database platform", "dead letters of scheduling", "time zones",
+		"times of auth", "times of commons", "times of timekeeping", "times of scheduling", "times of recruiting", "times of platform", "process " + port,
 	} {
 		assert.Equal(t, "ok", found[check].State, "%s: %+v", check, found[check])
 	}

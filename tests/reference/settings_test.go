@@ -15,7 +15,7 @@ import (
 var commands = []string{
 	"services/standalone/cmd/rotaloom", "gateway/cmd/gateway", "services/auth/cmd/auth", "services/commons/cmd/commons",
 	"services/timekeeping/cmd/timekeeping", "services/scheduling/cmd/scheduling", "services/scheduling/cmd/propagator",
-	"services/platform/cmd/platform",
+	"services/recruiting/cmd/recruiting", "services/platform/cmd/platform",
 }
 
 const settingsHead = `# Settings

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 tools/need-kubernetes.sh
 tools/need-postgres.sh
 tools/kubernetes/cluster/images.sh
-TAG=test deploy/images/build.sh auth commons timekeeping scheduling propagator platform gateway
+TAG=test deploy/images/build.sh auth commons timekeeping scheduling propagator recruiting platform gateway
 GOWORK=off go -C deploy/tests build -o "$PWD/build/kubernetes/bin/helm" helm.sh/helm/v3/cmd/helm
 go test -c -tags kubecluster -o build/kubernetes/cluster.test ./tests/kubernetes
 go build -o bin/test/ ./services/standalone/cmd/rotaloom

@@ -11,7 +11,7 @@ for version in '15 bookworm' '18 sid'; do
   echo "== PostgreSQL $major"
   export ROTALOOM_TEST_POSTGRES_MAJOR=$major
   PATH="$bin:$PATH" go run ./pkg/testkit/cmd/withpg go test -count=1 ./pkg/pg/... ./pkg/outbox/... \
-    ./services/auth/... ./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/platform/...
+    ./services/auth/... ./services/commons/... ./services/timekeeping/... ./services/scheduling/... ./services/recruiting/... ./services/platform/...
   PATH="$bin:$PATH" go test -count=1 -run '^TestStandalone$' ./tests/contract
   PATH="$bin:$PATH" go test -count=1 -run 'TestPostgreSQLIsTheOneAskedFor|TestStartsAgainAfterACrash|TestUsesGivenEngines|TestItsDatabaseIsStartedAgain' ./tests/operation
 done

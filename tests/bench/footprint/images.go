@@ -17,7 +17,7 @@ const standaloneCommand = "services/standalone/cmd/rotaloom"
 
 // imagePrograms are the programs of the images.
 var imagePrograms = []string{
-	"services/auth/cmd/auth", "services/commons/cmd/commons", "gateway/cmd/gateway", "services/platform/cmd/platform",
+	"services/auth/cmd/auth", "services/commons/cmd/commons", "gateway/cmd/gateway", "services/platform/cmd/platform", "services/recruiting/cmd/recruiting",
 	"services/scheduling/cmd/propagator", standaloneCommand, "services/scheduling/cmd/scheduling",
 	"services/timekeeping/cmd/timekeeping",
 }

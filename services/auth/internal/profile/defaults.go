@@ -31,7 +31,8 @@ var defaultProfiles = []Profile{
 	{Name: "Payroll", Rows: rowvisibility.All, Grants: []string{
 		"commons.person.read", "commons.wage_work_rule.read", "timekeeping.*.read", "scheduling.*.read", "timekeeping.payroll.*", "timekeeping.payroll_earning.*",
 	}},
-	{Name: "Integration", Rows: rowvisibility.All, Grants: []string{"commons.*", "timekeeping.*", "udm.*", "scheduling.*"}},
+	{Name: "Integration", Rows: rowvisibility.All, Grants: []string{"commons.*", "timekeeping.*", "udm.*", "scheduling.*", "recruiting.*"}},
+	{Name: "Recruiter", Rows: rowvisibility.All, Grants: []string{"commons.person.read", "recruiting.*"}},
 	// Clients of devices, which see no persons by their rows: their operations are about the employees of their group.
 	{Name: "Device", Rows: rowvisibility.Own, Grants: []string{"udm.device_punch.write", "udm.device_employee.read", "udm.device_state.write"}},
 	{Name: "Employee", Rows: rowvisibility.Own, Grants: []string{
