@@ -53,7 +53,7 @@ func (r *recorder) take() string {
 }
 
 func all(conn grpc.ClientConnInterface) backends.Conns {
-	return backends.Conns{Auth: conn, Commons: conn, Timekeeping: conn, Scheduling: conn, Platform: conn}
+	return backends.Conns{Auth: conn, Commons: conn, Timekeeping: conn, Scheduling: conn, Recruiting: conn, Platform: conn}
 }
 
 // formBody begins the bodies of requests that are forms.
