@@ -161,7 +161,7 @@ func (e *Edge) newBodies() *bodymemory.Memory {
 	largest := int64(1)
 	for r := range e.routes.All() {
 		if r.Upload != nil {
-			largest = max(largest, r.Upload.Max+upload.Overhead+bytes.MinRead)
+			largest = max(largest, upload.NewBody(r.Upload).Limit()+bytes.MinRead)
 		}
 	}
 	return bodymemory.New(e.cfg.BodyMemory, max(e.cfg.LargeBodies, e.cfg.BodyLimit), largest)

@@ -118,7 +118,7 @@ func (c *serviceCall) decode(v any) *fault.Error {
 		return fault.Internal(fmt.Errorf("a body of type %T", v))
 	}
 	if c.r.body.file != nil {
-		c.r.body.file.decode(m)
+		c.r.body.file.Decode(m)
 		return nil
 	}
 	plan := planFor(m)

@@ -27,7 +27,7 @@ type requestBody struct {
 	text []byte // the whole body, after it was read
 	form bool   // whether it is a form
 	// file is the file in the body, or nil.
-	file *fileBody
+	file *upload.Body
 
 	from  io.Reader // bounded
 	limit int64     // largest size in bytes
@@ -47,7 +47,7 @@ func (b *requestBody) bytes() []byte {
 // differs each time that it is sent.
 func (b *requestBody) parts() [][]byte {
 	if b != nil && b.file != nil {
-		return [][]byte{b.file.fields, b.file.content}
+		return [][]byte{b.file.Fields, b.file.Content}
 	}
 	return [][]byte{b.bytes()}
 }
@@ -80,8 +80,8 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 	b := &requestBody{limit: br.limit, announced: max(r.ContentLength, 0)}
 	switch {
 	case r.route.Upload != nil:
-		b.file = &fileBody{Upload: r.route.Upload}
-		b.limit = r.route.Upload.Max + upload.Overhead
+		b.file = upload.NewBody(r.route.Upload)
+		b.limit = b.file.Limit()
 	case r.route.Policy.Public:
 		b.limit = min(b.limit, maxPublicBody)
 	}
@@ -97,7 +97,7 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 		return mediaType("The body must not be encoded (Content-Encoding).")
 	}
 	if b.file != nil {
-		return b.file.checkType(r.Header)
+		return b.file.CheckType(r.Header)
 	}
 	kind := "application/json"
 	if b.form = r.route.Policy.OAuthErrors; b.form { // OAuth only uses forms.
@@ -124,7 +124,7 @@ func mediaType(message string) *fault.Error {
 
 func (b *requestBody) tooLarge() *fault.Error {
 	if b.file != nil {
-		return b.file.tooLarge()
+		return b.file.TooLarge()
 	}
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf(
 		"The body is larger than %d bytes. Split it into several requests.", b.limit))
@@ -142,7 +142,7 @@ func (br *bodyReader) read(next handler) handler {
 		defer br.bodies.Release(held)
 		bad := br.readAll(w, r, held)
 		if bad == nil && r.body.file != nil {
-			bad = r.body.file.parse(r.body.text)
+			bad = r.body.file.Parse(r.body.text)
 		}
 		if bad != nil {
 			br.rejecter.reject(w, r, bad)

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/erroritems"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -121,7 +122,7 @@ func (w *response) errorBody(f *fault.Error) []byte {
 		noStore(w.Header())
 		return oauthJSON(f)
 	case w.items:
-		return itemsJSON(f)
+		return erroritems.JSON(f)
 	}
 	return errorJSON(f)
 }

@@ -66,6 +66,22 @@ func Host(r *http.Request, trusted bool) string {
 	return r.Host
 }
 
+// Address returns the address of a request without its query: absolute, unless the host that the client named
+// could be misread within a header.
+func Address(r *http.Request, trusted bool) string {
+	path := r.URL.EscapedPath()
+	host := Host(r, trusted)
+	if host == "" || strings.ContainsFunc(host, notOfHost) {
+		return path
+	}
+	return "https://" + host + path
+}
+
+// notOfHost reports whether a character does not belong into the name of a host with a port.
+func notOfHost(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("-._:[]", r)
+}
+
 // Token returns the access token of a request, with or without the scheme in front of it. It returns "" if
 // there is no token or more than one.
 func Token(h http.Header) string {

@@ -59,17 +59,20 @@ func TestRawTypesAreNotActive(t *testing.T) {
 		`content_type: "application/pdf" other_content_types: "TEXT/HTML; a=b"`:     "TEXT/HTML",
 		`content_type: "application/octet-stream" other_content_types: "image/png"`: "",
 	} {
-		files := policytest.Files(t, `name: "raw.proto" package: "rotaloom.raw.v1" syntax: "proto3" dependency: "rotaloom/options/v1/options.proto"
+		t.Run(options, func(t *testing.T) {
+			t.Parallel()
+			files := policytest.Files(t, `name: "raw.proto" package: "rotaloom.raw.v1" syntax: "proto3" dependency: "rotaloom/options/v1/options.proto"
 			message_type { name: "File" options { [rotaloom.options.v1.message] { raw_field: "pieces" `+options+` } }
 			  field { name: "pieces" number: 1 label: LABEL_REPEATED type: TYPE_BYTES json_name: "pieces" }
 			  field { name: "content_type" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "content_type" } }`)
-		desc, err := files.FindDescriptorByName("rotaloom.raw.v1.File")
-		require.NoError(t, err)
-		_, err = parseRaw(desc.(protoreflect.MessageDescriptor))
-		if want == "" {
-			assert.NoError(t, err, options)
-		} else {
-			assert.ErrorContains(t, err, want)
-		}
+			desc, err := files.FindDescriptorByName("rotaloom.raw.v1.File")
+			require.NoError(t, err)
+			_, err = parseRaw(desc.(protoreflect.MessageDescriptor))
+			if want == "" {
+				assert.NoError(t, err, options)
+			} else {
+				assert.ErrorContains(t, err, want)
+			}
+		})
 	}
 }

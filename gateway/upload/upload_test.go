@@ -46,7 +46,7 @@ func TestForms(t *testing.T) {
 		"base64":                        {"--b\r\n" + head + "Content-Transfer-Encoding: base64\r\n\r\nx\r\n--b--", nil, upload.ErrMalformed},
 		"a long header":                 {"--b\r\n" + head + "X: " + strings.Repeat("x", 9000) + "\r\n\r\nx\r\n--b--", nil, upload.ErrMalformed},
 		"too many parts":                {strings.Repeat("--b\r\n"+head+"\r\nx\r\n", 101) + "--b--", nil, upload.ErrParts},
-		"as many parts as are accepted": {strings.Repeat("--b\r\n"+head+"\r\nx\r\n", 100) + "--b--", slicesRepeat(part("x"), 100), nil},
+		"as many parts as are accepted": {strings.Repeat("--b\r\n"+head+"\r\nx\r\n", 100) + "--b--", repeatPart(part("x"), 100), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func slicesRepeat(part upload.Part, n int) (all []upload.Part) {
+func repeatPart(part upload.Part, n int) (all []upload.Part) {
 	for range n {
 		all = append(all, part)
 	}
@@ -71,7 +71,10 @@ func TestBoundary(t *testing.T) {
 	for text, want := range map[string]string{
 		"x": "x", "": "", "x ": "", "x\r\ny": "", strings.Repeat("x", 70): strings.Repeat("x", 70), strings.Repeat("x", 71): "",
 	} {
-		assert.Equal(t, want, upload.Boundary(map[string]string{"boundary": text}), "%q", text)
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, upload.Boundary(map[string]string{"boundary": text}))
+		})
 	}
 }
 
@@ -95,9 +98,12 @@ func TestFileName(t *testing.T) {
 		strings.Repeat("😀", 100):                strings.Repeat("😀", 63),
 		"x" + strings.Repeat(" ", 300) + ".pdf": "x.pdf",
 	} {
-		got := upload.FileName(sent)
-		assert.Equal(t, want, got, "%q", sent)
-		assert.Equal(t, got, upload.FileName(got), "a safe name stays")
+		t.Run(sent, func(t *testing.T) {
+			t.Parallel()
+			got := upload.FileName(sent)
+			assert.Equal(t, want, got)
+			assert.Equal(t, got, upload.FileName(got), "a safe name stays")
+		})
 	}
 }
 
@@ -107,7 +113,10 @@ func TestMediaType(t *testing.T) {
 	for sent, want := range map[string]string{
 		"Image/PNG; x=y": "image/png", "": unknown, "png": unknown, "a/b c": unknown, "x/" + strings.Repeat("y", 300): unknown,
 	} {
-		assert.Equal(t, want, upload.MediaType(sent), sent)
+		t.Run(sent, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, upload.MediaType(sent))
+		})
 	}
 }
 

@@ -1,4 +1,5 @@
-package gateway
+// Package erroritems writes errors as a list of items, as the contract asks for some operations.
+package erroritems
 
 import (
 	"net/http"
@@ -36,8 +37,8 @@ func itemType(status int) int {
 	return itemInvalid
 }
 
-// itemsJSON returns the body of an error as a list with one item.
-func itemsJSON(f *fault.Error) []byte {
+// JSON returns the body of an error as a list with one item.
+func JSON(f *fault.Error) []byte {
 	b := strconv.AppendInt([]byte(`[{"type":`), int64(itemType(f.Status)), 10)
 	b = transcode.AppendString(append(b, `,"message_code":`...), f.Code)
 	b = append(b, `,"member_names":[`...)

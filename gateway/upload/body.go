@@ -1,4 +1,4 @@
-package gateway
+package upload
 
 import (
 	"errors"
@@ -13,29 +13,34 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
-	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
 const formType = "multipart/form-data"
 
-// fileBody is a body that carries a file. It is parsed after it was read and before the request takes a slot.
-type fileBody struct {
+// Body is a body that carries a file. It is parsed after it was read and before the request takes a slot.
+type Body struct {
 	*routing.Upload
 	boundary    string // of a form; "" if the body is the file itself
 	contentType string // of the file, if the body is the file itself
 	name        string // likewise
 
-	fields  []byte // wire bytes of all fields but the file
-	content []byte // the file, a part of the body
+	// Fields are the wire bytes of all fields but the file, and Content is the file, a part of the body.
+	Fields, Content []byte
 }
 
-// checkType checks the content type of the request.
-func (b *fileBody) checkType(h http.Header) *fault.Error {
+// NewBody returns the body of a request to a route with an upload, before it was read.
+func NewBody(u *routing.Upload) *Body { return &Body{Upload: u} }
+
+// Limit returns the size of the largest body in bytes.
+func (b *Body) Limit() int64 { return b.Max + Overhead }
+
+// CheckType checks the content type of the request.
+func (b *Body) CheckType(h http.Header) *fault.Error {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
-	case err == nil && kind == formType && upload.Boundary(params) != "":
-		b.boundary = upload.Boundary(params)
+	case err == nil && kind == formType && Boundary(params) != "":
+		b.boundary = Boundary(params)
 		return nil
 	case err == nil && slices.Contains(b.ContentTypes, kind):
 		b.contentType = kind
@@ -46,18 +51,19 @@ func (b *fileBody) checkType(h http.Header) *fault.Error {
 		return nil
 	}
 	accepted := append([]string{formType + " with a boundary"}, b.ContentTypes...)
-	return mediaType("The body must be " + strings.Join(accepted, ", or ") + ".")
+	return fault.New(fault.CodeMediaType, http.StatusUnsupportedMediaType, "The body must be "+strings.Join(accepted, ", or ")+".")
 }
 
-func (b *fileBody) tooLarge() *fault.Error {
+// TooLarge returns the error of a file that is too large.
+func (b *Body) TooLarge() *fault.Error {
 	return fault.TooLarge(b.Code, fmt.Sprintf("The file is larger than %d bytes. Send a smaller one.", b.Max)).WithMembers(b.File.JSONName())
 }
 
-// parse reads the fields and the file of a body.
-func (b *fileBody) parse(body []byte) *fault.Error {
-	file := &upload.Part{FileName: b.name, ContentType: b.contentType, Content: body}
+// Parse reads the fields and the file of a body.
+func (b *Body) Parse(body []byte) *fault.Error {
+	file := &Part{FileName: b.name, ContentType: b.contentType, Content: body}
 	if b.boundary != "" {
-		parts, err := upload.Parse(body, b.boundary)
+		parts, err := Parse(body, b.boundary)
 		if err != nil {
 			return formFault(err)
 		}
@@ -71,16 +77,16 @@ func (b *fileBody) parse(body []byte) *fault.Error {
 		return fault.Invalid(fault.CodeInput, fmt.Sprintf("The file is missing or empty. Send it as the part %q of the form.", b.File.JSONName())).
 			WithMembers(b.File.JSONName())
 	case int64(len(file.Content)) > b.Max:
-		return b.tooLarge()
+		return b.TooLarge()
 	}
-	b.fields = b.AppendFile(b.fields, upload.FileName(file.FileName), upload.MediaType(file.ContentType))
-	b.content = file.Content
+	b.Fields = b.AppendFile(b.Fields, FileName(file.FileName), MediaType(file.ContentType))
+	b.Content = file.Content
 	return nil
 }
 
 func formFault(err error) *fault.Error {
 	code := fault.CodeValue
-	if errors.Is(err, upload.ErrIncomplete) {
+	if errors.Is(err, ErrIncomplete) {
 		code = fault.CodeBadRequest
 	}
 	text := err.Error()
@@ -88,7 +94,7 @@ func formFault(err error) *fault.Error {
 }
 
 // readParts reads the text fields of a form, and returns its file, or nil.
-func (b *fileBody) readParts(parts []upload.Part) (file *upload.Part, bad *fault.Error) {
+func (b *Body) readParts(parts []Part) (file *Part, bad *fault.Error) {
 	seen := map[string]bool{}
 	for _, part := range parts {
 		if seen[part.Name] {
@@ -104,15 +110,15 @@ func (b *fileBody) readParts(parts []upload.Part) (file *upload.Part, bad *fault
 			return nil, transcode.UnknownProperty(part.Name)
 		}
 		var err error
-		if b.fields, err = b.AppendText(b.fields, part.Name, string(part.Content)); err != nil {
+		if b.Fields, err = b.AppendText(b.Fields, part.Name, string(part.Content)); err != nil {
 			return nil, fault.FromError(err)
 		}
 	}
 	return file, nil
 }
 
-// decode sets the fields and the file of a request. The file is not copied.
-func (b *fileBody) decode(m proto.Message) {
-	m.ProtoReflect().SetUnknown(b.fields)
-	m.ProtoReflect().Set(b.File, protoreflect.ValueOfBytes(b.content))
+// Decode sets the fields and the file of a request. The file is not copied.
+func (b *Body) Decode(m proto.Message) {
+	m.ProtoReflect().SetUnknown(b.Fields)
+	m.ProtoReflect().Set(b.File, protoreflect.ValueOfBytes(b.Content))
 }
