@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
 )
@@ -24,7 +26,7 @@ type Codes struct {
 	Invalid string
 	// TooLong (400): a name has too many characters. The default is Invalid.
 	TooLong string
-	// Taken (400): another resource has the name or the qualifier.
+	// Taken (400): another resource has the name, the qualifier or a unique text.
 	Taken string
 	// TakenConflicts gives Taken the status 409.
 	TakenConflicts bool
@@ -40,11 +42,11 @@ type Codes struct {
 func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return fault.Invalid(c.Missing, path+".name is missing.")
+		return fault.Invalid(c.Missing, path+".name is missing.").WithMembers("name")
 	case utf8.RuneCountInString(name) > maxName:
-		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName))
+		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName)).WithMembers("name")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return fault.Invalid(c.Invalid, path+".name must not have control characters.")
+		return fault.Invalid(c.Invalid, path+".name must not have control characters.").WithMembers("name")
 	}
 	return nil
 }
@@ -74,11 +76,15 @@ func (c Codes) ParseVersion(path, text string) (*int64, error) {
 
 // nameTakenError returns the error for a name that another resource has.
 func (k *Kind[T]) nameTakenError(name string) error {
-	message := fmt.Sprintf("There is a %s with the name %q already.", k.What, name)
+	return k.taken(fmt.Sprintf("There is a %s with the name %q already.", k.What, name), k.name)
+}
+
+// taken returns the error for a text of a property that another resource has.
+func (k *Kind[T]) taken(message string, property protoreflect.FieldDescriptor) error {
 	if k.TakenConflicts {
-		return fault.Conflict(k.Taken, message)
+		return fault.Conflict(k.Taken, message).WithMembers(property.JSONName())
 	}
-	return fault.Invalid(k.Taken, message)
+	return fault.Invalid(k.Taken, message).WithMembers(property.JSONName())
 }
 
 // full returns the error for a resource above the limit of a tenant.

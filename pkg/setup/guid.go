@@ -37,7 +37,7 @@ func (r *Resource[T]) UpdateGUID(ctx context.Context, guid string, sent T) (out 
 		return out, err
 	}
 	if inBody := sentGUID(sent); inBody != "" && inBody != canonical(guid) {
-		return out, fault.Invalid(r.Kind.OtherID, fmt.Sprintf("The id %.40q in the body is not the id in the path.", inBody))
+		return out, fault.Invalid(r.Kind.OtherID, fmt.Sprintf("The id %.40q in the body is not the id in the path.", inBody)).WithMembers("id")
 	}
 	return r.Update(ctx, id, sent)
 }
@@ -92,7 +92,7 @@ func (k *Kind[T]) ResolveGUID(ctx context.Context, tx pgx.Tx, path string, ref G
 	case ref.GetId() != "" || len(storable([]string{ref.GetName()})) == 0:
 		return resource, 0, k.unknownGUIDError(path, ref)
 	case ref.GetName() == "":
-		return resource, 0, fault.Invalid(k.Missing, path+".id is missing.")
+		return resource, 0, fault.Invalid(k.Missing, path+".id is missing.").WithMembers(path)
 	}
 	list, stored, err := k.queryIdentities(ctx, tx, k.sql.lockGUID, tenant.Of(ctx), guid, ref.GetName())
 	switch {
@@ -128,7 +128,7 @@ func (k *Kind[T]) unknownGUIDError(path string, ref GUIDRef) error {
 	if ref.GetId() != "" {
 		text = fmt.Sprintf("with the id %.40q", ref.GetId())
 	}
-	return fault.Invalid(k.Unknown, fmt.Sprintf("The %s %s (%s) does not exist.", k.What, text, path))
+	return fault.Invalid(k.Unknown, fmt.Sprintf("The %s %s (%s) does not exist.", k.What, text, path)).WithMembers(path)
 }
 
 // canonical returns a GUID in lower case, or "" for another text.

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -54,7 +53,7 @@ func (k *Kind[T]) textTaken(ctx context.Context, tx pgx.Tx, holder int64, f prot
 	if err != nil {
 		return err
 	}
-	return fault.Invalid(k.Taken, fmt.Sprintf("The %s %q has the %s %.100q already.", k.What, names[holder], f.JSONName(), value))
+	return k.taken(fmt.Sprintf("The %s %q has the %s %.100q already.", k.What, names[holder], f.JSONName(), value), f)
 }
 
 // forget deletes the references and unique texts of a deleted resource.
