@@ -32,13 +32,21 @@ type Catalog struct {
 	memo   memo
 }
 
+// recruiting is the start of the permissions of recruiting, and recruitingScope of their scopes in the
+// reference product.
+const recruiting, recruitingScope = "recruiting.", "recruiting.domain."
+
 // NewCatalog returns the Catalog of permissions. Besides permissions and patterns, the scopes are "read",
-// "write" and the name of each domain.
+// "write", the name of each domain, and the scopes of recruiting in the reference product:
+// "recruiting.domain.candidates.read" is the permission "recruiting.candidates.read".
 func NewCatalog(permissions []string) *Catalog {
 	c := &Catalog{permissions: permissions, groups: map[string]string{"read": "*.read", "write": "*.write"}, memo: newMemo()}
 	for _, p := range permissions {
 		domain := domainName(p)
 		c.groups[domain] = domain + ".*"
+		if resource, ok := strings.CutPrefix(p, recruiting); ok {
+			c.groups[recruitingScope+resource] = p
+		}
 	}
 	return c
 }

@@ -58,6 +58,37 @@ func TestGranted(t *testing.T) {
 	}
 }
 
+// Clients of the reference product ask for its scopes of recruiting.
+func TestScopesOfRecruiting(t *testing.T) {
+	t.Parallel()
+	c := NewCatalog([]string{"commons.person.read", "recruiting.candidates.read", "recruiting.candidates.write", "recruiting.offers.read"})
+	for name, e := range map[string]struct {
+		client      []string
+		asked       string
+		permissions []string
+	}{
+		"one":                      {nil, "recruiting.domain.candidates.read", []string{"recruiting.candidates.read"}},
+		"two":                      {nil, "recruiting.domain.candidates.read recruiting.domain.offers.read", []string{"recruiting.candidates.read", "recruiting.offers.read"}},
+		"one of the client's":      {[]string{"recruiting.domain.candidates.read"}, "recruiting.domain.candidates.read recruiting.domain.offers.read", []string{"recruiting.candidates.read"}},
+		"one in the client's":      {[]string{"recruiting"}, "recruiting.domain.candidates.write", []string{"recruiting.candidates.write"}},
+		"one and an unknown one":   {nil, "recruiting.domain.candidates.read recruiting.domain.easy-apply", []string{"recruiting.candidates.read"}},
+		"an unknown one":           {nil, "recruiting.domain.easy-apply", nil},
+		"one of the client's only": {[]string{"recruiting.domain.offers.read"}, "", []string{"recruiting.offers.read"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			granted, ok := c.Of(e.client).Restrict(e.asked)
+			assert.Equal(t, e.permissions != nil, ok)
+			if ok {
+				assert.Equal(t, e.permissions, granted.Permissions([]string{"*"}))
+			}
+		})
+	}
+	assert.True(t, c.IsKnown("recruiting.domain.offers.read"))
+	assert.False(t, c.IsKnown("recruiting.domain.easy-apply"))
+	assert.Contains(t, c.Supported(), "recruiting.domain.candidates.write")
+}
+
 func TestShorten(t *testing.T) {
 	t.Parallel()
 	c := NewCatalog(all)

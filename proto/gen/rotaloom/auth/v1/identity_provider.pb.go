@@ -580,10 +580,11 @@ const file_rotaloom_auth_v1_identity_provider_proto_rawDesc = "" +
 	"\x16UpdateIdentityProvider\x12/.rotaloom.auth.v1.UpdateIdentityProviderRequest\x1a\".rotaloom.auth.v1.IdentityProvider\"Z\xa2\xbb\x18$\n" +
 	"\x1cauth.identity_provider.write\x18\x03`\x01h\x01\x82\xd3\xe4\x93\x02,:\bprovider\x1a /v1/auth/identity_providers/{id}\x12\xb6\x01\n" +
 	"\x16DeleteIdentityProvider\x12/.rotaloom.auth.v1.DeleteIdentityProviderRequest\x1a\x16.google.protobuf.Empty\"S\xa2\xbb\x18'\n" +
-	"\x1cauth.identity_provider.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\"* /v1/auth/identity_providers/{id}2\xd5\x01\n" +
-	"\x11FederationService\x12\xbf\x01\n" +
-	"\x15ResolveFederatedToken\x12..rotaloom.auth.v1.ResolveFederatedTokenRequest\x1a/.rotaloom.auth.v1.ResolveFederatedTokenResponse\"E\xa2\xbb\x18A\x18\x010\x01P\x01Z\acommonsZ\vtimekeepingZ\n" +
-	"schedulingZ\bplatformZ\n" +
+	"\x1cauth.identity_provider.write\x18\x03 \xcc\x01`\x01h\x01\x82\xd3\xe4\x93\x02\"* /v1/auth/identity_providers/{id}2\xe1\x01\n" +
+	"\x11FederationService\x12\xcb\x01\n" +
+	"\x15ResolveFederatedToken\x12..rotaloom.auth.v1.ResolveFederatedTokenRequest\x1a/.rotaloom.auth.v1.ResolveFederatedTokenResponse\"Q\xa2\xbb\x18M\x18\x010\x01P\x01Z\acommonsZ\vtimekeepingZ\n" +
+	"schedulingZ\n" +
+	"recruitingZ\bplatformZ\n" +
 	"standalone\xa0\x01\x01B\xcf\x01\n" +
 	"\x14com.rotaloom.auth.v1B\x15IdentityProviderProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 

@@ -270,10 +270,11 @@ const file_rotaloom_auth_v1_revocation_proto_rawDesc = "" +
 	"Revocation\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\x02 \x01(\x03R\texpiresAt2\xc1\x01\n" +
-	"\x11RevocationService\x12\xab\x01\n" +
-	"\x0fListRevocations\x12(.rotaloom.auth.v1.ListRevocationsRequest\x1a).rotaloom.auth.v1.ListRevocationsResponse\"C\xa2\xbb\x18?\x18\x010\x01Z\acommonsZ\vtimekeepingZ\n" +
-	"schedulingZ\bplatformZ\n" +
+	"expires_at\x18\x02 \x01(\x03R\texpiresAt2\xcd\x01\n" +
+	"\x11RevocationService\x12\xb7\x01\n" +
+	"\x0fListRevocations\x12(.rotaloom.auth.v1.ListRevocationsRequest\x1a).rotaloom.auth.v1.ListRevocationsResponse\"O\xa2\xbb\x18K\x18\x010\x01Z\acommonsZ\vtimekeepingZ\n" +
+	"schedulingZ\n" +
+	"recruitingZ\bplatformZ\n" +
 	"standalone\xa0\x01\x01B\xc9\x01\n" +
 	"\x14com.rotaloom.auth.v1B\x0fRevocationProtoP\x01Z>github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1;authv1\xa2\x02\x03RAX\xaa\x02\x10Rotaloom.Auth.V1\xca\x02\x10Rotaloom\\Auth\\V1\xe2\x02\x1cRotaloom\\Auth\\V1\\GPBMetadata\xea\x02\x12Rotaloom::Auth::V1b\x06proto3"
 
