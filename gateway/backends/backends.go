@@ -143,6 +143,7 @@ func Domains(c Conns) []Domain {
 		}},
 		{"recruiting", c.Recruiting, []Service{
 			newService(&recruitingv1.ConfigurationItemService_ServiceDesc, recruitingv1.NewConfigurationItemServiceClient, recruitingv1.RegisterConfigurationItemServiceHandlerClient),
+			newService(&recruitingv1.ConfigurationSettingService_ServiceDesc, recruitingv1.NewConfigurationSettingServiceClient, recruitingv1.RegisterConfigurationSettingServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []Service{
 			newService(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),

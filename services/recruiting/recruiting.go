@@ -45,6 +45,7 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 		pool: deps.Pool,
 		Registrations: serve.Registrations{
 			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
+			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
 		},
 	}, nil
 }
