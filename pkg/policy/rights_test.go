@@ -21,6 +21,7 @@ var nobodys = map[string]string{
 	"AccrualCodeService":             "setup of a tenant, for all employees",
 	"AccrualProfileService":          "setup of a tenant, for all employees",
 	"ConfigurationItemService":       "setup of a tenant, for all employees",
+	"ConfigurationSettingService":    "setup of a tenant, for all employees",
 	"BrazilCompanyService":           "setup of a tenant, for all employees",
 	"BrazilDeviceGroupService":       "setup of a tenant, for all employees",
 	"DeviceGroupService":             "setup of a tenant, for all employees",
