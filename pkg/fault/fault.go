@@ -161,9 +161,11 @@ func TooLarge(code, message string) *Error {
 // SplitRequest is the advice for a request that exceeds a limit.
 const SplitRequest = "Split the request into several."
 
-// OverLimit is [TooLarge] with a quantity, its actual and allowed number, and advice.
-func OverLimit(code, quantity string, actual, allowed int, advice string) *Error {
-	return TooLarge(code, fmt.Sprintf("Service limits are exceeded: %s: %d, allowed: %d. %s", quantity, actual, allowed, advice)).
+// OverLimit returns the error for a quantity that exceeds a service limit, with its actual and
+// allowed number and advice. The status is 413, or 400 for requests between services. Methods get
+// the errors for limits of the contract from pkg/policy.
+func OverLimit[N int | int64](code string, status int, quantity string, actual, allowed N, advice string) *Error {
+	return Newf(code, status, "Service limits are exceeded: %s: %d, allowed: %d. %s", quantity, actual, allowed, advice).
 		WithLimits(int64(actual), int64(allowed))
 }
 

@@ -90,15 +90,14 @@ func (l *limit) check(m protoreflect.Message) *failure {
 
 func (l *limit) fault(items, days int64) *fault.Error {
 	actual := items * days
-	text := fmt.Sprintf("Service limits are exceeded: %s in the request: %d, allowed: %d. Split the request into several.",
-		l.quantity, actual, l.max)
+	e := fault.OverLimit(l.code, l.status, l.quantity+" in the request", actual, l.max, fault.SplitRequest)
 	if l.message != "" {
-		text = strings.NewReplacer("{items}", strconv.FormatInt(items, 10), "{days}", strconv.FormatInt(days, 10),
+		text := strings.NewReplacer("{items}", strconv.FormatInt(items, 10), "{days}", strconv.FormatInt(days, 10),
 			"{actual}", strconv.FormatInt(actual, 10), "{max}", strconv.FormatInt(l.max, 10)).Replace(l.message)
+		e = fault.New(l.code, l.status, text).WithLimits(actual, l.max)
 	}
-	e := fault.New(l.code, l.status, text)
-	if l.details {
-		return e.WithLimits(actual, l.max)
+	if !l.details {
+		return e.WithDetails(nil)
 	}
 	return e
 }
@@ -156,14 +155,13 @@ func messageLimit(desc protoreflect.MessageDescriptor, opts *optionsv1.Limit) (*
 
 // limitByMethod completes a limit that the method enforces.
 func limitByMethod(l *limit, opts *optionsv1.Limit) (*limit, error) {
-	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetDifference() ||
-		opts.GetShowDetails() || opts.GetMessage() != "" {
-		return nil, fmt.Errorf("the method enforces the limit, so the contract may set only its quantity, code and max")
+	if len(opts.GetItems()) > 0 || opts.GetDays() != "" || opts.GetFrom() != "" || opts.GetTo() != "" || opts.GetDifference() || opts.GetShowDetails() {
+		return nil, fmt.Errorf("the method enforces the limit, so the contract may set only its quantity, code, status, message and max")
 	}
 	if l.quantity == "" || l.code == "" {
 		return nil, fmt.Errorf("a limit that the method enforces needs a quantity and a code")
 	}
-	l.byMethod = true
+	l.byMethod, l.details = true, true
 	return l, nil
 }
 

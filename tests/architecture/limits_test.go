@@ -64,8 +64,9 @@ func TestLimitsStandInTheContracts(t *testing.T) {
 					}
 				}
 			case *ast.CallExpr:
-				if method, ok := x.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "WithLimits" && len(x.Args) == 2 {
-					if allowed := stripConversion(x.Args[1]); lastName(allowed) != "" {
+				// Both functions take the number that the limit allows.
+				if at := map[string]int{"WithLimits": 1, "OverLimit": 4}[lastName(x.Fun)]; at > 0 && at < len(x.Args) {
+					if allowed := stripConversion(x.Args[at]); lastName(allowed) != "" {
 						reported[folder+" "+lastName(allowed)] = name
 					} else if _, ok := allowed.(*ast.BasicLit); ok {
 						assert.Fail(t, "a limit that is not in the contract", "%s: use policy.Max", name)

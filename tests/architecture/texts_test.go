@@ -22,6 +22,10 @@ var oneText = []struct {
 		regexp.MustCompile(`(?i)(exactly|only|give|needs) one of|exclude each other`),
 		"fault.ExactlyOne, fault.OneOf or fault.AtMostOne", "pkg/fault/choice.go",
 	},
+	{
+		regexp.MustCompile(`(is|are) more than the allowed|Service limits are exceeded`),
+		"policy.FindLimit for a limit of the contract, or else fault.OverLimit", "pkg/fault/fault.go",
+	},
 }
 
 // Each kind of fault has one text, wherever it occurs.

@@ -187,14 +187,16 @@ func (s *sources) call(folder string, imports map[string]string, call *ast.CallE
 		}
 		return
 	}
+	if calledName(call) == "fault.OverLimit" {
+		if found := s.code(folder, imports, call.Args[0]); found != nil {
+			found.texts = append(found.texts, limitText(template(call.Args[2]), literal(call.Args[len(call.Args)-1])))
+		}
+		return
+	}
 	var found *errorCode
 	for _, argument := range call.Args {
 		found = cmp.Or(s.code(folder, imports, argument), found)
 		text := callText(argument)
-		if found != nil && isOverLimit(call) && strings.Contains(text, " ") {
-			found.texts = append(found.texts, limitText(text, literal(call.Args[len(call.Args)-1])))
-			return
-		}
 		if found != nil && strings.Contains(text, " ") {
 			found.texts = append(found.texts, line(text))
 			return
@@ -244,18 +246,9 @@ func choiceText(call *ast.CallExpr, at int) string {
 	return path + " needs exactly one of " + names + "."
 }
 
-// isOverLimit reports whether a call is a call of fault.OverLimit.
-func isOverLimit(call *ast.CallExpr) bool {
-	selector, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && selector.Sel.Name == "OverLimit"
-}
-
 // limitText returns the text that fault.OverLimit builds from a quantity and advice. Without advice
 // in the call, it is the advice to split the request.
 func limitText(quantity, advice string) string {
-	if strings.HasPrefix(quantity, " ") {
-		quantity = "%s" + quantity // The call puts a variable before it.
-	}
 	return "Service limits are exceeded: " + quantity + ": %d, allowed: %d. " + cmp.Or(advice, fault.SplitRequest)
 }
 
@@ -298,7 +291,7 @@ func (s *sources) sortedCodes() []*errorCode {
 }
 
 // limitForm matches the limits in the contracts, with their parts.
-var limitForm = regexp.MustCompile(`limits?[:=\s]*\{[^{}]*code: "([^"]+)"[^{}]*\}`)
+var limitForm = regexp.MustCompile(`limits?[:=\s]*\{[^{}]*code: "([^"]+)"(?:[^{}]|\{[a-z]+\})*\}`)
 
 // forbiddenForm matches the codes for callers without a permission.
 var forbiddenForm = regexp.MustCompile(`forbidden_code: "([^"]+)"`)
@@ -331,7 +324,16 @@ func (s *sources) contracts(root string) error {
 	})
 }
 
-// ranges collects the texts of the ranges and lengths of fields.
+// limit collects the text of a limit.
+func (s *sources) limit(l *optionsv1.Limit) {
+	if found := s.codes[l.GetCode()]; found != nil {
+		text := cmp.Or(l.GetMessage(), limitText("%s in the request", ""))
+		found.texts = append(found.texts, placeholder.ReplaceAllString(text, "%d"))
+	}
+}
+
+// ranges collects the texts of the limits of messages, and of the ranges, lengths and limits of
+// fields.
 func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
 	take := func(field protoreflect.FieldDescriptor, code, text string) {
 		switch found := s.codes[code]; {
@@ -342,12 +344,17 @@ func (s *sources) ranges(messages protoreflect.MessageDescriptors) {
 		}
 	}
 	for i := range messages.Len() {
+		message, _ := proto.GetExtension(messages.Get(i).Options(), optionsv1.E_Message).(*optionsv1.Message)
+		for _, l := range message.GetLimits() {
+			s.limit(l)
+		}
 		fields := messages.Get(i).Fields()
 		for k := range fields.Len() {
 			options, _ := proto.GetExtension(fields.Get(k).Options(), optionsv1.E_Field).(*optionsv1.Field)
 			for _, r := range options.GetRanges() {
 				take(fields.Get(k), r.GetCode(), policy.RangeMessage(r))
 			}
+			s.limit(options.GetLimit())
 			if length := options.GetLength(); length != nil {
 				take(fields.Get(k), length.GetCode(), policy.LengthMessage(length))
 			}

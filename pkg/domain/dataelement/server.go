@@ -9,9 +9,6 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 )
 
-// maxRows bounds the rows of one request.
-const maxRows = 10_000
-
 // Provider is a [Table] with rows of any type.
 type Provider interface {
 	Describe() *datav1.DataProvider
@@ -49,9 +46,6 @@ func (s *Server) ReadDataElements(ctx context.Context, req *datav1.ReadDataEleme
 	})
 	if at < 0 {
 		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("This service has no data provider %.40q.", req.GetProvider()))
-	}
-	if n := len(req.GetRowIds()); n > maxRows {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxRows))
 	}
 	columns, err := s.providers[at].Read(ctx, req)
 	if err != nil {

@@ -89,7 +89,6 @@ func TestReadRefuses(t *testing.T) {
 			RowIds: []int64{1},
 		},
 		"another element": {Provider: "THINGS", Bounds: []int32{0, 1}, Elements: []*datav1.DataSelection{{Key: "X"}}},
-		"too many rows":   {Provider: "THINGS", Bounds: []int32{0, 1}, RowIds: make([]int64, 10_001)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := server.ReadDataElements(t.Context(), req)

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -28,9 +27,6 @@ const (
 // the initiator's permission with CheckUserChanges beforehand; LockOutUsers additionally refuses, with
 // details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
-	if n := len(req.GetUsers()); n > maxUsers {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", n, maxUsers))
-	}
 	var persons, versions, owners, from, to []int64
 	for _, u := range req.GetUsers() {
 		persons, versions = append(persons, u.GetPersonId()), append(versions, u.GetVersion())

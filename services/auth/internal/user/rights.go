@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -14,9 +13,6 @@ import (
 
 // ListUserRights returns the current rights of persons. See UserService.
 func (h *Handler) ListUserRights(ctx context.Context, req *authv1.ListUserRightsRequest) (*authv1.ListUserRightsResponse, error) {
-	if n := len(req.GetQueries()); n > maxUsers {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d queries are more than the allowed %d.", n, maxUsers))
-	}
 	persons, names := make([]int64, 0, len(req.GetQueries())), make([]string, 0, len(req.GetQueries()))
 	for _, q := range req.GetQueries() {
 		persons, names = append(persons, q.GetPersonId()), append(names, q.GetAccessProfile())

@@ -24,12 +24,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/username"
 )
 
-const (
-	// maxUsers is the largest number of users in one call.
-	maxUsers = 1000
-	// maxText is the longest user name or profile name, in bytes.
-	maxText = 1000
-)
+// maxText is the longest user name or profile name, in bytes.
+const maxText = 1000
 
 // Handler serves UserService.
 type Handler struct {
@@ -146,9 +142,6 @@ func (h *Handler) DeleteUsers(ctx context.Context, req *authv1.DeleteUsersReques
 }
 
 func check(users []*authv1.User) error {
-	if len(users) > maxUsers {
-		return fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d users are more than the allowed %d.", len(users), maxUsers))
-	}
 	persons := make(map[int64]bool, len(users))
 	for i, u := range users {
 		switch {

@@ -9,14 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
-
-// maxResolved limits the ids and numbers in one call between services.
-const maxResolved = 10_000
 
 // Handler serves ContactService.
 type Handler struct {
@@ -46,9 +42,6 @@ ORDER BY p.id`
 // ResolveContacts returns the addresses of persons whom the caller may see, and of their
 // managers, even if the caller may not see the managers.
 func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveContactsRequest) (*commonsv1.ResolveContactsResponse, error) {
-	if n := len(req.GetIds()) + len(req.GetPersonNumbers()); n > maxResolved {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
-	}
 	visible, err := h.rules.Visible(ctx)
 	if err != nil {
 		return nil, err

@@ -16,9 +16,6 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// maxFound limits the rows that one call looks up.
-const maxFound = 10_000
-
 // NewServer returns the server of the providers of commons. The rules decide which persons
 // are counted for a caller.
 func NewServer(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Server {
@@ -42,9 +39,6 @@ func NewFinder(pool *pg.Pool, rules *rowvisibility.Rules) *Finder {
 
 // FindDataRows finds employees or locations, in the order of the request.
 func (f *Finder) FindDataRows(ctx context.Context, req *datav1.FindDataRowsRequest) (*datav1.FindDataRowsResponse, error) {
-	if n := len(req.GetRows()); n > maxFound {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d rows are more than the allowed %d.", n, maxFound))
-	}
 	day, err := civil.ParseDate(req.GetDay())
 	if err != nil {
 		return nil, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
@@ -83,7 +84,7 @@ SELECT person_id FROM device_group_member WHERE tenant_id = $1 AND device_group_
 // FindDeviceGroupMembers finds persons of a group.
 func (h *Handler) FindDeviceGroupMembers(ctx context.Context, req *commonsv1.FindDeviceGroupMembersRequest) (*commonsv1.FindDeviceGroupMembersResponse, error) {
 	if len(req.GetKeys()) > maxPersons {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d keys are more than the allowed %d.", len(req.GetKeys()), maxPersons))
+		return nil, fault.OverLimit(fault.CodeBadRequest, http.StatusBadRequest, "keys in the request", len(req.GetKeys()), maxPersons, fault.SplitRequest)
 	}
 	keys := make([]store.Key, len(req.GetKeys()))
 	for i, k := range req.GetKeys() {

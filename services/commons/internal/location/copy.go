@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -18,8 +17,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/timeline"
 )
 
-// maxCopied limits the locations that one request copies.
-var maxCopied = policy.Max[*commonsv1.LocationCopy]("locations, with those below them")
+// copied limits the locations that one request copies.
+var copied = policy.FindLimit[*commonsv1.LocationCopy]("locations, with those below them")
 
 // CopyLocations copies locations with their subtrees below another parent. All copies succeed
 // or none. The copies have the properties of the originals on the start date. They get new
@@ -89,17 +88,16 @@ func subtrees(ctx context.Context, tx pgx.Tx, ids []int64, day civil.Date) ([][]
 			  AND p.from_date <= $3 AND p.to_date > $3
 			JOIN location_version v ON v.tenant_id = $1 AND v.location_id = p.location_id AND v.from_date <= $3 AND v.to_date > $3
 			WHERE above.tenant_id = $1 AND above.location_id = $2 AND above.from_date <= $3 AND above.to_date > $3
-			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, maxCopied-total+1)
+			ORDER BY p.depth, p.lineage LIMIT $4`, tenantID, id, day, copied.Max()-total+1)
 		if err != nil {
 			return nil, fmt.Errorf("read locations to copy: %w", err)
 		}
 		if len(tree) == 0 {
 			return nil, errNotOnDate(id, day)
 		}
-		if total += len(tree); total > maxCopied {
-			return nil, fault.TooLarge(structure.CodeTooMany, fmt.Sprintf(
-				"Service limits are exceeded: the locations have more than the allowed %d with those below them. Copy them part by part.", maxCopied)).
-				WithLimits(int64(total), int64(maxCopied))
+		total += len(tree)
+		if err := copied.Check(total); err != nil {
+			return nil, err
 		}
 		out = append(out, tree)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func find(ctx context.Context, db pg.Querier, q question, since *time.Time, part
 		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
 			return nil, err
 		}
-		return nil, fault.OverLimit(structure.CodeTooMany, "locations in the response", actual, maxLocations, "Ask for pages, by index and count.")
+		return nil, fault.OverLimit(structure.CodeTooMany, http.StatusRequestEntityTooLarge, "locations in the response", actual, maxLocations, "Ask for pages, by index and count.")
 	}
 	return q.withoutStopped(lastPaths(list)), nil
 }

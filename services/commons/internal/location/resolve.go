@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -16,15 +15,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
-// maxResolved limits the locations in one call of another service.
-const maxResolved = 1000
-
 // ResolveLocations returns the locations that paths and ids name on a day, each with its type
 // and its job. It leaves out locations that do not exist on the day.
 func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest) (*commonsv1.ResolveLocationsResponse, error) {
-	if len(req.GetPaths())+len(req.GetIds()) > maxResolved {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d locations can be asked for at once.", maxResolved))
-	}
 	day, err := structure.Day("day", req.GetDay())
 	if err != nil {
 		return nil, err

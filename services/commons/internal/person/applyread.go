@@ -20,8 +20,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 )
 
-// maxPage is the maximum number of persons on a page.
-var maxPage = int64(policy.Max[*commonsv1.ApplyReadPersonsRequest]("persons of a page"))
+// pageLimit limits the persons of a page.
+var pageLimit = policy.FindLimit[*commonsv1.ApplyReadPersonsRequest]("persons of a page")
 
 // notApplicable is the status of persons without a status.
 const notApplicable = "Not Applicable"
@@ -36,8 +36,6 @@ const (
 	CodeIndex = "WCO-101726"
 	// CodeCount (400): the count is not a valid number of persons.
 	CodeCount = "WCO-101727"
-	// CodePageTooLarge (413): the count is above the maximum number of persons on a page.
-	CodePageTooLarge = "WCO-101338"
 	// CodeDateRange (400): the start of a range of dates is after its end.
 	CodeDateRange = "WCO-101228"
 )
@@ -79,7 +77,7 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 
 func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
 	where := req.GetWhere()
-	q := pageQuery{day: h.reader.Today(), limit: maxPage, idsOnly: where.GetReturnPersonIdOnly()}
+	q := pageQuery{day: h.reader.Today(), limit: int64(pageLimit.Max()), idsOnly: where.GetReturnPersonIdOnly()}
 	var err error
 	if q.employment, err = pageStatus("employmentStatus", where.GetEmploymentStatus(), CodeEmploymentStatus); err != nil {
 		return q, err
@@ -111,11 +109,10 @@ func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) error {
 		q.limit = req.GetCount()
 	}
 	switch {
-	case q.limit > maxPage:
-		return fault.TooLarge(CodePageTooLarge, fmt.Sprintf("count %d is more than the %d persons that a page may have.", q.limit, maxPage)).
-			WithLimits(q.limit, maxPage)
+	case q.limit > int64(pageLimit.Max()):
+		return pageLimit.Fault(int(q.limit))
 	case q.limit <= 0:
-		return fault.Invalid(CodeCount, fmt.Sprintf("count %d is not a number of persons from 1 to %d.", q.limit, maxPage))
+		return fault.Invalid(CodeCount, fmt.Sprintf("count %d is not a number of persons from 1 to %d.", q.limit, pageLimit.Max()))
 	}
 	q.offset = req.GetIndex() * q.limit
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -15,9 +14,6 @@ import (
 // date.
 func (h *Handler) ReadBirthDates(ctx context.Context, req *commonsv1.ReadBirthDatesRequest) (*commonsv1.ReadBirthDatesResponse, error) {
 	tenantID := tenant.Of(ctx)
-	if n := len(req.GetPersonIds()); n > maxResolved {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
-	}
 	out := &commonsv1.ReadBirthDatesResponse{}
 	var id int64
 	var born civil.Date

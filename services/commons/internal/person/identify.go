@@ -2,16 +2,12 @@ package person
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/reader"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
-
-// maxIdentified limits the identities in one call between services.
-const maxIdentified = 1000
 
 // IdentifyPersons finds the persons of a criterion or of identities. It returns only persons
 // whom the caller may see.
@@ -28,9 +24,6 @@ func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPe
 }
 
 func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonIdentity) (*commonsv1.IdentifyPersonsResponse, error) {
-	if n := len(identities); n > maxIdentified {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxIdentified))
-	}
 	today := h.reader.Today()
 	keys, wrong := make([]store.Key, len(identities)), make([]error, len(identities))
 	for i, id := range identities {

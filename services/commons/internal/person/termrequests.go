@@ -2,9 +2,7 @@ package person
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -24,9 +22,6 @@ func (h *Handler) TermRequests() *TermRequests { return &TermRequests{pool: h.po
 // ListTermRequests returns the pending requests for terms of persons, in order.
 func (t *TermRequests) ListTermRequests(ctx context.Context, req *commonsv1.ListTermRequestsRequest) (*commonsv1.ListTermRequestsResponse, error) {
 	tenantID := tenant.Of(ctx)
-	if n := len(req.GetPersonIds()); n > maxResolved {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons are more than the allowed %d.", n, maxResolved))
-	}
 	rows, err := t.pool.Query(ctx, store.SelectTermRequests, tenantID, req.GetPersonIds())
 	if err != nil {
 		return nil, err

@@ -7,14 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
-
-// maxJobs limits the jobs in one call.
-const maxJobs = 1000
 
 // A path names a job if a location has the path on the day, a person has it as primary job,
 // or this person has a wage or a work rule for it. The latter two cover tenants without
@@ -31,9 +27,6 @@ FROM unnest($2::bigint[], $3::date[], $4::bigint[], $5::text[]) WITH ORDINALITY 
 // ResolveJobs returns the paths of jobs on their days.
 func (h *Handler) ResolveJobs(ctx context.Context, req *commonsv1.ResolveJobsRequest) (*commonsv1.ResolveJobsResponse, error) {
 	n := len(req.GetJobs())
-	if n > maxJobs {
-		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d jobs can be asked for at once.", maxJobs))
-	}
 	persons, days, ids, paths := make([]int64, n), make([]civil.Date, n), make([]int64, n), make([]string, n)
 	out := &commonsv1.ResolveJobsResponse{Jobs: make([]*commonsv1.ResolvedJob, n)}
 	for i, j := range req.GetJobs() {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/personpay"
@@ -64,6 +63,4 @@ func TestResolveJobs(t *testing.T) {
 			assert.Equal(t, c.want, got.GetJobs()[1].GetPath())
 		})
 	}
-	_, err := handler.ResolveJobs(ctx, &commonsv1.ResolveJobsRequest{Jobs: make([]*commonsv1.NamedJob, 1001)})
-	assert.True(t, fault.HasCode(err, fault.CodeItemLimit), err)
 }

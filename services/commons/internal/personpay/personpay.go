@@ -13,16 +13,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
-// Limits of one call.
-const (
-	maxPersons = 500
-	maxDays    = 400
-)
+var daysLimit = policy.FindLimit[*commonsv1.ReadPersonPayRequest]("days")
 
 // Handler serves PersonPayService.
 type Handler struct {
@@ -47,8 +44,11 @@ WHERE tenant_id = $1 AND person_id = ANY($2) AND from_date < $4 AND to_date > $3
 func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPayRequest) (*commonsv1.ReadPersonPayResponse, error) {
 	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: civil.Date(req.GetFrom()), To: civil.Date(req.GetTo())}
-	if n := len(req.GetPersonIds()); n > maxPersons || days.Empty() || days.Days() > maxDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d persons on %d days are more than the allowed %d on %d, or none.", n, days.Days(), maxPersons, maxDays))
+	if days.Empty() {
+		return nil, fault.Invalid(fault.CodeBadRequest, "The range has no days.")
+	}
+	if err := daysLimit.Check(days.Days()); err != nil {
+		return nil, err
 	}
 	found := make(map[int64]*commonsv1.PersonPay, len(req.GetPersonIds()))
 	of := func(id int64) *commonsv1.PersonPay {

@@ -85,7 +85,7 @@ func Missing(path string) *fault.Error {
 
 // TooMany returns the error for a response with too many items.
 func TooMany(what string, actual, limit int) *fault.Error {
-	return fault.OverLimit(CodeTooMany, what+" in the response", actual, limit, "Ask for fewer.")
+	return fault.OverLimit(CodeTooMany, http.StatusRequestEntityTooLarge, what+" in the response", actual, limit, "Ask for fewer.")
 }
 
 // CheckName checks a name. path is its path in the request.

@@ -96,7 +96,7 @@ func TestHyperfindsAndPeriodsHaveTheSameLimits(t *testing.T) {
 				return
 			}
 			refused := fault.FromError(err)
-			assert.Equal(t, errcode.CodeEmployees, refused.Code)
+			assert.Equal(t, "WCO-106194", refused.Code)
 			assert.Equal(t, status, refused.Status)
 			assert.Contains(t, refused.Message, strconv.FormatInt(count, 10))
 			assert.EqualValues(t, count, refused.Details.GetLimits()[0].GetActual())

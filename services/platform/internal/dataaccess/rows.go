@@ -198,7 +198,7 @@ func (f finder) execute(ctx context.Context, q *query.Query) ([]*datav1.DataRow,
 		f := fault.FromError(err)
 		if limits := f.Details.GetLimits(); f.Code == errcode.CodeHyperfindMost && len(limits) > 0 && q.View.OfEmployees() {
 			// Report the limit of information access instead.
-			return nil, errcode.TooManyEmployees(int(limits[0].GetActual()))
+			return nil, errcode.Employees.Fault(int(limits[0].GetActual()))
 		}
 		code := errcode.CodeHyperfind
 		if q.Hyperfind.Id != nil {

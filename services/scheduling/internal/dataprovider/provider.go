@@ -14,7 +14,7 @@ import (
 )
 
 // maxEmployeeDays is the limit of SCH, which equals the limit of reading schedules.
-var maxEmployeeDays = int64(reading.MaxEmployeeDays)
+var maxEmployeeDays = int64(reading.EmployeeDays.Max())
 
 // plan is the loaded data of an employee.
 type plan struct {

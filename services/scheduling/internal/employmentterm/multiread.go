@@ -3,7 +3,6 @@ package employmentterm
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // maxRead limits the terms in one request.
-var maxRead = policy.Max[*schedulingv1.EmploymentTermRefList]("employment terms")
+var readLimit = policy.FindLimit[*schedulingv1.EmploymentTermRefList]("employment terms")
 
 // termRef is one requested term.
 type termRef struct {
@@ -86,9 +85,8 @@ func (w termRef) ref() *commonv1.Ref {
 func requestedTerms(list *schedulingv1.EmploymentTermRefList) ([]termRef, error) {
 	var out []termRef
 	for _, n := range []int{len(list.GetIds()), len(list.GetQualifiers()), len(list.GetPersistentIds()), len(list.GetRefs())} {
-		if n > maxRead {
-			return nil, fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-				fmt.Sprintf("Number of employment terms %d is more than the allowed %d.", n, maxRead)).WithLimits(int64(n), int64(maxRead))
+		if err := readLimit.Check(n); err != nil {
+			return nil, err
 		}
 	}
 	if err := fault.OneOf(CodeNothing, CodeSeveral, "The list of employment terms", "ids, qualifiers, persistentIds and refs",

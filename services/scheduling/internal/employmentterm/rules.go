@@ -144,9 +144,8 @@ func checkVersions(versions []*schedulingv1.EmploymentTermVersion) error {
 		return fault.Invalid(CodeIncomplete, "The employment term needs at least one version.")
 	}
 	if len(versions) > maxVersions {
-		return fault.New(fault.CodeItemLimit, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("Number of employment term versions %d is more than the allowed %d.", len(versions), maxVersions)).
-			WithLimits(int64(len(versions)), maxVersions)
+		return fault.OverLimit(fault.CodeItemLimit, http.StatusRequestEntityTooLarge, "versions of the employment term", len(versions), maxVersions,
+			"Delete old versions first.")
 	}
 	for i, v := range versions {
 		days, err := versionDays(v)

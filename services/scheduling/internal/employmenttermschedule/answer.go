@@ -3,12 +3,10 @@ package employmenttermschedule
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
@@ -20,12 +18,8 @@ import (
 type counter int
 
 func (c *counter) add(n int) error {
-	if *c += counter(n); int(*c) <= maxEntries {
-		return nil
-	}
-	return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-		"Service limits are exceeded: entries of employment terms: more than %d. Ask for fewer terms or days.", maxEntries).
-		WithLimits(int64(*c), int64(maxEntries))
+	*c += counter(n)
+	return entries.Check(int(*c))
 }
 
 // response builds the selected parts of the response.

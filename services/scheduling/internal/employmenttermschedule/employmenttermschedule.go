@@ -26,8 +26,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 )
 
-// maxEntries limits the entries of a response, not counting terms.
-var maxEntries = policy.Max[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
+var (
+	// employeeDays and termDays limit the employees or terms of a request, multiplied by its days.
+	employeeDays = policy.FindLimit[*schedulingv1.EmploymentTermScheduleWhere]("employees * days")
+	termDays     = policy.FindLimit[*schedulingv1.EmploymentTermScheduleWhere]("employment terms * days")
+	// entries limits the entries of a response, not counting terms.
+	entries = policy.FindLimit[*schedulingv1.EmploymentTermScheduleWhere]("entries of employment terms")
+)
 
 // Terms finds employment terms, like [employmentterm.Lookup].
 type Terms interface {
@@ -150,7 +155,7 @@ func (h *Handler) parseDays(ctx context.Context, where *schedulingv1.EmploymentT
 func (h *Handler) requestedIDs(ctx context.Context, where *schedulingv1.EmploymentTermScheduleWhere, days civil.Range) (terms, employees []int64, err error) {
 	switch {
 	case where.GetGroups() != nil:
-		refs, err := requireRefs("where.groups.groups", where.GetGroups().GetGroups(), days, "employment terms * days")
+		refs, err := requireRefs("where.groups.groups", where.GetGroups().GetGroups(), days, termDays)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -161,7 +166,7 @@ func (h *Handler) requestedIDs(ctx context.Context, where *schedulingv1.Employme
 		}
 		return terms, nil, err
 	case where.GetEmployees() != nil:
-		refs, err := requireRefs("where.employees.employees", where.GetEmployees().GetEmployees(), days, "employees * days")
+		refs, err := requireRefs("where.employees.employees", where.GetEmployees().GetEmployees(), days, employeeDays)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -175,7 +180,7 @@ func (h *Handler) requestedIDs(ctx context.Context, where *schedulingv1.Employme
 	var locations []*commonv1.Ref
 	hyperfind := where.GetHyperfind().GetHyperfind()
 	if where.GetLocations() != nil {
-		if locations, err = requireRefs("where.locations.locations", where.GetLocations().GetLocations(), civil.Range{}, ""); err != nil {
+		if locations, err = requireRefs("where.locations.locations", where.GetLocations().GetLocations(), civil.Range{}, employeeDays); err != nil {
 			return nil, nil, err
 		}
 	} else if !patterndefinition.Named(hyperfind) {
@@ -185,18 +190,18 @@ func (h *Handler) requestedIDs(ctx context.Context, where *schedulingv1.Employme
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, found.GetIds(), reading.CheckEmployeeDays(len(found.GetIds()), days.Days())
+	return nil, found.GetIds(), employeeDays.Check(len(found.GetIds()) * days.Days())
 }
 
 // requireRefs returns the references of a list, which must not be empty. For a symbolic period, the
 // limit is checked later.
-func requireRefs(path string, list *commonv1.RefList, days civil.Range, quantity string) ([]*commonv1.Ref, error) {
+func requireRefs(path string, list *commonv1.RefList, days civil.Range, limit policy.Limit) ([]*commonv1.Ref, error) {
 	refs := reflist.Refs(list)
 	if len(refs) == 0 {
 		return nil, patterndefinition.Missing(path)
 	}
-	if n := len(refs) * days.Days(); n > reading.MaxEmployeeDays {
-		return nil, fault.OverLimit(fault.CodeProductLimit, quantity+" in the request", n, reading.MaxEmployeeDays, fault.SplitRequest)
+	if err := limit.Check(len(refs) * days.Days()); err != nil {
+		return nil, err
 	}
 	return refs, nil
 }

@@ -12,7 +12,6 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
 func TestSelectedParts(t *testing.T) {
@@ -105,7 +104,7 @@ func TestDaysOfAQuery(t *testing.T) {
 func TestHowMuchMayBeAskedFor(t *testing.T) {
 	t.Parallel()
 	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8))
-	most := reading.MaxEmployeeDays / week.Days()
+	most := termDays.Max() / week.Days()
 	for _, c := range []struct {
 		name string
 		list *commonv1.RefList
@@ -122,7 +121,7 @@ func TestHowMuchMayBeAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			refs, err := requireRefs("where", c.list, c.days, "terms * days")
+			refs, err := requireRefs("where", c.list, c.days, termDays)
 			assert.Len(t, refs, c.refs)
 			if c.code != "" {
 				assert.True(t, fault.HasCode(err, c.code), "%v", err)
@@ -136,7 +135,7 @@ func TestHowMuchMayBeAskedFor(t *testing.T) {
 func TestResponsesAreBounded(t *testing.T) {
 	t.Parallel()
 	var count counter
-	require.NoError(t, count.add(maxEntries-1))
+	require.NoError(t, count.add(entries.Max()-1))
 	require.NoError(t, count.add(1))
 	assert.True(t, fault.HasStatus(count.add(1), 413))
 }

@@ -84,7 +84,7 @@ func read(ctx context.Context, pool *pg.Pool, ids, employees []int64, days civil
 		if err := pg.ForEach(ctx, tx, []any{&id, &m.employeeID, &m.number, &m.days.From, &m.days.To}, func() error {
 			at(id).members = append(at(id).members, m)
 			return nil
-		}, readMemberships, tenantID, found, employees, days.From, days.To, seen, maxEntries+1); err != nil {
+		}, readMemberships, tenantID, found, employees, days.From, days.To, seen, entries.Max()+1); err != nil {
 			return err
 		}
 		var a span.Assignment

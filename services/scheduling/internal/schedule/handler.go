@@ -101,7 +101,7 @@ func (h *Handler) read(ctx context.Context, q *request.Query) (persons []window.
 		return nil
 	}
 	ids := requestedIDs(q.Employees)
-	if len(ids) == 0 || reading.CheckEmployeeDays(len(ids), q.Days.Days()) != nil {
+	if len(ids) == 0 || reading.EmployeeDays.Check(len(ids)*q.Days.Days()) != nil {
 		if err = find(); err != nil {
 			return nil, stored, err
 		}
@@ -170,7 +170,7 @@ func (h *Handler) employees(ctx context.Context, q *request.Query) ([]projection
 			return nil, err
 		}
 	}
-	if err := reading.CheckEmployeeDays(count, q.Days.Days()); err != nil {
+	if err := reading.EmployeeDays.Check(count * q.Days.Days()); err != nil {
 		return nil, err
 	}
 	return h.directory.EmployeesByList(ctx, q.Employees)

@@ -89,7 +89,7 @@ func (h *Handler) employees(ctx context.Context, query *request.Changes) ([]proj
 			return nil, err
 		}
 	}
-	if err := reading.CheckEmployeeDays(count, query.Days.Days()); err != nil {
+	if err := reading.EmployeeDays.Check(count * query.Days.Days()); err != nil {
 		return nil, err
 	}
 	return h.deps.Directory.EmployeesByList(ctx, list)

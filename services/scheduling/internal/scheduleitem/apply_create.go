@@ -19,8 +19,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
-// maxCreated limits the shifts that one request creates from one shift.
-var maxCreated = policy.Max[*schedulingv1.ApplyCreateShiftsRequest]("employees * days")
+// createdLimit limits the shifts that one request creates from one shift.
+var createdLimit = policy.FindLimit[*schedulingv1.ApplyCreateShiftsRequest]("employees * days")
 
 // ApplyCreateShifts creates shifts for several employees, jobs or days from one shift, a shift
 // template or a range of hours. It creates all or none.
@@ -77,8 +77,8 @@ func (h *Shifts) requestedShifts(ctx context.Context, req *schedulingv1.ApplyCre
 
 // copyFor returns a copy of a shift for each reference. assign puts the reference into the copy.
 func copyFor(refs []*commonv1.Ref, shift *schedulingv1.Shift, assign func(*schedulingv1.Shift, *commonv1.Ref)) ([]*schedulingv1.Shift, error) {
-	if len(refs) > maxCreated {
-		return nil, tooManyShifts(len(refs))
+	if err := createdLimit.Check(len(refs)); err != nil {
+		return nil, err
 	}
 	out := make([]*schedulingv1.Shift, len(refs))
 	for i, ref := range refs {
@@ -86,10 +86,6 @@ func copyFor(refs []*commonv1.Ref, shift *schedulingv1.Shift, assign func(*sched
 		assign(out[i], ref)
 	}
 	return out, nil
-}
-
-func tooManyShifts(actual int) error {
-	return fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxCreated, fault.SplitRequest)
 }
 
 // copyForEmployees returns the requested copies of a shift, by employee and day.
@@ -107,8 +103,8 @@ func (h *Shifts) copyForEmployees(ctx context.Context, req *schedulingv1.CreateS
 	if err != nil {
 		return nil, err
 	}
-	if actual := int64(len(refs)) * int64(days); actual > int64(maxCreated) {
-		return nil, tooManyShifts(int(actual))
+	if err := createdLimit.Check(len(refs) * int(days)); err != nil {
+		return nil, err
 	}
 	out := make([]*schedulingv1.Shift, 0, len(refs)*int(days))
 	for _, ref := range refs {

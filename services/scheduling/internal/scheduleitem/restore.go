@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -19,7 +18,7 @@ import (
 )
 
 // maxRestored limits the entries that one request restores.
-var maxRestored = policy.Max[*schedulingv1.RestoredSchedules]("restored entries")
+var restoredLimit = policy.FindLimit[*schedulingv1.RestoredSchedules]("restored entries")
 
 const (
 	// The changed and deleted entries of employees' own patterns whose generated entries still
@@ -99,8 +98,8 @@ func restore(ctx context.Context, tx pgx.Tx, employeeIDs []int64, days civil.Ran
 	if err != nil {
 		return nil, fmt.Errorf("scheduleitem: read changed entries: %w", err)
 	}
-	if len(restored) > maxRestored {
-		return nil, fault.OverLimit(fault.CodeItemLimit, "restored entries in the request", len(restored), maxRestored, "Name fewer employees or days.")
+	if err := restoredLimit.Check(len(restored)); err != nil {
+		return nil, err
 	}
 	if len(restored) == 0 {
 		return out, nil

@@ -22,7 +22,7 @@ import (
 )
 
 // maxEdited limits the entries that one request creates, changes and deletes.
-var maxEdited = policy.Max[*schedulingv1.ScheduleEdit]("entries")
+var editedLimit = policy.FindLimit[*schedulingv1.ScheduleEdit]("entries")
 
 // ScheduleEdits serves ScheduleEditService.
 type ScheduleEdits struct {
@@ -67,8 +67,8 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 		}
 		entries += n
 	}
-	if entries > maxEdited {
-		return nil, fault.OverLimit(fault.CodeItemLimit, "entries in the request", entries, maxEdited, fault.SplitRequest)
+	if err := editedLimit.Check(entries); err != nil {
+		return nil, err
 	}
 	// Usually all edits are valid, and are applied in one transaction. Otherwise each one is tried
 	// separately.

@@ -16,8 +16,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
-// maxEmployeeDays is the maximum of one read: the number of employees times the number of days.
-var maxEmployeeDays = policy.Max[*timekeepingv1.TimeOffOfEmployees]("employees * days")
+// employeeDays limits one read: the number of employees times the number of days.
+var employeeDays = policy.FindLimit[*timekeepingv1.TimeOffOfEmployees]("employees * days")
 
 // Manager serves TimeOffService.
 type Manager struct {
@@ -118,8 +118,8 @@ func (h *Manager) ofList(ctx context.Context, list *commonv1.RefList, days civil
 			return nil, nil, err
 		}
 	}
-	if actual := count * days.Days(); actual > maxEmployeeDays {
-		return nil, nil, fault.OverLimit(fault.CodeProductLimit, "employees * days in the request", actual, maxEmployeeDays, fault.SplitRequest)
+	if err := employeeDays.Check(count * days.Days()); err != nil {
+		return nil, nil, err
 	}
 	employees, unknown, err := h.requests.directory.findListed(ctx, list)
 	if err != nil {

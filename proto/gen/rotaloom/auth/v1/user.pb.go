@@ -822,9 +822,10 @@ var File_rotaloom_auth_v1_user_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\n" +
-	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"Q\n" +
-	"\x17CheckUserChangesRequest\x126\n" +
-	"\achanges\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.UserChangeR\achanges\"K\n" +
+	"\x1brotaloom/auth/v1/user.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"q\n" +
+	"\x17CheckUserChangesRequest\x12V\n" +
+	"\achanges\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.UserChangeB\x1e\xa2\xbb\x18\x1a\n" +
+	"\x18\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\x05usersR\achanges\"K\n" +
 	"\n" +
 	"UserChange\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12 \n" +
@@ -835,9 +836,10 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\tperson_id\x18\x02 \x01(\x03R\bpersonId\x12\x1b\n" +
 	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x04 \x01(\tR\trequestId\"\x85\x01\n" +
-	"\x13LockOutUsersRequest\x123\n" +
-	"\x05users\x18\x01 \x03(\v2\x1d.rotaloom.auth.v1.UserLockoutR\x05users\x129\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\"\xa5\x01\n" +
+	"\x13LockOutUsersRequest\x12S\n" +
+	"\x05users\x18\x01 \x03(\v2\x1d.rotaloom.auth.v1.UserLockoutB\x1e\xa2\xbb\x18\x1a\n" +
+	"\x18\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\x05usersR\x05users\x129\n" +
 	"\tinitiator\x18\x02 \x01(\v2\x1b.rotaloom.auth.v1.InitiatorR\tinitiator\"\x7f\n" +
 	"\vUserLockout\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x18\n" +
@@ -845,9 +847,10 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\aperiods\x18\x03 \x03(\v2\x1f.rotaloom.auth.v1.LockoutPeriodR\aperiods\"3\n" +
 	"\rLockoutPeriod\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
-	"\x02to\x18\x02 \x01(\x03R\x02to\"?\n" +
-	"\x0fPutUsersRequest\x12,\n" +
-	"\x05users\x18\x01 \x03(\v2\x16.rotaloom.auth.v1.UserR\x05users\"\xa7\x01\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\"_\n" +
+	"\x0fPutUsersRequest\x12L\n" +
+	"\x05users\x18\x01 \x03(\v2\x16.rotaloom.auth.v1.UserB\x1e\xa2\xbb\x18\x1a\n" +
+	"\x18\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\x05usersR\x05users\"\xa7\x01\n" +
 	"\x04User\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x1a\n" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1a\n" +
@@ -855,9 +858,10 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
 	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"0\n" +
 	"\x11UnlockUserRequest\x12\x1b\n" +
-	"\tuser_name\x18\x01 \x01(\tR\buserName\"T\n" +
-	"\x15ListUserRightsRequest\x12;\n" +
-	"\aqueries\x18\x01 \x03(\v2!.rotaloom.auth.v1.UserRightsQueryR\aqueries\"U\n" +
+	"\tuser_name\x18\x01 \x01(\tR\buserName\"v\n" +
+	"\x15ListUserRightsRequest\x12]\n" +
+	"\aqueries\x18\x01 \x03(\v2!.rotaloom.auth.v1.UserRightsQueryB \xa2\xbb\x18\x1c\n" +
+	"\x1a\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\aqueriesR\aqueries\"U\n" +
 	"\x0fUserRightsQuery\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12%\n" +
 	"\x0eaccess_profile\x18\x02 \x01(\tR\raccessProfile\"N\n" +

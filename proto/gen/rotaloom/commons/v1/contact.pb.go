@@ -231,11 +231,11 @@ var File_rotaloom_commons_v1_contact_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_contact_proto_rawDesc = "" +
 	"\n" +
-	"!rotaloom/commons/v1/contact.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"m\n" +
+	"!rotaloom/commons/v1/contact.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"\xa4\x01\n" +
 	"\x16ResolveContactsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12%\n" +
 	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\x12\x1a\n" +
-	"\bmanagers\x18\x03 \x01(\bR\bmanagers\"\x8b\x01\n" +
+	"\bmanagers\x18\x03 \x01(\bR\bmanagers:5\xa2\xbb\x181\x1a/\b\x90N\x12\tWRL-00400\x18\x90\x03*\x03ids*\x0eperson_numbersJ\apersons\"\x8b\x01\n" +
 	"\x17ResolveContactsResponse\x126\n" +
 	"\apersons\x18\x01 \x03(\v2\x1c.rotaloom.commons.v1.ContactR\apersons\x128\n" +
 	"\bmanagers\x18\x02 \x03(\v2\x1c.rotaloom.commons.v1.ContactR\bmanagers\"\xbd\x01\n" +

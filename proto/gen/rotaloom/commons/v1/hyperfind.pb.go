@@ -1317,7 +1317,7 @@ var File_rotaloom_commons_v1_hyperfind_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\n" +
-	"#rotaloom/commons/v1/hyperfind.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xc3\x06\n" +
+	"#rotaloom/commons/v1/hyperfind.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xa8\a\n" +
 	"\x17ExecuteHyperfindRequest\x12<\n" +
 	"\n" +
 	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
@@ -1332,8 +1332,8 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\vis_employee\x18\x06 \x01(\bH\x01R\n" +
 	"isEmployee\x88\x01\x01\x12]\n" +
 	"\tthreshold\x18\a \x01(\x03B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tWFP-90010*\x1e{name} must be at least {min}.H\x02R\tthreshold\x88\x01\x01\x12G\n" +
-	"\x1evalidate_access_for_private_hf\x18\b \x01(\bH\x03R\x1avalidateAccessForPrivateHF\x88\x01\x01:`\xa2\xbb\x18\\\x1a0\bІ\x03\x12\n" +
-	"WCO-112013\x18\x9d\x03J\x19employees in the responseX\x01\x1a(\b\xed\x02\x12\n" +
+	"\x1evalidate_access_for_private_hf\x18\b \x01(\bH\x03R\x1avalidateAccessForPrivateHF\x88\x01\x01:\xc4\x01\xa2\xbb\x18\xbf\x01\x1a\x92\x01\bІ\x03\x12\n" +
+	"WCO-112013\x18\x9d\x03J\x19employees in the responseR`Service limits are exceeded: employees in the response: {actual}, allowed: {max}. Ask for fewer.X\x01\x1a(\b\xed\x02\x12\n" +
 	"WCO-112010\x18\x9d\x03 \x012\n" +
 	"date_rangeJ\x04days`\x01B,\n" +
 	"*_include_terminated_in_range_for_locationsB\x0e\n" +

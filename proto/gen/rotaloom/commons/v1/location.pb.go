@@ -2224,11 +2224,11 @@ var File_rotaloom_commons_v1_location_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a'rotaloom/commons/v1/location_type.proto\x1a!rotaloom/options/v1/options.proto\"S\n" +
+	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a'rotaloom/commons/v1/location_type.proto\x1a!rotaloom/options/v1/options.proto\"\x83\x01\n" +
 	"\x17ResolveLocationsRequest\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x14\n" +
 	"\x05paths\x18\x02 \x03(\tR\x05paths\x12\x10\n" +
-	"\x03ids\x18\x03 \x03(\x03R\x03ids\"_\n" +
+	"\x03ids\x18\x03 \x03(\x03R\x03ids:.\xa2\xbb\x18*\x1a(\b\xe8\a\x12\tWFP-90003\x18\x9d\x03*\x05paths*\x03idsJ\tlocations\"_\n" +
 	"\x18ResolveLocationsResponse\x12C\n" +
 	"\tlocations\x18\x01 \x03(\v2%.rotaloom.commons.v1.ResolvedLocationR\tlocations\"\xcf\x01\n" +
 	"\x10ResolvedLocation\x12\x1d\n" +
@@ -2318,11 +2318,11 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"M\n" +
 	"\x14CopyLocationsRequest\x125\n" +
-	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyR\x04copy\"\xbe\x01\n" +
+	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyR\x04copy\"\xbd\x02\n" +
 	"\fLocationCopy\x12:\n" +
 	"\x05where\x18\x01 \x01(\v2$.rotaloom.commons.v1.CopiedLocationsR\x05where\x124\n" +
-	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationR\x02do:<\xa2\xbb\x188\x1a6\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03J locations, with those below themX\x01\"\xae\x01\n" +
+	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationR\x02do:\xba\x01\xa2\xbb\x18\xb5\x01\x1a\xb2\x01\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03J locations, with those below themRzService limits are exceeded: the locations have more than the allowed {max} with those below them. Copy them part by part.X\x01\"\xae\x01\n" +
 	"\x0fCopiedLocations\x126\n" +
 	"\n" +
 	"source_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tsourceRef\x12c\n" +

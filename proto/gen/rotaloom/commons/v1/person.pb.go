@@ -30,10 +30,9 @@ const (
 
 // IdentifyPersonsRequest has exactly one of its properties.
 type IdentifyPersonsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// At most 1,000 identities.
-	Identities    []*PersonIdentity `protobuf:"bytes,2,rep,name=identities,proto3" json:"identities,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Where         *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	Identities    []*PersonIdentity      `protobuf:"bytes,2,rep,name=identities,proto3" json:"identities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2442,11 +2441,12 @@ var File_rotaloom_commons_v1_person_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
-	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"\x95\x01\n" +
+	" rotaloom/commons/v1/person.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a*rotaloom/commons/v1/person_extension.proto\x1a'rotaloom/commons/v1/person_record.proto\x1a!rotaloom/options/v1/options.proto\"\xb7\x01\n" +
 	"\x16IdentifyPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12e\n" +
 	"\n" +
-	"identities\x18\x02 \x03(\v2#.rotaloom.commons.v1.PersonIdentityR\n" +
+	"identities\x18\x02 \x03(\v2#.rotaloom.commons.v1.PersonIdentityB \xa2\xbb\x18\x1c\n" +
+	"\x1a\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\apersonsR\n" +
 	"identities\"Z\n" +
 	"\x17IdentifyPersonsResponse\x12?\n" +
 	"\apersons\x18\x01 \x03(\v2%.rotaloom.commons.v1.IdentifiedPersonR\apersons\"\xa5\x01\n" +
@@ -2464,10 +2464,11 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x11PersonCustomField\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"6\n" +
-	"\x15ReadBirthDatesRequest\x12\x1d\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"X\n" +
+	"\x15ReadBirthDatesRequest\x12?\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds\"Y\n" +
+	"person_ids\x18\x01 \x03(\x03B \xa2\xbb\x18\x1c\n" +
+	"\x1a\b\x90N\x12\tWRL-00400\x18\x90\x03J\apersonsR\tpersonIds\"Y\n" +
 	"\x16ReadBirthDatesResponse\x12?\n" +
 	"\vbirth_dates\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.BirthDateR\n" +
 	"birthDates\"G\n" +
@@ -2538,13 +2539,13 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
 	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
-	"\x16_fail_on_no_assignment\"\xd1\x02\n" +
+	"\x16_fail_on_no_assignment\"\x97\x03\n" +
 	"\x17ApplyReadPersonsRequest\x12@\n" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12\x86\x01\n" +
 	"\x05index\x18\x02 \x01(\x03Bk\xa2\xbb\x18g*e\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00pB\x1a\n" +
 	"WCO-101726*E{name} {value} is not the number of a page, which are counted from 0.H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:<\xa2\xbb\x188\x1a'\b\x90N\x12\n" +
-	"WCO-101338\x18\x9d\x03J\x11persons of a pageX\x01\"\raccountLockedB\b\n" +
+	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:\x81\x01\xa2\xbb\x18}\x1al\b\x90N\x12\n" +
+	"WCO-101338\x18\x9d\x03J\x11persons of a pageRCcount {actual} is more than the {max} persons that a page may have.X\x01\"\raccountLockedB\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_count\"\x84\x03\n" +
 	"\x15ApplyReadPersonsWhere\x12+\n" +
@@ -2611,10 +2612,10 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
 	"\tfull_name\x18\x03 \x01(\tR\bfullName\x12!\n" +
-	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\"P\n" +
+	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\"\x87\x01\n" +
 	"\x15ResolvePersonsRequest\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12%\n" +
-	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers\"T\n" +
+	"\x0eperson_numbers\x18\x02 \x03(\tR\rpersonNumbers:5\xa2\xbb\x181\x1a/\b\x90N\x12\tWRL-00400\x18\x90\x03*\x03ids*\x0eperson_numbersJ\apersons\"T\n" +
 	"\x16ResolvePersonsResponse\x12:\n" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons\"\xe0\x03\n" +
 	"\vPersonState\x12\x1b\n" +

@@ -25,9 +25,8 @@ const (
 )
 
 type ResolveJobsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 1,000 jobs.
-	Jobs          []*NamedJob `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Jobs          []*NamedJob            `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -232,11 +231,9 @@ func (x *ResolvedJob) GetPath() string {
 }
 
 type ReadPersonPayRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 500 persons.
-	PersonIds []int64 `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
-	// The first day, and the day after the last, in days since 1970-01-01. At most 400
-	// days.
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	PersonIds []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	// The first day, and the day after the last, in days since 1970-01-01.
 	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
 	// Whether to return also the accrual profile with the days after a termination, and the
@@ -635,9 +632,10 @@ var File_rotaloom_commons_v1_person_pay_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\n" +
-	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"G\n" +
-	"\x12ResolveJobsRequest\x121\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x1d.rotaloom.commons.v1.NamedJobR\x04jobs\"]\n" +
+	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"f\n" +
+	"\x12ResolveJobsRequest\x12P\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x1d.rotaloom.commons.v1.NamedJobB\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x04jobsR\x04jobs\"]\n" +
 	"\bNamedJob\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x10\n" +
 	"\x03day\x18\x02 \x01(\x05R\x03day\x12\x0e\n" +
@@ -646,14 +644,15 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\x13ResolveJobsResponse\x124\n" +
 	"\x04jobs\x18\x01 \x03(\v2 .rotaloom.commons.v1.ResolvedJobR\x04jobs\"!\n" +
 	"\vResolvedJob\x12\x12\n" +
-	"\x04path\x18\x01 \x01(\tR\x04path\"\x98\x01\n" +
-	"\x14ReadPersonPayRequest\x12\x1d\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\"\xdb\x01\n" +
+	"\x14ReadPersonPayRequest\x12?\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x12\n" +
+	"person_ids\x18\x01 \x03(\x03B \xa2\xbb\x18\x1c\n" +
+	"\x1a\b\xf4\x03\x12\tWRL-00400\x18\x90\x03J\apersonsR\tpersonIds\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\x05R\x02to\x12'\n" +
 	"\x0faccrual_profile\x18\x04 \x01(\bR\x0eaccrualProfile\x12\x14\n" +
-	"\x05wages\x18\x05 \x01(\bR\x05wages\"Q\n" +
+	"\x05wages\x18\x05 \x01(\bR\x05wages:\x1f\xa2\xbb\x18\x1b\x1a\x19\b\x90\x03\x12\tWRL-00400\x18\x90\x03J\x04daysX\x01\"Q\n" +
 	"\x15ReadPersonPayResponse\x128\n" +
 	"\apersons\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonPayR\apersons\"\x81\x03\n" +
 	"\tPersonPay\x12\x1b\n" +

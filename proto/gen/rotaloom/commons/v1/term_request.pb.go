@@ -26,9 +26,8 @@ const (
 )
 
 type ListTermRequestsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most 10,000 persons.
-	PersonIds     []int64 `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonIds     []int64                `protobuf:"varint,1,rep,packed,name=person_ids,json=personIds,proto3" json:"person_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,10 +301,11 @@ var File_rotaloom_commons_v1_term_request_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_term_request_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/commons/v1/term_request.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"8\n" +
-	"\x17ListTermRequestsRequest\x12\x1d\n" +
+	"&rotaloom/commons/v1/term_request.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"Z\n" +
+	"\x17ListTermRequestsRequest\x12?\n" +
 	"\n" +
-	"person_ids\x18\x01 \x03(\x03R\tpersonIds\"X\n" +
+	"person_ids\x18\x01 \x03(\x03B \xa2\xbb\x18\x1c\n" +
+	"\x1a\b\x90N\x12\tWRL-00400\x18\x90\x03J\apersonsR\tpersonIds\"X\n" +
 	"\x18ListTermRequestsResponse\x12<\n" +
 	"\brequests\x18\x01 \x03(\v2 .rotaloom.commons.v1.TermRequestR\brequests\"|\n" +
 	"\vTermRequest\x12\x1b\n" +

@@ -1157,10 +1157,11 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\x06series\x18\a \x01(\bR\x06series\"I\n" +
 	"\x13DataElementProperty\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\"\xd9\x01\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"\xf8\x01\n" +
 	"\x17ReadDataElementsRequest\x12\x1a\n" +
-	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x17\n" +
-	"\arow_ids\x18\x02 \x03(\x03R\x06rowIds\x12\x16\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x126\n" +
+	"\arow_ids\x18\x02 \x03(\x03B\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\b\x90N\x12\tWRL-00400\x18\x90\x03J\x04rowsR\x06rowIds\x12\x16\n" +
 	"\x06bounds\x18\x03 \x03(\x11R\x06bounds\x12;\n" +
 	"\belements\x18\x04 \x03(\v2\x1f.rotaloom.data.v1.DataSelectionR\belements\x124\n" +
 	"\brow_kind\x18\x05 \x01(\x0e2\x19.rotaloom.data.v1.RowKindR\arowKind\"\xb1\x01\n" +
@@ -1179,10 +1180,11 @@ const file_rotaloom_data_v1_data_provider_proto_rawDesc = "" +
 	"\apresent\x18\x01 \x01(\fR\apresent\x12\x14\n" +
 	"\x05texts\x18\x02 \x03(\tR\x05texts\x12\x18\n" +
 	"\anumbers\x18\x03 \x03(\x01R\anumbers\x12\x1a\n" +
-	"\bintegers\x18\x04 \x03(\x12R\bintegers\"\x8c\x01\n" +
+	"\bintegers\x18\x04 \x03(\x12R\bintegers\"\xab\x01\n" +
 	"\x13FindDataRowsRequest\x124\n" +
-	"\brow_kind\x18\x01 \x01(\x0e2\x19.rotaloom.data.v1.RowKindR\arowKind\x12-\n" +
-	"\x04rows\x18\x02 \x03(\v2\x19.rotaloom.data.v1.DataRowR\x04rows\x12\x10\n" +
+	"\brow_kind\x18\x01 \x01(\x0e2\x19.rotaloom.data.v1.RowKindR\arowKind\x12L\n" +
+	"\x04rows\x18\x02 \x03(\v2\x19.rotaloom.data.v1.DataRowB\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\b\x90N\x12\tWRL-00400\x18\x90\x03J\x04rowsR\x04rows\x12\x10\n" +
 	"\x03day\x18\x03 \x01(\tR\x03day\"E\n" +
 	"\x14FindDataRowsResponse\x12-\n" +
 	"\x04rows\x18\x01 \x03(\v2\x19.rotaloom.data.v1.DataRowR\x04rows\"7\n" +

@@ -604,7 +604,7 @@ type Limit struct {
 	Message string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
 	// For message limits only: whether the method itself enforces the limit, because only
 	// the method knows the quantity. The limit names no fields. It needs a quantity,
-	// because the method looks up max by it.
+	// because the method looks up the limit by it. The response carries details.limits.
 	ByMethod bool `protobuf:"varint,11,opt,name=by_method,json=byMethod,proto3" json:"by_method,omitempty"`
 	// For message limits only: whether the number of days is the difference of the dates,
 	// because clients of the reference product ask from one new year to the next. Two

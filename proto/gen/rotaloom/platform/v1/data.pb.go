@@ -1683,14 +1683,14 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\fDataProperty\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x17\n" +
-	"\asdm_key\x18\x03 \x01(\tR\x06sdmKey\"\x80\x03\n" +
+	"\asdm_key\x18\x03 \x01(\tR\x06sdmKey\"\xe0\x03\n" +
 	"\bDataFrom\x12\x12\n" +
 	"\x04view\x18\x01 \x01(\tR\x04view\x12+\n" +
 	"\x11view_presentation\x18\x02 \x01(\tR\x10viewPresentation\x12H\n" +
 	"\femployee_set\x18\x03 \x01(\v2%.rotaloom.platform.v1.DataEmployeeSetR\vemployeeSet\x12H\n" +
 	"\flocation_set\x18\x04 \x01(\v2%.rotaloom.platform.v1.DataLocationSetR\vlocationSet\x12;\n" +
-	"\rwork_unit_set\x18\x05 \x01(\v2\x17.google.protobuf.StructR\vworkUnitSet:b\xa2\xbb\x18^\x1a\x1a\b\xed\x02\x12\n" +
-	"WCO-112010\x18\x90\x03J\x04daysX\x01\x1a\x1f\b\xf4\x03\x12\n" +
+	"\rwork_unit_set\x18\x05 \x01(\v2\x17.google.protobuf.StructR\vworkUnitSet:\xc1\x01\xa2\xbb\x18\xbc\x01\x1ax\b\xed\x02\x12\n" +
+	"WCO-112010\x18\x90\x03J\x04daysR\\Service limits are exceeded: days in the request: {actual}, allowed: {max}. Split the range.X\x01\x1a\x1f\b\xf4\x03\x12\n" +
 	"WCO-106194\x18\x9d\x03J\temployeesX\x01\x1a\x1f\b\xac\x02\x12\n" +
 	"WCO-106195\x18\x9d\x03J\tlocationsX\x01\"\xc7\x01\n" +
 	"\x0fDataEmployeeSet\x129\n" +

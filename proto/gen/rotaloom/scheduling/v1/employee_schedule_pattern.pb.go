@@ -1873,13 +1873,13 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\aoptions\x18\x06 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12Q\n" +
 	"\arestore\x18\a \x01(\v27.rotaloom.scheduling.v1.RestoreEmployeeSchedulePatternsR\arestore\"b\n" +
 	"\x1fRestoreEmployeeSchedulePatterns\x12?\n" +
-	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.RestoredSchedulesR\x05where\"\xee\x01\n" +
+	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.RestoredSchedulesR\x05where\"\xe8\x02\n" +
 	"\x11RestoredSchedules\x12b\n" +
 	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10restored entriesX\x01\"\x8d\x01\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:\xa4\x01\xa2\xbb\x18\x9f\x01\x1a\x9c\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10restored entriesRuService limits are exceeded: restored entries in the request: {actual}, allowed: {max}. Name fewer employees or days.X\x01\"\x8d\x01\n" +
 	"\x1aEmployeeSchedulePatternIds\x12o\n" +
 	"\x1demployee_schedule_pattern_ids\x18\x01 \x03(\x03B,\xa2\xbb\x18(\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x1aemployeeSchedulePatternIds\"\xb5\x01\n" +

@@ -1223,12 +1223,12 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\x0e_location_path\"\x8c\x01\n" +
 	"'MultiReadEmploymentTermSchedulesRequest\x12\x16\n" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12I\n" +
-	"\x05where\x18\x02 \x01(\v23.rotaloom.scheduling.v1.EmploymentTermScheduleWhereR\x05where\"\x9e\x03\n" +
+	"\x05where\x18\x02 \x01(\v23.rotaloom.scheduling.v1.EmploymentTermScheduleWhereR\x05where\"\xb9\x04\n" +
 	"\x1bEmploymentTermScheduleWhere\x12F\n" +
 	"\x06groups\x18\x01 \x01(\v2..rotaloom.scheduling.v1.EmploymentTermsAndDaysR\x06groups\x12F\n" +
 	"\temployees\x18\x02 \x01(\v2(.rotaloom.scheduling.v1.EmployeesAndDaysR\temployees\x12F\n" +
 	"\thyperfind\x18\x03 \x01(\v2(.rotaloom.scheduling.v1.HyperfindAndDaysR\thyperfind\x12F\n" +
-	"\tlocations\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.LocationsAndDaysR\tlocations:_\xa2\xbb\x18[\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\x1a1\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x1bentries of employment termsX\x01\"\xd4\x01\n" +
+	"\tlocations\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.LocationsAndDaysR\tlocations:\xf9\x01\xa2\xbb\x18\xf4\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\x1a-\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x17employment terms * daysX\x01\x1a\x9a\x01\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x1bentries of employment termsRgService limits are exceeded: entries of employment terms: more than {max}. Ask for fewer terms or days.X\x01\"\xd4\x01\n" +
 	"\x16EmploymentTermsAndDays\x123\n" +
 	"\x06groups\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\x06groups\x12<\n" +
 	"\n" +

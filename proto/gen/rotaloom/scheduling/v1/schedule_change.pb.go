@@ -1017,12 +1017,12 @@ const file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc = "" +
 	"\x06select\x18\x01 \x03(\tR\x06select\x12B\n" +
 	"\x05where\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.ScheduleChangesWhereR\x05where\"e\n" +
 	"\x14ScheduleChangesWhere\x12M\n" +
-	"\temployees\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeScheduleChangesR\temployees\"\xcb\x02\n" +
+	"\temployees\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeScheduleChangesR\temployees\"\xd3\x03\n" +
 	"\x17EmployeeScheduleChanges\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12&\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x03 \x01(\tR\vendDateTime\x12V\n" +
-	"\x12entity_filter_span\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.EntityFilterSpanR\x10entityFilterSpan:Q\xa2\xbb\x18M\x1a#\b(\x12\tWFP-90001\x18\x9d\x03J\x0fdays of changesX\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\":\n" +
+	"\x12entity_filter_span\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.EntityFilterSpanR\x10entityFilterSpan:\xd8\x01\xa2\xbb\x18\xd3\x01\x1a\xa8\x01\b(\x12\tWFP-90001\x18\x9d\x03J\x0fdays of changesR\x82\x01Service limits are exceeded: days of changes in the request: {actual}, allowed: {max}. Ask for shorter times, one after the other.X\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\":\n" +
 	"\x10EntityFilterSpan\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\tR\x05start\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\tR\x03end\"\xcd\x01\n" +

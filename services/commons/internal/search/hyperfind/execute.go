@@ -3,6 +3,7 @@ package hyperfind
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,8 +23,8 @@ import (
 // defaultThreshold is the default maximum of persons in a response.
 const defaultThreshold = 3500
 
-// maxThreshold is the largest threshold that a request can set.
-var maxThreshold = policy.Max[*commonsv1.ExecuteHyperfindRequest]("employees in the response")
+// found limits the employees of a response, and the threshold that a request can set.
+var found = policy.FindLimit[*commonsv1.ExecuteHyperfindRequest]("employees in the response")
 
 // ExecuteHyperfind finds the persons of a stored query, of locations or of a list. It returns
 // only persons whom the caller may see. The response carries its fields as bytes.
@@ -83,20 +84,19 @@ func (h *Handler) response(ctx context.Context, root *query.Node, days civil.Ran
 	switch {
 	case a.count <= limit:
 		return a.message(ctx)
-	case a.count > maxThreshold:
-		return nil, fault.OverLimit(CodeMost, "employees in the response", a.count, maxThreshold, "Ask for fewer.")
+	case a.count > found.Max():
+		return nil, found.Fault(a.count)
 	}
 	return nil, fault.Invalid(CodeTooMany, fmt.Sprintf("%d employees are found, more than the threshold of %d. "+
-		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, maxThreshold)).WithLimits(int64(a.count), int64(limit))
+		"Ask for fewer, or with a higher threshold, up to %d.", a.count, limit, found.Max())).WithLimits(int64(a.count), int64(limit))
 }
 
 func checkThreshold(given *int64) (int, error) {
 	switch {
 	case given == nil:
 		return defaultThreshold, nil
-	case *given > int64(maxThreshold):
-		return 0, fault.TooLarge(CodeMost, fmt.Sprintf("Service limits are exceeded: threshold in the request: %d, allowed: %d.",
-			*given, maxThreshold)).WithLimits(*given, int64(maxThreshold))
+	case *given > int64(found.Max()):
+		return 0, fault.OverLimit(CodeMost, http.StatusRequestEntityTooLarge, "threshold in the request", *given, int64(found.Max()), "Use a lower one.")
 	}
 	return int(*given), nil
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -166,8 +167,8 @@ func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
 }
 
 func tooCostly(what string, actual, limit int) error {
-	return fault.TooLarge(CodeCostly, fmt.Sprintf("Service limits are exceeded: %s: at least %d, allowed: %d. "+
-		"Give one filter a list instead of many filters, or ask several times.", what, actual, limit)).WithLimits(int64(actual), int64(limit))
+	return fault.OverLimit(CodeCostly, http.StatusRequestEntityTooLarge, what, actual, limit,
+		"Give one filter a list instead of many filters, or ask several times.")
 }
 
 func keyNames() []string {

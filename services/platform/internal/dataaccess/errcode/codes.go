@@ -47,10 +47,6 @@ const (
 	CodeWorkUnits = "WCO-106214"
 	// CodeDays: the dates of the range differ by more than 365 days. For hyperfinds, the same code has status 413.
 	CodeDays = "WCO-112010"
-	// CodeEmployees (413): more than 500 employees.
-	CodeEmployees = "WCO-106194"
-	// CodeLocations (413): more than 300 locations.
-	CodeLocations = "WCO-106195"
 	// CodeProvider (in a response with 200): elements of a provider could not be
 	// read.
 	CodeProvider = "WFM-COMMON-1234"
@@ -61,37 +57,17 @@ const CodeHyperfindMost = "WCO-112013"
 
 // The limits of one request.
 var (
-	// MaxDays is the largest difference between the dates of a range, in days.
-	MaxDays = policy.Max[*platformv1.DataFrom]("days")
-	// MaxEmployees is the largest number of employees that a request may name or find.
-	MaxEmployees = policy.Max[*platformv1.DataFrom]("employees")
-	// MaxLocations is the largest number of locations that a request may name or find.
-	MaxLocations = policy.Max[*platformv1.DataFrom]("locations")
+	// Days limits the difference between the dates of a range, in days.
+	Days = policy.FindLimit[*platformv1.DataFrom]("days")
+	// Employees limits the employees that a request may name or find.
+	Employees = policy.FindLimit[*platformv1.DataFrom]("employees")
+	// Locations limits the locations that a request may name or find.
+	Locations = policy.FindLimit[*platformv1.DataFrom]("locations")
 )
 
 // Invalid returns an error with a code and status 400.
 func Invalid(code, format string, args ...any) *fault.Error {
 	return fault.Newf(code, http.StatusBadRequest, format, args...)
-}
-
-// TooManyDays returns the error for a range that is too long.
-func TooManyDays(days int) *fault.Error {
-	return Invalid(CodeDays, "Service limits are exceeded: days in the request: %d, allowed: %d. Split the range.", days, MaxDays).
-		WithLimits(int64(days), int64(MaxDays))
-}
-
-// TooManyEmployees returns the error for a request with too many employees.
-func TooManyEmployees(n int) *fault.Error {
-	return tooMany(CodeEmployees, "employees", n, MaxEmployees)
-}
-
-// TooManyLocations returns the error for a request with too many locations.
-func TooManyLocations(n int) *fault.Error {
-	return tooMany(CodeLocations, "locations", n, MaxLocations)
-}
-
-func tooMany(code, noun string, actual, limit int) *fault.Error {
-	return fault.OverLimit(code, noun+" in the request", actual, limit, fault.SplitRequest)
 }
 
 // Shorten truncates a text for an error message.

@@ -224,8 +224,8 @@ func CheckedDays(first, last civil.Date) (civil.Range, error) {
 	}
 	days := civil.Through(first, last)
 	// A range from one New Year's Day to the next is permitted, as in the reference product.
-	if n := days.Days() - 1; n > errcode.MaxDays {
-		return civil.Range{}, errcode.TooManyDays(n)
+	if err := errcode.Days.Check(days.Days() - 1); err != nil {
+		return civil.Range{}, err
 	}
 	return days, nil
 }
@@ -257,7 +257,7 @@ func (q *Query) Digestible() *platformv1.MultiReadDataRequest {
 
 // PlainIDs returns the distinct ids of a request that names its rows by ids only, or nil for other requests.
 func (q *Query) PlainIDs() []int64 {
-	if q.Hyperfind != nil || len(q.Rollup) > 0 || len(q.Refs) > errcode.MaxEmployees || !q.View.OfEmployees() && len(q.Refs) > errcode.MaxLocations {
+	if q.Hyperfind != nil || len(q.Rollup) > 0 || q.CheckCount(len(q.Refs)) != nil {
 		return nil
 	}
 	seen := make(map[int64]bool, len(q.Refs))
@@ -276,13 +276,10 @@ func (q *Query) PlainIDs() []int64 {
 
 // CheckCount refuses more rows than permitted.
 func (q *Query) CheckCount(n int) error {
-	switch {
-	case q.View.OfEmployees() && n > errcode.MaxEmployees:
-		return errcode.TooManyEmployees(n)
-	case !q.View.OfEmployees() && n > errcode.MaxLocations:
-		return errcode.TooManyLocations(n)
+	if q.View.OfEmployees() {
+		return errcode.Employees.Check(n)
 	}
-	return nil
+	return errcode.Locations.Check(n)
 }
 
 // Unknown returns the error for a row that does not exist for the caller.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -15,10 +14,10 @@ import (
 )
 
 var (
-	// MaxEmployeeDays limits the employees multiplied by the days of one request.
-	MaxEmployeeDays = policy.Max[*schedulingv1.ScheduleWhere]("employees * days")
-	// maxOpenShifts limits the open shifts of one request.
-	maxOpenShifts = policy.Max[*schedulingv1.ScheduleWhere]("open shifts")
+	// EmployeeDays limits the employees multiplied by the days of one request.
+	EmployeeDays = policy.FindLimit[*schedulingv1.ScheduleWhere]("employees * days")
+	// openShifts limits the open shifts of one request.
+	openShifts = policy.FindLimit[*schedulingv1.ScheduleWhere]("open shifts")
 )
 
 // Reader reads schedules. It is safe for concurrent use.
@@ -48,8 +47,8 @@ func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, detail
 
 // Window builds the window of the persons from their rows.
 func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.Person, rows Rows) (*window.Window, error) {
-	if len(rows.open) > maxOpenShifts {
-		return nil, tooMany("open shifts", len(rows.open), maxOpenShifts)
+	if err := openShifts.Check(len(rows.open)); err != nil {
+		return nil, err
 	}
 	patterns, err := r.spanPatterns(ctx, rows.spans, q.ExcludeBreaks)
 	if err != nil {
@@ -96,17 +95,4 @@ func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, mergeBreaks 
 		out[i] = found[at]
 	}
 	return out, nil
-}
-
-// CheckEmployeeDays returns an error if a request exceeds MaxEmployeeDays.
-func CheckEmployeeDays(employees, days int) error {
-	if actual := employees * days; actual > MaxEmployeeDays {
-		return tooMany("employees * days", actual, MaxEmployeeDays)
-	}
-	return nil
-}
-
-// tooMany returns the error for an exceeded limit of the contract.
-func tooMany(quantity string, actual, allowed int) error {
-	return fault.OverLimit(fault.CodeProductLimit, quantity+" in the request", actual, allowed, fault.SplitRequest)
 }

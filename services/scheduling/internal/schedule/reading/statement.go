@@ -154,7 +154,7 @@ func (s variant) text() string {
 	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
 		"{anybody}", "BETWEEN ($2::bigint[])[1] AND ($2::bigint[])[cardinality($2::bigint[])]",
 		"{shift}", strconv.Itoa(int(window.KindShift)), "{tag}", strconv.Itoa(int(window.KindTag)), "{edit}", strconv.Itoa(int(window.KindPayCodeEdit)),
-		"{lookback}", strconv.Itoa(window.Lookback), "{open}", strconv.Itoa(maxOpenShifts+1)).
+		"{lookback}", strconv.Itoa(window.Lookback), "{open}", strconv.Itoa(openShifts.Max()+1)).
 		Replace(tables.Replace(strings.Join(list, "\nUNION ALL")))
 }
 

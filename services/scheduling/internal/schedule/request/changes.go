@@ -13,8 +13,8 @@ import (
 // codeForgotten (400): the history does not go back to the startDateTime. Send a later one.
 const codeForgotten = "WRL-00451"
 
-// maxChangeDays limits the time range of a request for changes.
-var maxChangeDays = policy.Max[*schedulingv1.EmployeeScheduleChanges]("days of changes")
+// changeDays limits the time range of a request for changes. A part of a day counts as a day.
+var changeDays = policy.FindLimit[*schedulingv1.EmployeeScheduleChanges]("days of changes")
 
 // The range of schedule days around the instants if the request names none.
 const (
@@ -152,11 +152,8 @@ func (c *Changes) Between(settled, now time.Time, keep time.Duration) error {
 	if end.After(now) {
 		end = now // The clock shows that no more time has passed.
 	}
-	if limit := time.Duration(maxChangeDays) * day; end.Sub(c.From) > limit {
-		days := int64((end.Sub(c.From) + day - 1) / day)
-		return fault.Newf(fault.CodeProductLimit, http.StatusRequestEntityTooLarge,
-			"Service limits are exceeded: days of changes in the request: %d, allowed: %d. Ask for shorter times, one after the other.",
-			days, maxChangeDays).WithLimits(days, int64(maxChangeDays))
+	if err := changeDays.Check(int((end.Sub(c.From) + day - 1) / day)); err != nil {
+		return err
 	}
 	if c.Days.Days() == 0 {
 		first := c.From

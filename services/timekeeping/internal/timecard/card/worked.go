@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -21,8 +22,8 @@ import (
 // from one snapshot. It does not check which employees the caller may see. It calls commons, so do
 // not call it inside a transaction.
 func (r *Reader) WorkedTime(ctx context.Context, ids []int64, days civil.Range) ([]*timekeepingv1.EmployeeWorkedTime, error) {
-	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d, or none.", n, days.Days(), MaxEmployees, MaxDays))
+	if err := checkSize(len(ids), days, MaxEmployees*MaxDays); err != nil {
+		return nil, err
 	}
 	cards, err := r.Read(ctx, ids, Window{Days: days})
 	if err != nil {
@@ -33,6 +34,26 @@ func (r *Reader) WorkedTime(ctx context.Context, ids []int64, days civil.Range) 
 		out[i] = c.WorkedTime()
 	}
 	return out, nil
+}
+
+// checkSize refuses reads of too many employees or days, or of no day.
+func checkSize(employees int, days civil.Range, maxEmployeeDays int) error {
+	if days.Empty() {
+		return fault.Invalid(fault.CodeBadRequest, "The range has no days.")
+	}
+	for _, l := range []struct {
+		quantity        string
+		actual, allowed int
+	}{
+		{"employees", employees, MaxEmployees},
+		{"days", days.Days(), MaxDays},
+		{"employees * days", employees * days.Days(), maxEmployeeDays},
+	} {
+		if l.actual > l.allowed {
+			return fault.OverLimit(fault.CodeBadRequest, http.StatusBadRequest, l.quantity+" in the request", l.actual, l.allowed, fault.SplitRequest)
+		}
+	}
+	return nil
 }
 
 // WorkedTime returns the totals of a card.
@@ -58,9 +79,8 @@ func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 // Signed-off days are calculated from their present punches. It does not check which employees the
 // caller may see. It calls other services, so do not call it inside a transaction.
 func (r *Reader) WorkedShifts(ctx context.Context, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error) {
-	if n := len(ids); n > MaxEmployees || days.Empty() || days.Days() > MaxDays || n*days.Days() > MaxEmployeeDays {
-		return nil, fault.Invalid(fault.CodeBadRequest, fmt.Sprintf("%d employees on %d days are more than the allowed %d on %d or %d together, or none.",
-			n, days.Days(), MaxEmployees, MaxDays, MaxEmployeeDays))
+	if err := checkSize(len(ids), days, MaxEmployeeDays); err != nil {
+		return nil, err
 	}
 	// The stored data of signed-off days has the displayed times of shifts, but not their instants.
 	cards, err := r.Read(ctx, ids, Window{Days: days, Signed: true, Across: true})
