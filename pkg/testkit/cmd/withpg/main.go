@@ -27,15 +27,27 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, os.Args[1], os.Args[2:])
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		os.Exit(max(exit.ExitCode(), 1)) // The command has printed the reason.
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "withpg:", err)
-		os.Exit(1)
+	code, text := outcome(run(ctx, os.Args[1], os.Args[2:]))
+	if text != "" {
+		fmt.Fprintln(os.Stderr, "withpg:", text)
 	}
+	os.Exit(code)
+}
+
+// A commandError means that the command itself failed. It has printed the reason. Another
+// exec.ExitError is a program of PostgreSQL that failed.
+type commandError struct{ *exec.ExitError }
+
+// outcome returns the exit code for an error of run, and the text to print; "" for none.
+func outcome(err error) (code int, text string) {
+	var command commandError
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.As(err, &command):
+		return max(command.ExitCode(), 1), ""
+	}
+	return 1, err.Error()
 }
 
 func run(ctx context.Context, name string, args []string) (err error) {
@@ -44,7 +56,7 @@ func run(ctx context.Context, name string, args []string) (err error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if os.Getenv(pgtest.URLVariable) != "" {
-		return cmd.Run()
+		return runCommand(cmd)
 	}
 	dir, err := os.MkdirTemp("", "rotaloom-withpg-*")
 	if err != nil {
@@ -57,5 +69,13 @@ func run(ctx context.Context, name string, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, server.Stop(context.Background())) }()
 	cmd.Env = append(os.Environ(), pgtest.URLVariable+"="+server.AdminURL("postgres"))
-	return cmd.Run()
+	return runCommand(cmd)
+}
+
+func runCommand(cmd *exec.Cmd) error {
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return commandError{exit}
+	}
+	return err
 }
