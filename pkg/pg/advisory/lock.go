@@ -35,9 +35,6 @@ const (
     SELECT DISTINCT hashint8extended(member, ` + lockKey + `) AS key FROM unnest($3::bigint[]) AS member ORDER BY key OFFSET 0) AS keys`
 )
 
-// AllTenants is the tenant of a lock that all tenants share.
-const AllTenants int64 = 0
-
 // Wait waits until no other transaction holds the tenant's lock, and holds it until tx ends.
 func (l Lock) Wait(ctx context.Context, tx pgx.Tx) error {
 	return l.exec(ctx, tx, lockOne, string(l), tenant.Of(ctx))

@@ -34,7 +34,6 @@ func TestLocksOfTransactions(t *testing.T) {
 		"the same":                               {one, 5, false},
 		"another tenant":                         {one, 6, true},
 		"a tenant with the same 32 bits at last": {one, 5 + 1<<32, true},
-		"all tenants":                            {one, advisory.AllTenants, true},
 		"another lock":                           {other, 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {
