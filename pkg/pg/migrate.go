@@ -91,6 +91,10 @@ func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migration
 //go:embed isolate_tenants.sql
 var isolateTenants string
 
+// IsolateTenantsSQL returns the statements that create the function isolate_tenants. They are part of
+// the schema, although no set of migrations has them.
+func IsolateTenantsSQL() string { return isolateTenants }
+
 // createIsolateTenants takes the lock, because concurrent statements that replace a function fail.
 func createIsolateTenants(ctx context.Context, db *sql.DB) (err error) {
 	conn, err := db.Conn(ctx)

@@ -40,7 +40,7 @@ func (s *server) drop(ctx context.Context, name string) error {
 
 // template returns the database with these migrations, and creates it if it is missing.
 func (s *server) template(ctx context.Context, sets []pg.Migrations) (string, error) {
-	sum, err := fingerprint(sets)
+	sum, err := fingerprint(pg.IsolateTenantsSQL(), sets)
 	if err != nil {
 		return "", err
 	}
@@ -100,9 +100,10 @@ func (s *server) withLock(ctx context.Context, name string, fn func(*pgxpool.Con
 	return errors.Join(err, unlockErr)
 }
 
-// fingerprint identifies sets of migrations by their content.
-func fingerprint(sets []pg.Migrations) (string, error) {
+// fingerprint identifies sets of migrations by their content and by the statements before them.
+func fingerprint(before string, sets []pg.Migrations) (string, error) {
 	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n", before)
 	for _, set := range sets {
 		fmt.Fprintf(hash, "%q\n", set.Table)
 		names, err := fs.Glob(set.FS, "*.sql")
