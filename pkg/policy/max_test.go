@@ -83,6 +83,11 @@ func TestRequestsBetweenServicesHaveLimits(t *testing.T) {
 				return &commonsv1.ResolvePersonsRequest{Ids: ids(n - 1), PersonNumbers: []string{"1"}}
 			}, fault.CodeBadRequest, 400,
 		},
+		"commons.v1.DeviceGroupMemberService/FindDeviceGroupMembers": {
+			1000, func(n int) proto.Message {
+				return &commonsv1.FindDeviceGroupMembersRequest{Keys: make([]*commonsv1.MemberKey, n)}
+			}, fault.CodeBadRequest, 400,
+		},
 		"commons.v1.PersonService/ReadBirthDates": {10_000, func(n int) proto.Message { return &commonsv1.ReadBirthDatesRequest{PersonIds: ids(n)} }, fault.CodeBadRequest, 400},
 		"commons.v1.PersonService/IdentifyPersons": {
 			1000, func(n int) proto.Message {

@@ -76,11 +76,11 @@ func (c Codes) ParseVersion(path, text string) (*int64, error) {
 
 // nameTakenError returns the error for a name that another resource has.
 func (k *Kind[T]) nameTakenError(name string) error {
-	return k.taken(fmt.Sprintf("There is a %s with the name %q already.", k.What, name), k.name)
+	return k.takenError(fmt.Sprintf("There is a %s with the name %q already.", k.What, name), k.name)
 }
 
-// taken returns the error for a text of a property that another resource has.
-func (k *Kind[T]) taken(message string, property protoreflect.FieldDescriptor) error {
+// takenError returns the error for a text of a property that another resource has.
+func (k *Kind[T]) takenError(message string, property protoreflect.FieldDescriptor) error {
 	if k.TakenConflicts {
 		return fault.Conflict(k.Taken, message).WithMembers(property.JSONName())
 	}

@@ -53,7 +53,7 @@ func (k *Kind[T]) textTaken(ctx context.Context, tx pgx.Tx, holder int64, f prot
 	if err != nil {
 		return err
 	}
-	return k.taken(fmt.Sprintf("The %s %q has the %s %.100q already.", k.What, names[holder], f.JSONName(), value), f)
+	return k.takenError(fmt.Sprintf("The %s %q has the %s %.100q already.", k.What, names[holder], f.JSONName(), value), f)
 }
 
 // forget deletes the references and unique texts of a deleted resource.

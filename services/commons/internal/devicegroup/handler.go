@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// maxPersons is the maximum number of persons and keys of one call.
+// maxPersons is the maximum number of persons on a page.
 const maxPersons = 1000
 
 // Handler serves DeviceGroupMemberService.
@@ -83,9 +82,6 @@ SELECT person_id FROM device_group_member WHERE tenant_id = $1 AND device_group_
 
 // FindDeviceGroupMembers finds persons of a group.
 func (h *Handler) FindDeviceGroupMembers(ctx context.Context, req *commonsv1.FindDeviceGroupMembersRequest) (*commonsv1.FindDeviceGroupMembersResponse, error) {
-	if len(req.GetKeys()) > maxPersons {
-		return nil, fault.OverLimit(fault.CodeBadRequest, http.StatusBadRequest, "keys in the request", len(req.GetKeys()), maxPersons, fault.SplitRequest)
-	}
 	keys := make([]store.Key, len(req.GetKeys()))
 	for i, k := range req.GetKeys() {
 		if k.GetBadgeNumber() == "" {

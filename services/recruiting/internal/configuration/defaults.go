@@ -9,9 +9,9 @@ import (
 // The objects that each tenant gets. An object that is added here reaches all tenants. Objects that an
 // administrator renamed or archived stay as they are.
 var (
-	prefixes      = named("Dr.", "Miss", "Mr.", "Mrs.", "Ms.", "Mx.", "Prof.")
-	suffixes      = named("II", "III", "IV", "Jr.", "M.D.", "Ph.D.", "Sr.")
-	fieldsOfStudy = named(
+	prefixes      = namedItems("Dr.", "Miss", "Mr.", "Mrs.", "Ms.", "Mx.", "Prof.")
+	suffixes      = namedItems("II", "III", "IV", "Jr.", "M.D.", "Ph.D.", "Sr.")
+	fieldsOfStudy = namedItems(
 		"Accounting", "Agriculture", "Architecture", "Arts", "Biology", "Business Administration", "Chemistry", "Communication",
 		"Computer Science", "Economics", "Education", "Engineering", "Finance", "History", "Hospitality", "Human Resources", "Languages",
 		"Law", "Logistics", "Marketing", "Mathematics", "Medicine", "Nursing", "Pharmacy", "Physics", "Political Science", "Psychology",
@@ -30,7 +30,8 @@ var (
 	}}}
 )
 
-func named(names ...string) (items []*item) {
+// namedItems returns items that have only a name.
+func namedItems(names ...string) (items []*item) {
 	for _, name := range names {
 		items = append(items, &item{Name: name})
 	}

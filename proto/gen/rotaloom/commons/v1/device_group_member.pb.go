@@ -539,10 +539,11 @@ const file_rotaloom_commons_v1_device_group_member_proto_rawDesc = "" +
 	"\vMemberBadge\x12!\n" +
 	"\fbadge_number\x18\x01 \x01(\tR\vbadgeNumber\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\tR\x02to\"{\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\"\x9a\x01\n" +
 	"\x1dFindDeviceGroupMembersRequest\x12&\n" +
-	"\x0fdevice_group_id\x18\x01 \x01(\x03R\rdeviceGroupId\x122\n" +
-	"\x04keys\x18\x02 \x03(\v2\x1e.rotaloom.commons.v1.MemberKeyR\x04keys\"e\n" +
+	"\x0fdevice_group_id\x18\x01 \x01(\x03R\rdeviceGroupId\x12Q\n" +
+	"\x04keys\x18\x02 \x03(\v2\x1e.rotaloom.commons.v1.MemberKeyB\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\x04keysR\x04keys\"e\n" +
 	"\tMemberKey\x12!\n" +
 	"\fbadge_number\x18\x01 \x01(\tR\vbadgeNumber\x12\x10\n" +
 	"\x03day\x18\x02 \x01(\tR\x03day\x12#\n" +
