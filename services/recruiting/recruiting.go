@@ -1,5 +1,5 @@
-// Package recruiting is the service for hiring: opportunities, candidates, applications and offers, and
-// the configuration that they refer to.
+// Package recruiting is the service for hiring. It has the configuration that opportunities, candidates,
+// applications and offers refer to.
 package recruiting
 
 import (
