@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // A plan holds the checks of messages of one type, and the nested messages with further checks.
@@ -36,7 +37,7 @@ type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
 
 // check returns the fault of the first rule that the message breaks. A nil plan finds nothing. body
 // is the JSON name of the field that holds the body of the HTTP request: callers do not know it, so
-// paths omit it.
+// paths omit it, and the name of the list that is a bare array in JSON.
 func (p *plan) check(msg proto.Message, body string) error {
 	if p == nil {
 		return nil
@@ -49,11 +50,23 @@ func (p *plan) check(msg proto.Message, body string) error {
 	if below, found := strings.CutPrefix(path, body+"."); found && body != "" {
 		path = below
 	}
+	if list := bareArray(msg.ProtoReflect().Descriptor()); list != "" && strings.HasPrefix(path, list+"[") {
+		path = path[len(list):]
+	}
 	f := failed.fault(path)
 	if path != "" {
 		f = f.WithMembers(path)
 	}
 	return f
+}
+
+// bareArray returns the JSON name of the list that is the JSON of a message, or "".
+func bareArray(desc protoreflect.MessageDescriptor) string {
+	options, _ := proto.GetExtension(desc.Options(), optionsv1.E_Message).(*optionsv1.Message)
+	if field := desc.Fields().ByName(protoreflect.Name(options.GetBareArray())); field != nil {
+		return field.JSONName()
+	}
+	return ""
 }
 
 func (p *plan) walk(m protoreflect.Message) *failure {

@@ -82,15 +82,18 @@ func (r declaredRange) String() string {
 	return fmt.Sprintf("%s %s %s %s %s %d", r.method, r.declaredLimit.path, r.name(), r.bounds, r.code, r.status)
 }
 
-// name returns the path of the field.
-func (r declaredRange) name() string {
+// name returns the path of the field, without the "[]" of a body that is a bare array.
+func (r declaredRange) name() string { return strings.TrimPrefix(r.fieldPath(), "[].") }
+
+// fieldPath returns the path of the field.
+func (r declaredRange) fieldPath() string {
 	at := strings.Join(append(slices.Clone(r.below), r.field.JSONName()), ".")
-	return strings.TrimPrefix(strings.ReplaceAll(at, ".[]", "[]"), "[].")
+	return strings.ReplaceAll(at, ".[]", "[]")
 }
 
 // refusal returns the error text for a value.
 func (r declaredRange) refusal(value any) string {
-	at := strings.ReplaceAll(r.name(), "[]", "[0]")
+	at := strings.ReplaceAll(r.fieldPath(), "[]", "[0]")
 	switch {
 	case r.field.IsMap():
 		at += "." + mapKey
