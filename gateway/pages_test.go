@@ -58,13 +58,19 @@ func TestPagesAreLinked(t *testing.T) {
 		want       string
 	}{
 		{"the only page", "/v1/paged/x", cursors("", ""), `<BASE/v1/paged/x>; rel="first"`},
-		{"between two others", "/v1/paged/x?after=m&updated_after=2026-01-02", cursors("n", "o"),
+		{
+			"between two others", "/v1/paged/x?after=m&updated_after=2026-01-02", cursors("n", "o"),
 			`<BASE/v1/paged/x?updated_after=2026-01-02>; rel="first", <BASE/v1/paged/x?before=n&updated_after=2026-01-02>; rel="prev", ` +
-				`<BASE/v1/paged/x?after=o&updated_after=2026-01-02>; rel="next"`},
-		{"other parameters stay", "/api/v1/paged/x?other=1&other=2&before=z", cursors("", "o"),
-			`<BASE/api/v1/paged/x?other=1&other=2>; rel="first", <BASE/api/v1/paged/x?after=o&other=1&other=2>; rel="next"`},
-		{"characters that end a link", `/v1/paged/%3E%22a?updated_after=%3E%22%2C%0D%0A`, cursors("", `>", <`),
-			`<BASE/v1/paged/%3E%22a?updated_after=%3E%22%2C%0D%0A>; rel="first", <BASE/v1/paged/%3E%22a?after=%3E%22%2C+%3C&updated_after=%3E%22%2C%0D%0A>; rel="next"`},
+				`<BASE/v1/paged/x?after=o&updated_after=2026-01-02>; rel="next"`,
+		},
+		{
+			"other parameters stay", "/api/v1/paged/x?other=1&other=2&before=z", cursors("", "o"),
+			`<BASE/api/v1/paged/x?other=1&other=2>; rel="first", <BASE/api/v1/paged/x?after=o&other=1&other=2>; rel="next"`,
+		},
+		{
+			"characters that end a link", `/v1/paged/%3E%22a?updated_after=%3E%22%2C%0D%0A`, cursors("", `>", <`),
+			`<BASE/v1/paged/%3E%22a?updated_after=%3E%22%2C%0D%0A>; rel="first", <BASE/v1/paged/%3E%22a?after=%3E%22%2C+%3C&updated_after=%3E%22%2C%0D%0A>; rel="next"`,
+		},
 		{"the first number", "/v1/paged/x?per_page=5", number(1, true), `<BASE/v1/paged/x?page=1&per_page=5>; rel="first", <BASE/v1/paged/x?page=2&per_page=5>; rel="next"`},
 		{"the last number", "/v1/paged/x?page=3", number(3, false), `<BASE/v1/paged/x?page=1>; rel="first", <BASE/v1/paged/x?page=2>; rel="prev"`},
 		{"no report", "/v1/paged/x", func(context.Context) error { return nil }, ""},

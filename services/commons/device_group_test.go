@@ -171,8 +171,13 @@ func TestMembersOfDeviceGroups(t *testing.T) {
 	assert.Empty(t, badges, "badges that have ended")
 
 	found, err := client.FindDeviceGroupMembers(ctx, &commonsv1.FindDeviceGroupMembersRequest{DeviceGroupId: 1, Keys: []*commonsv1.MemberKey{
-		{BadgeNumber: "11", Day: "2026-02-01"}, {BadgeNumber: "11", Day: "2026-04-01"}, {PersonNumber: "two"}, {BadgeNumber: "44", Day: "2026-03-01"},
-		{PersonNumber: "elsewhere"}, {PersonNumber: "nobody"}, {BadgeNumber: "33", Day: "2026-03-01"},
+		{BadgeNumber: "11", Day: "2026-02-01"},
+		{BadgeNumber: "11", Day: "2026-04-01"},
+		{PersonNumber: "two"},
+		{BadgeNumber: "44", Day: "2026-03-01"},
+		{PersonNumber: "elsewhere"},
+		{PersonNumber: "nobody"},
+		{BadgeNumber: "33", Day: "2026-03-01"},
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{one, 0, two, 0, 0, 0, left}, found.GetPersonIds())

@@ -31,7 +31,8 @@ func TestListsOfReferences(t *testing.T) {
 		},
 		{"persistent ids", &schedulingv1.EmploymentTermRefList{PersistentIds: []string{"p"}}, 0, nil, "", ""},
 		{
-			"persistent ids and others", &schedulingv1.EmploymentTermRefList{Ids: []int64{id}, PersistentIds: []string{"p"}}, 1, []*commonv1.Ref{{Id: &id}},
+			"persistent ids and others", &schedulingv1.EmploymentTermRefList{Ids: []int64{id}, PersistentIds: []string{"p"}}, 1,
+			[]*commonv1.Ref{{Id: &id}},
 			"WRL-1: where needs exactly one of ids, qualifiers, refs and persistentIds.", "WRL-1: where takes only one of ids, qualifiers, refs and persistentIds.",
 		},
 	} {

@@ -22,8 +22,11 @@ var (
 		{Name: "Internal openings", IsInternal: proto.Bool(true), IsExternal: proto.Bool(false)},
 	}
 	proficiencyLevels = []*recruitingv1.ProficiencyLevel{
-		{Name: "Beginner", OrdinalValue: proto.Int32(1)}, {Name: "Basic", OrdinalValue: proto.Int32(2)}, {Name: "Competent", OrdinalValue: proto.Int32(3)},
-		{Name: "Advanced", OrdinalValue: proto.Int32(4)}, {Name: "Expert", OrdinalValue: proto.Int32(5)},
+		{Name: "Beginner", OrdinalValue: proto.Int32(1)},
+		{Name: "Basic", OrdinalValue: proto.Int32(2)},
+		{Name: "Competent", OrdinalValue: proto.Int32(3)},
+		{Name: "Advanced", OrdinalValue: proto.Int32(4)},
+		{Name: "Expert", OrdinalValue: proto.Int32(5)},
 	}
 	recruitingProcesses = []*recruitingv1.RecruitingProcess{{Name: "Standard", Steps: []*recruitingv1.RecruitingStep{
 		{Name: "Applied"}, {Name: "Screening"}, {Name: "Interview"}, {Name: "Offer"}, {Name: "Hired"},
