@@ -71,7 +71,7 @@ func TestAccessProfiles(t *testing.T) {
 	assert.Equal(t, []string{"*.read"}, got.GetPermissions())
 	list, err := profiles.ListAccessProfiles(admin, &authv1.ListAccessProfilesRequest{})
 	require.NoError(t, err)
-	assert.Len(t, list.GetAccessProfiles(), 9)
+	assert.Len(t, list.GetAccessProfiles(), 11)
 
 	b.withUser(t, 21, "lead", "Team lead")
 	tokens := b.loginAs(t, "lead", "lamp under water")

@@ -38,7 +38,7 @@ func TestEveryTenantHasTheProfiles(t *testing.T) {
 			var names []string
 			require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), id),
 				`SELECT array_agg(name ORDER BY name) FROM access_profile WHERE tenant_id = $1 AND name <> 'Administrator'`, id).Scan(&names))
-			assert.Equal(t, []string{"Employee", "Integration", "Manager", "Payroll", "Scheduler", "Super", "Timekeeper"}, names)
+			assert.Equal(t, []string{"Device", "Employee", "Integration", "Manager", "Payroll", "Recruiter", "Scheduler", "Super", "Timekeeper"}, names)
 		})
 	}
 }
@@ -55,7 +55,7 @@ func TestTenantsGetProfilesOfNewVersions(t *testing.T) {
 		var profiles, events int
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM access_profile WHERE tenant_id = 2`).Scan(&profiles))
 		require.NoError(t, b.pool.QueryRow(ctx, `SELECT count(*) FROM audit_event WHERE operation = 'access-profiles update'`).Scan(&events))
-		assert.Equal(t, 8, profiles)
+		assert.Equal(t, 10, profiles)
 		assert.Equal(t, 1, events)
 	}
 }

@@ -22,7 +22,7 @@ var defaultProfiles = []Profile{
 	{Name: "Manager", Rows: rowvisibility.Group, Grants: []string{
 		"commons.*.read", "timekeeping.*.read", "scheduling.*.read", "platform.*.read", "scheduling.schedule.write", "scheduling.day_lock.write",
 		"scheduling.time_off.write", "scheduling.employee_time_off.write", "timekeeping.timecard_approval.write", "timekeeping.timecard_signoff.write",
-		"timekeeping.employee_timecard.write", "recruiting.*.read", "recruiting.applications.write",
+		"timekeeping.employee_timecard.write", "recruiting.*.read",
 	}},
 	{Name: "Scheduler", Rows: rowvisibility.All, Grants: []string{
 		"commons.person.read", "timekeeping.employment_term.read", "timekeeping.employment_term_assignment.read", "scheduling.*",
