@@ -46,11 +46,11 @@ func (p *plan) check(msg proto.Message, body string) error {
 	if failed == nil {
 		return nil
 	}
-	path := failed.path
+	path, desc := failed.path, msg.ProtoReflect().Descriptor()
 	if below, found := strings.CutPrefix(path, body+"."); found && body != "" {
-		path = below
+		path, desc = below, desc.Fields().ByJSONName(body).Message()
 	}
-	if list := bareArray(msg.ProtoReflect().Descriptor()); list != "" && strings.HasPrefix(path, list+"[") {
+	if list := bareArray(desc); list != "" && strings.HasPrefix(path, list+"[") {
 		path = path[len(list):]
 	}
 	f := failed.fault(path)
