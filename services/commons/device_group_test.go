@@ -190,7 +190,7 @@ func TestMembersOfDeviceGroups(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int64{0}, found.GetPersonIds(), "another tenant")
 
-	// Who leaves the group is no member any longer, and a deleted person neither.
+	// Persons who left the group and deleted persons are not members.
 	_, err = b.persons.UpdatePerson(ctx, &commonsv1.UpdatePersonRequest{PersonId: elsewhere, Person: plain("elsewhere", inGroup("A"))})
 	require.NoError(t, err)
 	ids, _ = list(left, 10, "2026-03-01")

@@ -63,7 +63,7 @@ func (w *fixture) punch(t *testing.T, token string, id, sequence int64, badge st
 	return got
 }
 
-// ofEveryCaller are the operations that every valid token may call. They show what the caller may see.
+// ofEveryCaller lists the operations that every valid token may call.
 var ofEveryCaller = []string{
 	"GET /v1/platform/limits", "POST /v1/commons/persons/apply_read", "GET /v1/commons/persons/current_user_info",
 	"GET /v1/commons/persons/current_user_delegations", "DELETE /v1/commons/persons/current_user_delegations/{id}",

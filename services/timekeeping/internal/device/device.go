@@ -62,7 +62,7 @@ func prepare(path string, d *udmv1.Device) (*udmv1.Device, error) {
 	return d, nil
 }
 
-// reported is what the server knows about a device beside its setup.
+// reported holds the data that a device reports about itself.
 type reported struct {
 	ID              int64
 	ClientID        *string

@@ -24,7 +24,7 @@ import (
 // times at once.
 const importAttempts = 4
 
-// errSentTwice is the error if another request has stored a punch of this request meanwhile.
+// errSentTwice is the error if another request has stored a punch of this request in the meantime.
 var errSentTwice = fault.Conflict(fault.CodeConflict, "The device sends the same punches several times at once. Send them again.")
 
 // ImportDevicePunches stores punches of the calling device, independently of each other. A punch
