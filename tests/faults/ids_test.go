@@ -86,6 +86,7 @@ func (w *fixture) employ(given *ids, name string) employee {
 		"name": made.name, "subject": "Hired", "priority": "Low", "resendTypes": "Do not suppress duplicates",
 	}, &notification)
 	given.give(w.t, "notification", notification.NotificationID)
+	w.post(applicantSources, scenario.Object{"name": made.name}, nil) // An audit event of recruiting has a generated id.
 	ref := scenario.Object{"id": made.id}
 	var leave struct{ ID int64 }
 	w.post(leaveCases, medicalLeave(made.id), &leave)

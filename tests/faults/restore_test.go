@@ -18,6 +18,8 @@ const (
 	restoredCode = "WRL-00507"
 	leaveCases   = "/v1/leave/leave_cases"
 	shiftsPath   = "/v1/scheduling/schedule/shifts"
+
+	applicantSources = "/v1/recruiting/applicant-sources"
 )
 
 // databases lists the services that have a database, with the programs that use it.
@@ -32,7 +34,7 @@ var databases = []struct {
 	{"timekeeping", []string{"timekeeping"}, leaveCases, scenario.Object{"startDate": "2026-03-01"}},
 	{"scheduling", []string{"scheduling", "propagator"}, shiftsPath, scenario.Object{"startDateTime": "2026-03-03T10:00:00", "endDateTime": "2026-03-03T12:00:00"}},
 	{"auth", []string{"auth"}, "/v1/auth/access_profiles", scenario.Object{"name": "Refused", "permissions": []string{"commons.*"}}},
-	{"recruiting", []string{"recruiting"}, "/v1/recruiting/applicant-sources", scenario.Object{"name": "Refused"}},
+	{"recruiting", []string{"recruiting"}, applicantSources, scenario.Object{"name": "Refused"}},
 	{"platform", []string{"platform"}, "/v1/platform/webhooks", scenario.Object{"name": "Refused"}},
 }
 
