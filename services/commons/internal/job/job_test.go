@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"strconv"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -83,4 +85,25 @@ func TestAResponseHoldsFiveThousandJobs(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestResolveJobCodes(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	h := New(pooltest.New(t), clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), nil)
+	for name, code := range map[string]string{"Cook": "C", "Second cook": "C", "Waiter": ""} {
+		_, err := h.CreateJob(ctx, &commonsv1.Job{Name: proto.String(name), Code: proto.String(code), EffectiveDate: "2026-01-01"})
+		require.NoError(t, err)
+	}
+	resolve := func(ctx context.Context, day *int32) []string {
+		got, err := h.ResolveJobCodes(ctx, &commonsv1.ResolveJobCodesRequest{Codes: []string{"C", "X", ""}, Day: day})
+		require.NoError(t, err)
+		return got.GetCodes()
+	}
+	before := int32(civil.FromTime(time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)))
+	assert.Equal(t, []string{"C"}, resolve(ctx, nil))
+	assert.Empty(t, resolve(ctx, &before))
+	assert.Empty(t, resolve(tenant.With(t.Context(), 2), nil))
+	_, err := h.ResolveJobCodes(ctx, &commonsv1.ResolveJobCodesRequest{Codes: make([]string, 101)})
+	require.True(t, fault.HasStatus(err, 413), "%v", err)
 }

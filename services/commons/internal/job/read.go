@@ -192,3 +192,23 @@ func byExternalID(ctx context.Context, db pg.Querier, externalIDs []string, day 
 func (h *Handler) MultiReadJobPersistentIds(ctx context.Context, req *commonsv1.MultiReadPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
 	return structure.PersistentIDs(ctx, h.pool, "job", req.GetWhere().GetPersistentIds(), structure.CodeUnknownJob)
 }
+
+// maxCodes limits the codes in one call.
+const maxCodes = 100
+
+// ResolveJobCodes returns the codes that jobs have on a day.
+func (h *Handler) ResolveJobCodes(ctx context.Context, req *commonsv1.ResolveJobCodesRequest) (*commonsv1.ResolveJobCodesResponse, error) {
+	if len(req.GetCodes()) > maxCodes {
+		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d codes can be asked for at once.", maxCodes))
+	}
+	day := h.today()
+	if req.Day != nil {
+		day = civil.Date(req.GetDay())
+	}
+	found, err := pg.Collect(ctx, h.pool, pgx.RowTo[string], `SELECT DISTINCT code FROM job_version
+		WHERE tenant_id = $1 AND code = ANY($2) AND code <> '' AND from_date <= $3 AND to_date > $3`, tenant.Of(ctx), req.GetCodes(), day)
+	if err != nil {
+		return nil, fmt.Errorf("resolve job codes: %w", err)
+	}
+	return &commonsv1.ResolveJobCodesResponse{Codes: found}, nil
+}

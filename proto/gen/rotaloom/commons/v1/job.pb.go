@@ -27,6 +27,105 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ResolveJobCodesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 100 codes.
+	Codes []string `protobuf:"bytes,1,rep,name=codes,proto3" json:"codes,omitempty"`
+	// In days since 1970-01-01. The default is today in UTC.
+	Day           *int32 `protobuf:"varint,2,opt,name=day,proto3,oneof" json:"day,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveJobCodesRequest) Reset() {
+	*x = ResolveJobCodesRequest{}
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveJobCodesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveJobCodesRequest) ProtoMessage() {}
+
+func (x *ResolveJobCodesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveJobCodesRequest.ProtoReflect.Descriptor instead.
+func (*ResolveJobCodesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ResolveJobCodesRequest) GetCodes() []string {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+func (x *ResolveJobCodesRequest) GetDay() int32 {
+	if x != nil && x.Day != nil {
+		return *x.Day
+	}
+	return 0
+}
+
+type ResolveJobCodesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The codes in the request that a job has, in any order.
+	Codes         []string `protobuf:"bytes,1,rep,name=codes,proto3" json:"codes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveJobCodesResponse) Reset() {
+	*x = ResolveJobCodesResponse{}
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveJobCodesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveJobCodesResponse) ProtoMessage() {}
+
+func (x *ResolveJobCodesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveJobCodesResponse.ProtoReflect.Descriptor instead.
+func (*ResolveJobCodesResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ResolveJobCodesResponse) GetCodes() []string {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
 type FindJobRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -37,7 +136,7 @@ type FindJobRequest struct {
 
 func (x *FindJobRequest) Reset() {
 	*x = FindJobRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -49,7 +148,7 @@ func (x *FindJobRequest) String() string {
 func (*FindJobRequest) ProtoMessage() {}
 
 func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -62,7 +161,7 @@ func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobRequest.ProtoReflect.Descriptor instead.
 func (*FindJobRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *FindJobRequest) GetName() string {
@@ -89,7 +188,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -101,7 +200,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -114,7 +213,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GetJobRequest) GetJobId() int64 {
@@ -141,7 +240,7 @@ type UpdateJobRequest struct {
 
 func (x *UpdateJobRequest) Reset() {
 	*x = UpdateJobRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -153,7 +252,7 @@ func (x *UpdateJobRequest) String() string {
 func (*UpdateJobRequest) ProtoMessage() {}
 
 func (x *UpdateJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -166,7 +265,7 @@ func (x *UpdateJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateJobRequest.ProtoReflect.Descriptor instead.
 func (*UpdateJobRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdateJobRequest) GetJobId() int64 {
@@ -192,7 +291,7 @@ type DeleteJobRequest struct {
 
 func (x *DeleteJobRequest) Reset() {
 	*x = DeleteJobRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -204,7 +303,7 @@ func (x *DeleteJobRequest) String() string {
 func (*DeleteJobRequest) ProtoMessage() {}
 
 func (x *DeleteJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -217,7 +316,7 @@ func (x *DeleteJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobRequest.ProtoReflect.Descriptor instead.
 func (*DeleteJobRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeleteJobRequest) GetJobId() int64 {
@@ -254,7 +353,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +365,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +378,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Job) GetId() int64 {
@@ -382,7 +481,7 @@ type JobList struct {
 
 func (x *JobList) Reset() {
 	*x = JobList{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +493,7 @@ func (x *JobList) String() string {
 func (*JobList) ProtoMessage() {}
 
 func (x *JobList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +506,7 @@ func (x *JobList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobList.ProtoReflect.Descriptor instead.
 func (*JobList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *JobList) GetJobs() []*Job {
@@ -427,7 +526,7 @@ type MultiReadJobsRequest struct {
 
 func (x *MultiReadJobsRequest) Reset() {
 	*x = MultiReadJobsRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -439,7 +538,7 @@ func (x *MultiReadJobsRequest) String() string {
 func (*MultiReadJobsRequest) ProtoMessage() {}
 
 func (x *MultiReadJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -452,7 +551,7 @@ func (x *MultiReadJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadJobsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadJobsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MultiReadJobsRequest) GetWhere() *JobWhere {
@@ -483,7 +582,7 @@ type MultiReadOptions struct {
 
 func (x *MultiReadOptions) Reset() {
 	*x = MultiReadOptions{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +594,7 @@ func (x *MultiReadOptions) String() string {
 func (*MultiReadOptions) ProtoMessage() {}
 
 func (x *MultiReadOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +607,7 @@ func (x *MultiReadOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadOptions.ProtoReflect.Descriptor instead.
 func (*MultiReadOptions) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MultiReadOptions) GetModifiedSince() string {
@@ -544,7 +643,7 @@ type JobWhere struct {
 
 func (x *JobWhere) Reset() {
 	*x = JobWhere{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +655,7 @@ func (x *JobWhere) String() string {
 func (*JobWhere) ProtoMessage() {}
 
 func (x *JobWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +668,7 @@ func (x *JobWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobWhere.ProtoReflect.Descriptor instead.
 func (*JobWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *JobWhere) GetForDate() *JobsForDate {
@@ -602,7 +701,7 @@ type JobsForDate struct {
 
 func (x *JobsForDate) Reset() {
 	*x = JobsForDate{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +713,7 @@ func (x *JobsForDate) String() string {
 func (*JobsForDate) ProtoMessage() {}
 
 func (x *JobsForDate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -627,7 +726,7 @@ func (x *JobsForDate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsForDate.ProtoReflect.Descriptor instead.
 func (*JobsForDate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *JobsForDate) GetDate() string {
@@ -649,7 +748,7 @@ type AllJobsBySpan struct {
 
 func (x *AllJobsBySpan) Reset() {
 	*x = AllJobsBySpan{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +760,7 @@ func (x *AllJobsBySpan) String() string {
 func (*AllJobsBySpan) ProtoMessage() {}
 
 func (x *AllJobsBySpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +773,7 @@ func (x *AllJobsBySpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllJobsBySpan.ProtoReflect.Descriptor instead.
 func (*AllJobsBySpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AllJobsBySpan) GetStartDate() string {
@@ -705,7 +804,7 @@ type JobsSpan struct {
 
 func (x *JobsSpan) Reset() {
 	*x = JobsSpan{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +816,7 @@ func (x *JobsSpan) String() string {
 func (*JobsSpan) ProtoMessage() {}
 
 func (x *JobsSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +829,7 @@ func (x *JobsSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobsSpan.ProtoReflect.Descriptor instead.
 func (*JobsSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *JobsSpan) GetStartDate() string {
@@ -777,7 +876,7 @@ type ReadLocationJobRequest struct {
 
 func (x *ReadLocationJobRequest) Reset() {
 	*x = ReadLocationJobRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +888,7 @@ func (x *ReadLocationJobRequest) String() string {
 func (*ReadLocationJobRequest) ProtoMessage() {}
 
 func (x *ReadLocationJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +901,7 @@ func (x *ReadLocationJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLocationJobRequest.ProtoReflect.Descriptor instead.
 func (*ReadLocationJobRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReadLocationJobRequest) GetForLocation() *JobForLocation {
@@ -822,7 +921,7 @@ type JobForLocation struct {
 
 func (x *JobForLocation) Reset() {
 	*x = JobForLocation{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +933,7 @@ func (x *JobForLocation) String() string {
 func (*JobForLocation) ProtoMessage() {}
 
 func (x *JobForLocation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +946,7 @@ func (x *JobForLocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobForLocation.ProtoReflect.Descriptor instead.
 func (*JobForLocation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *JobForLocation) GetDate() string {
@@ -874,7 +973,7 @@ type LocationJob struct {
 
 func (x *LocationJob) Reset() {
 	*x = LocationJob{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +985,7 @@ func (x *LocationJob) String() string {
 func (*LocationJob) ProtoMessage() {}
 
 func (x *LocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[14]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +998,7 @@ func (x *LocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocationJob.ProtoReflect.Descriptor instead.
 func (*LocationJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocationJob) GetJob() *Job {
@@ -919,7 +1018,7 @@ type GetJobByExternalIdRequest struct {
 
 func (x *GetJobByExternalIdRequest) Reset() {
 	*x = GetJobByExternalIdRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +1030,7 @@ func (x *GetJobByExternalIdRequest) String() string {
 func (*GetJobByExternalIdRequest) ProtoMessage() {}
 
 func (x *GetJobByExternalIdRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[15]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +1043,7 @@ func (x *GetJobByExternalIdRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobByExternalIdRequest.ProtoReflect.Descriptor instead.
 func (*GetJobByExternalIdRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetJobByExternalIdRequest) GetExternalId() string {
@@ -970,7 +1069,7 @@ type MultiReadJobExternalIdsRequest struct {
 
 func (x *MultiReadJobExternalIdsRequest) Reset() {
 	*x = MultiReadJobExternalIdsRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1081,7 @@ func (x *MultiReadJobExternalIdsRequest) String() string {
 func (*MultiReadJobExternalIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadJobExternalIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[16]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1094,7 @@ func (x *MultiReadJobExternalIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadJobExternalIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadJobExternalIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *MultiReadJobExternalIdsRequest) GetWhere() *ExternalIdsWhere {
@@ -1015,7 +1114,7 @@ type ExternalIdsWhere struct {
 
 func (x *ExternalIdsWhere) Reset() {
 	*x = ExternalIdsWhere{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1126,7 @@ func (x *ExternalIdsWhere) String() string {
 func (*ExternalIdsWhere) ProtoMessage() {}
 
 func (x *ExternalIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[17]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1139,7 @@ func (x *ExternalIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExternalIdsWhere.ProtoReflect.Descriptor instead.
 func (*ExternalIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExternalIdsWhere) GetDate() string {
@@ -1067,7 +1166,7 @@ type JobExternalIdMappings struct {
 
 func (x *JobExternalIdMappings) Reset() {
 	*x = JobExternalIdMappings{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1178,7 @@ func (x *JobExternalIdMappings) String() string {
 func (*JobExternalIdMappings) ProtoMessage() {}
 
 func (x *JobExternalIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[18]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1191,7 @@ func (x *JobExternalIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobExternalIdMappings.ProtoReflect.Descriptor instead.
 func (*JobExternalIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *JobExternalIdMappings) GetMappings() []*JobExternalIdMapping {
@@ -1119,7 +1218,7 @@ type JobExternalIdMapping struct {
 
 func (x *JobExternalIdMapping) Reset() {
 	*x = JobExternalIdMapping{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1230,7 @@ func (x *JobExternalIdMapping) String() string {
 func (*JobExternalIdMapping) ProtoMessage() {}
 
 func (x *JobExternalIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[19]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1243,7 @@ func (x *JobExternalIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobExternalIdMapping.ProtoReflect.Descriptor instead.
 func (*JobExternalIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *JobExternalIdMapping) GetExternalId() string {
@@ -1170,7 +1269,7 @@ type MultiReadPersistentIdsRequest struct {
 
 func (x *MultiReadPersistentIdsRequest) Reset() {
 	*x = MultiReadPersistentIdsRequest{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1182,7 +1281,7 @@ func (x *MultiReadPersistentIdsRequest) String() string {
 func (*MultiReadPersistentIdsRequest) ProtoMessage() {}
 
 func (x *MultiReadPersistentIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[20]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1195,7 +1294,7 @@ func (x *MultiReadPersistentIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPersistentIdsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPersistentIdsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MultiReadPersistentIdsRequest) GetWhere() *PersistentIdsWhere {
@@ -1214,7 +1313,7 @@ type PersistentIdsWhere struct {
 
 func (x *PersistentIdsWhere) Reset() {
 	*x = PersistentIdsWhere{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1226,7 +1325,7 @@ func (x *PersistentIdsWhere) String() string {
 func (*PersistentIdsWhere) ProtoMessage() {}
 
 func (x *PersistentIdsWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[21]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1239,7 +1338,7 @@ func (x *PersistentIdsWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersistentIdsWhere.ProtoReflect.Descriptor instead.
 func (*PersistentIdsWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PersistentIdsWhere) GetPersistentIds() []string {
@@ -1262,7 +1361,7 @@ type PersistentIdMappings struct {
 
 func (x *PersistentIdMappings) Reset() {
 	*x = PersistentIdMappings{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1274,7 +1373,7 @@ func (x *PersistentIdMappings) String() string {
 func (*PersistentIdMappings) ProtoMessage() {}
 
 func (x *PersistentIdMappings) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[22]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1287,7 +1386,7 @@ func (x *PersistentIdMappings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersistentIdMappings.ProtoReflect.Descriptor instead.
 func (*PersistentIdMappings) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{22}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PersistentIdMappings) GetMessage() string {
@@ -1322,7 +1421,7 @@ type PersistentIdMapping struct {
 
 func (x *PersistentIdMapping) Reset() {
 	*x = PersistentIdMapping{}
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1334,7 +1433,7 @@ func (x *PersistentIdMapping) String() string {
 func (*PersistentIdMapping) ProtoMessage() {}
 
 func (x *PersistentIdMapping) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[23]
+	mi := &file_rotaloom_commons_v1_job_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1347,7 +1446,7 @@ func (x *PersistentIdMapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersistentIdMapping.ProtoReflect.Descriptor instead.
 func (*PersistentIdMapping) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{23}
+	return file_rotaloom_commons_v1_job_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PersistentIdMapping) GetNodeId() string {
@@ -1368,7 +1467,13 @@ var File_rotaloom_commons_v1_job_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x1drotaloom/commons/v1/job.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"@\n" +
+	"\x1drotaloom/commons/v1/job.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"M\n" +
+	"\x16ResolveJobCodesRequest\x12\x14\n" +
+	"\x05codes\x18\x01 \x03(\tR\x05codes\x12\x15\n" +
+	"\x03day\x18\x02 \x01(\x05H\x00R\x03day\x88\x01\x01B\x06\n" +
+	"\x04_day\"/\n" +
+	"\x17ResolveJobCodesResponse\x12\x14\n" +
+	"\x05codes\x18\x01 \x03(\tR\x05codes\"@\n" +
 	"\x0eFindJobRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"B\n" +
@@ -1477,7 +1582,7 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\afailure\x18\x03 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"Y\n" +
 	"\x13PersistentIdMapping\x12\x17\n" +
 	"\anode_id\x18\x03 \x01(\tR\x06nodeId\x12#\n" +
-	"\rpersistent_id\x18\x02 \x01(\tR\fpersistentIdJ\x04\b\x01\x10\x022\xa1\r\n" +
+	"\rpersistent_id\x18\x02 \x01(\tR\fpersistentIdJ\x04\b\x01\x10\x022\xa6\x0e\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\aFindJob\x12#.rotaloom.commons.v1.FindJobRequest\x1a\x18.rotaloom.commons.v1.Job\"0\xa2\xbb\x18\x14\n" +
@@ -1501,7 +1606,9 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\x17MultiReadJobExternalIds\x123.rotaloom.commons.v1.MultiReadJobExternalIdsRequest\x1a*.rotaloom.commons.v1.JobExternalIdMappings\"K\xa2\xbb\x18\x14\n" +
 	"\x10commons.job.read\x18\x02\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/commons/jobs/external_ids/multi_read\x12\xc9\x01\n" +
 	"\x19MultiReadJobPersistentIds\x122.rotaloom.commons.v1.MultiReadPersistentIdsRequest\x1a).rotaloom.commons.v1.PersistentIdMappings\"M\xa2\xbb\x18\x14\n" +
-	"\x10commons.job.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/commons/jobs/persistent_ids/multi_readB\xd7\x01\n" +
+	"\x10commons.job.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/commons/jobs/persistent_ids/multi_read\x12\x82\x01\n" +
+	"\x0fResolveJobCodes\x12+.rotaloom.commons.v1.ResolveJobCodesRequest\x1a,.rotaloom.commons.v1.ResolveJobCodesResponse\"\x14\xa2\xbb\x18\x10\x18\x010\x01Z\n" +
+	"recruitingB\xd7\x01\n" +
 	"\x17com.rotaloom.commons.v1B\bJobProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -1516,82 +1623,86 @@ func file_rotaloom_commons_v1_job_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_job_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_rotaloom_commons_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_rotaloom_commons_v1_job_proto_goTypes = []any{
-	(*FindJobRequest)(nil),                 // 0: rotaloom.commons.v1.FindJobRequest
-	(*GetJobRequest)(nil),                  // 1: rotaloom.commons.v1.GetJobRequest
-	(*UpdateJobRequest)(nil),               // 2: rotaloom.commons.v1.UpdateJobRequest
-	(*DeleteJobRequest)(nil),               // 3: rotaloom.commons.v1.DeleteJobRequest
-	(*Job)(nil),                            // 4: rotaloom.commons.v1.Job
-	(*JobList)(nil),                        // 5: rotaloom.commons.v1.JobList
-	(*MultiReadJobsRequest)(nil),           // 6: rotaloom.commons.v1.MultiReadJobsRequest
-	(*MultiReadOptions)(nil),               // 7: rotaloom.commons.v1.MultiReadOptions
-	(*JobWhere)(nil),                       // 8: rotaloom.commons.v1.JobWhere
-	(*JobsForDate)(nil),                    // 9: rotaloom.commons.v1.JobsForDate
-	(*AllJobsBySpan)(nil),                  // 10: rotaloom.commons.v1.AllJobsBySpan
-	(*JobsSpan)(nil),                       // 11: rotaloom.commons.v1.JobsSpan
-	(*ReadLocationJobRequest)(nil),         // 12: rotaloom.commons.v1.ReadLocationJobRequest
-	(*JobForLocation)(nil),                 // 13: rotaloom.commons.v1.JobForLocation
-	(*LocationJob)(nil),                    // 14: rotaloom.commons.v1.LocationJob
-	(*GetJobByExternalIdRequest)(nil),      // 15: rotaloom.commons.v1.GetJobByExternalIdRequest
-	(*MultiReadJobExternalIdsRequest)(nil), // 16: rotaloom.commons.v1.MultiReadJobExternalIdsRequest
-	(*ExternalIdsWhere)(nil),               // 17: rotaloom.commons.v1.ExternalIdsWhere
-	(*JobExternalIdMappings)(nil),          // 18: rotaloom.commons.v1.JobExternalIdMappings
-	(*JobExternalIdMapping)(nil),           // 19: rotaloom.commons.v1.JobExternalIdMapping
-	(*MultiReadPersistentIdsRequest)(nil),  // 20: rotaloom.commons.v1.MultiReadPersistentIdsRequest
-	(*PersistentIdsWhere)(nil),             // 21: rotaloom.commons.v1.PersistentIdsWhere
-	(*PersistentIdMappings)(nil),           // 22: rotaloom.commons.v1.PersistentIdMappings
-	(*PersistentIdMapping)(nil),            // 23: rotaloom.commons.v1.PersistentIdMapping
-	(*v1.Ref)(nil),                         // 24: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                     // 25: rotaloom.common.v1.RefList
-	(*v1.ErrorBody)(nil),                   // 26: rotaloom.common.v1.ErrorBody
-	(*v1.ErrorDetails)(nil),                // 27: rotaloom.common.v1.ErrorDetails
-	(*emptypb.Empty)(nil),                  // 28: google.protobuf.Empty
+	(*ResolveJobCodesRequest)(nil),         // 0: rotaloom.commons.v1.ResolveJobCodesRequest
+	(*ResolveJobCodesResponse)(nil),        // 1: rotaloom.commons.v1.ResolveJobCodesResponse
+	(*FindJobRequest)(nil),                 // 2: rotaloom.commons.v1.FindJobRequest
+	(*GetJobRequest)(nil),                  // 3: rotaloom.commons.v1.GetJobRequest
+	(*UpdateJobRequest)(nil),               // 4: rotaloom.commons.v1.UpdateJobRequest
+	(*DeleteJobRequest)(nil),               // 5: rotaloom.commons.v1.DeleteJobRequest
+	(*Job)(nil),                            // 6: rotaloom.commons.v1.Job
+	(*JobList)(nil),                        // 7: rotaloom.commons.v1.JobList
+	(*MultiReadJobsRequest)(nil),           // 8: rotaloom.commons.v1.MultiReadJobsRequest
+	(*MultiReadOptions)(nil),               // 9: rotaloom.commons.v1.MultiReadOptions
+	(*JobWhere)(nil),                       // 10: rotaloom.commons.v1.JobWhere
+	(*JobsForDate)(nil),                    // 11: rotaloom.commons.v1.JobsForDate
+	(*AllJobsBySpan)(nil),                  // 12: rotaloom.commons.v1.AllJobsBySpan
+	(*JobsSpan)(nil),                       // 13: rotaloom.commons.v1.JobsSpan
+	(*ReadLocationJobRequest)(nil),         // 14: rotaloom.commons.v1.ReadLocationJobRequest
+	(*JobForLocation)(nil),                 // 15: rotaloom.commons.v1.JobForLocation
+	(*LocationJob)(nil),                    // 16: rotaloom.commons.v1.LocationJob
+	(*GetJobByExternalIdRequest)(nil),      // 17: rotaloom.commons.v1.GetJobByExternalIdRequest
+	(*MultiReadJobExternalIdsRequest)(nil), // 18: rotaloom.commons.v1.MultiReadJobExternalIdsRequest
+	(*ExternalIdsWhere)(nil),               // 19: rotaloom.commons.v1.ExternalIdsWhere
+	(*JobExternalIdMappings)(nil),          // 20: rotaloom.commons.v1.JobExternalIdMappings
+	(*JobExternalIdMapping)(nil),           // 21: rotaloom.commons.v1.JobExternalIdMapping
+	(*MultiReadPersistentIdsRequest)(nil),  // 22: rotaloom.commons.v1.MultiReadPersistentIdsRequest
+	(*PersistentIdsWhere)(nil),             // 23: rotaloom.commons.v1.PersistentIdsWhere
+	(*PersistentIdMappings)(nil),           // 24: rotaloom.commons.v1.PersistentIdMappings
+	(*PersistentIdMapping)(nil),            // 25: rotaloom.commons.v1.PersistentIdMapping
+	(*v1.Ref)(nil),                         // 26: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                     // 27: rotaloom.common.v1.RefList
+	(*v1.ErrorBody)(nil),                   // 28: rotaloom.common.v1.ErrorBody
+	(*v1.ErrorDetails)(nil),                // 29: rotaloom.common.v1.ErrorDetails
+	(*emptypb.Empty)(nil),                  // 30: google.protobuf.Empty
 }
 var file_rotaloom_commons_v1_job_proto_depIdxs = []int32{
-	4,  // 0: rotaloom.commons.v1.UpdateJobRequest.job:type_name -> rotaloom.commons.v1.Job
-	4,  // 1: rotaloom.commons.v1.JobList.jobs:type_name -> rotaloom.commons.v1.Job
-	8,  // 2: rotaloom.commons.v1.MultiReadJobsRequest.where:type_name -> rotaloom.commons.v1.JobWhere
-	7,  // 3: rotaloom.commons.v1.MultiReadJobsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
-	9,  // 4: rotaloom.commons.v1.JobWhere.for_date:type_name -> rotaloom.commons.v1.JobsForDate
-	11, // 5: rotaloom.commons.v1.JobWhere.span:type_name -> rotaloom.commons.v1.JobsSpan
-	10, // 6: rotaloom.commons.v1.JobWhere.all_jobs_by_span:type_name -> rotaloom.commons.v1.AllJobsBySpan
-	24, // 7: rotaloom.commons.v1.JobsSpan.job_ref:type_name -> rotaloom.common.v1.Ref
-	25, // 8: rotaloom.commons.v1.JobsSpan.job_refs:type_name -> rotaloom.common.v1.RefList
-	13, // 9: rotaloom.commons.v1.ReadLocationJobRequest.for_location:type_name -> rotaloom.commons.v1.JobForLocation
-	24, // 10: rotaloom.commons.v1.JobForLocation.location_ref:type_name -> rotaloom.common.v1.Ref
-	4,  // 11: rotaloom.commons.v1.LocationJob.job:type_name -> rotaloom.commons.v1.Job
-	17, // 12: rotaloom.commons.v1.MultiReadJobExternalIdsRequest.where:type_name -> rotaloom.commons.v1.ExternalIdsWhere
-	19, // 13: rotaloom.commons.v1.JobExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.JobExternalIdMapping
-	26, // 14: rotaloom.commons.v1.JobExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	24, // 15: rotaloom.commons.v1.JobExternalIdMapping.generic_job:type_name -> rotaloom.common.v1.Ref
-	21, // 16: rotaloom.commons.v1.MultiReadPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.PersistentIdsWhere
-	27, // 17: rotaloom.commons.v1.PersistentIdMappings.details:type_name -> rotaloom.common.v1.ErrorDetails
-	26, // 18: rotaloom.commons.v1.PersistentIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
-	0,  // 19: rotaloom.commons.v1.JobService.FindJob:input_type -> rotaloom.commons.v1.FindJobRequest
-	4,  // 20: rotaloom.commons.v1.JobService.CreateJob:input_type -> rotaloom.commons.v1.Job
-	0,  // 21: rotaloom.commons.v1.JobService.DeleteJobByName:input_type -> rotaloom.commons.v1.FindJobRequest
-	1,  // 22: rotaloom.commons.v1.JobService.GetJob:input_type -> rotaloom.commons.v1.GetJobRequest
-	2,  // 23: rotaloom.commons.v1.JobService.UpdateJob:input_type -> rotaloom.commons.v1.UpdateJobRequest
-	3,  // 24: rotaloom.commons.v1.JobService.DeleteJob:input_type -> rotaloom.commons.v1.DeleteJobRequest
-	6,  // 25: rotaloom.commons.v1.JobService.MultiReadJobs:input_type -> rotaloom.commons.v1.MultiReadJobsRequest
-	12, // 26: rotaloom.commons.v1.JobService.ReadLocationJob:input_type -> rotaloom.commons.v1.ReadLocationJobRequest
-	15, // 27: rotaloom.commons.v1.JobService.GetJobByExternalId:input_type -> rotaloom.commons.v1.GetJobByExternalIdRequest
-	16, // 28: rotaloom.commons.v1.JobService.MultiReadJobExternalIds:input_type -> rotaloom.commons.v1.MultiReadJobExternalIdsRequest
-	20, // 29: rotaloom.commons.v1.JobService.MultiReadJobPersistentIds:input_type -> rotaloom.commons.v1.MultiReadPersistentIdsRequest
-	4,  // 30: rotaloom.commons.v1.JobService.FindJob:output_type -> rotaloom.commons.v1.Job
-	4,  // 31: rotaloom.commons.v1.JobService.CreateJob:output_type -> rotaloom.commons.v1.Job
-	28, // 32: rotaloom.commons.v1.JobService.DeleteJobByName:output_type -> google.protobuf.Empty
-	4,  // 33: rotaloom.commons.v1.JobService.GetJob:output_type -> rotaloom.commons.v1.Job
-	4,  // 34: rotaloom.commons.v1.JobService.UpdateJob:output_type -> rotaloom.commons.v1.Job
-	28, // 35: rotaloom.commons.v1.JobService.DeleteJob:output_type -> google.protobuf.Empty
-	5,  // 36: rotaloom.commons.v1.JobService.MultiReadJobs:output_type -> rotaloom.commons.v1.JobList
-	14, // 37: rotaloom.commons.v1.JobService.ReadLocationJob:output_type -> rotaloom.commons.v1.LocationJob
-	24, // 38: rotaloom.commons.v1.JobService.GetJobByExternalId:output_type -> rotaloom.common.v1.Ref
-	18, // 39: rotaloom.commons.v1.JobService.MultiReadJobExternalIds:output_type -> rotaloom.commons.v1.JobExternalIdMappings
-	22, // 40: rotaloom.commons.v1.JobService.MultiReadJobPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
-	30, // [30:41] is the sub-list for method output_type
-	19, // [19:30] is the sub-list for method input_type
+	6,  // 0: rotaloom.commons.v1.UpdateJobRequest.job:type_name -> rotaloom.commons.v1.Job
+	6,  // 1: rotaloom.commons.v1.JobList.jobs:type_name -> rotaloom.commons.v1.Job
+	10, // 2: rotaloom.commons.v1.MultiReadJobsRequest.where:type_name -> rotaloom.commons.v1.JobWhere
+	9,  // 3: rotaloom.commons.v1.MultiReadJobsRequest.multi_read_options:type_name -> rotaloom.commons.v1.MultiReadOptions
+	11, // 4: rotaloom.commons.v1.JobWhere.for_date:type_name -> rotaloom.commons.v1.JobsForDate
+	13, // 5: rotaloom.commons.v1.JobWhere.span:type_name -> rotaloom.commons.v1.JobsSpan
+	12, // 6: rotaloom.commons.v1.JobWhere.all_jobs_by_span:type_name -> rotaloom.commons.v1.AllJobsBySpan
+	26, // 7: rotaloom.commons.v1.JobsSpan.job_ref:type_name -> rotaloom.common.v1.Ref
+	27, // 8: rotaloom.commons.v1.JobsSpan.job_refs:type_name -> rotaloom.common.v1.RefList
+	15, // 9: rotaloom.commons.v1.ReadLocationJobRequest.for_location:type_name -> rotaloom.commons.v1.JobForLocation
+	26, // 10: rotaloom.commons.v1.JobForLocation.location_ref:type_name -> rotaloom.common.v1.Ref
+	6,  // 11: rotaloom.commons.v1.LocationJob.job:type_name -> rotaloom.commons.v1.Job
+	19, // 12: rotaloom.commons.v1.MultiReadJobExternalIdsRequest.where:type_name -> rotaloom.commons.v1.ExternalIdsWhere
+	21, // 13: rotaloom.commons.v1.JobExternalIdMappings.mappings:type_name -> rotaloom.commons.v1.JobExternalIdMapping
+	28, // 14: rotaloom.commons.v1.JobExternalIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	26, // 15: rotaloom.commons.v1.JobExternalIdMapping.generic_job:type_name -> rotaloom.common.v1.Ref
+	23, // 16: rotaloom.commons.v1.MultiReadPersistentIdsRequest.where:type_name -> rotaloom.commons.v1.PersistentIdsWhere
+	29, // 17: rotaloom.commons.v1.PersistentIdMappings.details:type_name -> rotaloom.common.v1.ErrorDetails
+	28, // 18: rotaloom.commons.v1.PersistentIdMappings.failure:type_name -> rotaloom.common.v1.ErrorBody
+	2,  // 19: rotaloom.commons.v1.JobService.FindJob:input_type -> rotaloom.commons.v1.FindJobRequest
+	6,  // 20: rotaloom.commons.v1.JobService.CreateJob:input_type -> rotaloom.commons.v1.Job
+	2,  // 21: rotaloom.commons.v1.JobService.DeleteJobByName:input_type -> rotaloom.commons.v1.FindJobRequest
+	3,  // 22: rotaloom.commons.v1.JobService.GetJob:input_type -> rotaloom.commons.v1.GetJobRequest
+	4,  // 23: rotaloom.commons.v1.JobService.UpdateJob:input_type -> rotaloom.commons.v1.UpdateJobRequest
+	5,  // 24: rotaloom.commons.v1.JobService.DeleteJob:input_type -> rotaloom.commons.v1.DeleteJobRequest
+	8,  // 25: rotaloom.commons.v1.JobService.MultiReadJobs:input_type -> rotaloom.commons.v1.MultiReadJobsRequest
+	14, // 26: rotaloom.commons.v1.JobService.ReadLocationJob:input_type -> rotaloom.commons.v1.ReadLocationJobRequest
+	17, // 27: rotaloom.commons.v1.JobService.GetJobByExternalId:input_type -> rotaloom.commons.v1.GetJobByExternalIdRequest
+	18, // 28: rotaloom.commons.v1.JobService.MultiReadJobExternalIds:input_type -> rotaloom.commons.v1.MultiReadJobExternalIdsRequest
+	22, // 29: rotaloom.commons.v1.JobService.MultiReadJobPersistentIds:input_type -> rotaloom.commons.v1.MultiReadPersistentIdsRequest
+	0,  // 30: rotaloom.commons.v1.JobService.ResolveJobCodes:input_type -> rotaloom.commons.v1.ResolveJobCodesRequest
+	6,  // 31: rotaloom.commons.v1.JobService.FindJob:output_type -> rotaloom.commons.v1.Job
+	6,  // 32: rotaloom.commons.v1.JobService.CreateJob:output_type -> rotaloom.commons.v1.Job
+	30, // 33: rotaloom.commons.v1.JobService.DeleteJobByName:output_type -> google.protobuf.Empty
+	6,  // 34: rotaloom.commons.v1.JobService.GetJob:output_type -> rotaloom.commons.v1.Job
+	6,  // 35: rotaloom.commons.v1.JobService.UpdateJob:output_type -> rotaloom.commons.v1.Job
+	30, // 36: rotaloom.commons.v1.JobService.DeleteJob:output_type -> google.protobuf.Empty
+	7,  // 37: rotaloom.commons.v1.JobService.MultiReadJobs:output_type -> rotaloom.commons.v1.JobList
+	16, // 38: rotaloom.commons.v1.JobService.ReadLocationJob:output_type -> rotaloom.commons.v1.LocationJob
+	26, // 39: rotaloom.commons.v1.JobService.GetJobByExternalId:output_type -> rotaloom.common.v1.Ref
+	20, // 40: rotaloom.commons.v1.JobService.MultiReadJobExternalIds:output_type -> rotaloom.commons.v1.JobExternalIdMappings
+	24, // 41: rotaloom.commons.v1.JobService.MultiReadJobPersistentIds:output_type -> rotaloom.commons.v1.PersistentIdMappings
+	1,  // 42: rotaloom.commons.v1.JobService.ResolveJobCodes:output_type -> rotaloom.commons.v1.ResolveJobCodesResponse
+	31, // [31:43] is the sub-list for method output_type
+	19, // [19:31] is the sub-list for method input_type
 	19, // [19:19] is the sub-list for extension type_name
 	19, // [19:19] is the sub-list for extension extendee
 	0,  // [0:19] is the sub-list for field type_name
@@ -1602,15 +1713,16 @@ func file_rotaloom_commons_v1_job_proto_init() {
 	if File_rotaloom_commons_v1_job_proto != nil {
 		return
 	}
-	file_rotaloom_commons_v1_job_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_commons_v1_job_proto_msgTypes[7].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_job_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_job_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_job_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_job_proto_rawDesc), len(file_rotaloom_commons_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

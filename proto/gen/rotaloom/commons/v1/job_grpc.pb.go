@@ -34,6 +34,7 @@ const (
 	JobService_GetJobByExternalId_FullMethodName        = "/rotaloom.commons.v1.JobService/GetJobByExternalId"
 	JobService_MultiReadJobExternalIds_FullMethodName   = "/rotaloom.commons.v1.JobService/MultiReadJobExternalIds"
 	JobService_MultiReadJobPersistentIds_FullMethodName = "/rotaloom.commons.v1.JobService/MultiReadJobPersistentIds"
+	JobService_ResolveJobCodes_FullMethodName           = "/rotaloom.commons.v1.JobService/ResolveJobCodes"
 )
 
 // JobServiceClient is the client API for JobService service.
@@ -67,6 +68,8 @@ type JobServiceClient interface {
 	MultiReadJobExternalIds(ctx context.Context, in *MultiReadJobExternalIdsRequest, opts ...grpc.CallOption) (*JobExternalIdMappings, error)
 	// Finds jobs by their persistent ids. The status is 207 if some are unknown.
 	MultiReadJobPersistentIds(ctx context.Context, in *MultiReadPersistentIdsRequest, opts ...grpc.CallOption) (*PersistentIdMappings, error)
+	// Finds the codes that jobs have on a day, for another service.
+	ResolveJobCodes(ctx context.Context, in *ResolveJobCodesRequest, opts ...grpc.CallOption) (*ResolveJobCodesResponse, error)
 }
 
 type jobServiceClient struct {
@@ -187,6 +190,16 @@ func (c *jobServiceClient) MultiReadJobPersistentIds(ctx context.Context, in *Mu
 	return out, nil
 }
 
+func (c *jobServiceClient) ResolveJobCodes(ctx context.Context, in *ResolveJobCodesRequest, opts ...grpc.CallOption) (*ResolveJobCodesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveJobCodesResponse)
+	err := c.cc.Invoke(ctx, JobService_ResolveJobCodes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // JobServiceServer is the server API for JobService service.
 // All implementations must embed UnimplementedJobServiceServer
 // for forward compatibility.
@@ -218,6 +231,8 @@ type JobServiceServer interface {
 	MultiReadJobExternalIds(context.Context, *MultiReadJobExternalIdsRequest) (*JobExternalIdMappings, error)
 	// Finds jobs by their persistent ids. The status is 207 if some are unknown.
 	MultiReadJobPersistentIds(context.Context, *MultiReadPersistentIdsRequest) (*PersistentIdMappings, error)
+	// Finds the codes that jobs have on a day, for another service.
+	ResolveJobCodes(context.Context, *ResolveJobCodesRequest) (*ResolveJobCodesResponse, error)
 	mustEmbedUnimplementedJobServiceServer()
 }
 
@@ -260,6 +275,9 @@ func (UnimplementedJobServiceServer) MultiReadJobExternalIds(context.Context, *M
 }
 func (UnimplementedJobServiceServer) MultiReadJobPersistentIds(context.Context, *MultiReadPersistentIdsRequest) (*PersistentIdMappings, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadJobPersistentIds not implemented")
+}
+func (UnimplementedJobServiceServer) ResolveJobCodes(context.Context, *ResolveJobCodesRequest) (*ResolveJobCodesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveJobCodes not implemented")
 }
 func (UnimplementedJobServiceServer) mustEmbedUnimplementedJobServiceServer() {}
 func (UnimplementedJobServiceServer) testEmbeddedByValue()                    {}
@@ -480,6 +498,24 @@ func _JobService_MultiReadJobPersistentIds_Handler(srv interface{}, ctx context.
 	return interceptor(ctx, in, info, handler)
 }
 
+func _JobService_ResolveJobCodes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveJobCodesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(JobServiceServer).ResolveJobCodes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: JobService_ResolveJobCodes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(JobServiceServer).ResolveJobCodes(ctx, req.(*ResolveJobCodesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // JobService_ServiceDesc is the grpc.ServiceDesc for JobService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -530,6 +566,10 @@ var JobService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadJobPersistentIds",
 			Handler:    _JobService_MultiReadJobPersistentIds_Handler,
+		},
+		{
+			MethodName: "ResolveJobCodes",
+			Handler:    _JobService_ResolveJobCodes_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
