@@ -2656,7 +2656,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xef\x1b\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfb\x1b\n" +
 	"\rPersonService\x12\x95\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"D\xa2\xbb\x18\x19\n" +
 	"\x13commons.person.read\x18\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\xc2\x01\n" +
@@ -2691,9 +2691,10 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
 	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbc\x01\n" +
 	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x8c\x01\n" +
-	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\vtimekeepingZ\n" +
-	"scheduling\x12\x8f\x01\n" +
+	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x98\x01\n" +
+	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"-\xa2\xbb\x18)\x18\x010\x01Z\vtimekeepingZ\n" +
+	"schedulingZ\n" +
+	"recruiting\x12\x8f\x01\n" +
 	"\x0fIdentifyPersons\x12+.rotaloom.commons.v1.IdentifyPersonsRequest\x1a,.rotaloom.commons.v1.IdentifyPersonsResponse\"!\xa2\xbb\x18\x1d\x18\x020\x01Z\n" +
 	"schedulingZ\vtimekeeping\x12\x86\x01\n" +
 	"\x10ReadCustomFields\x12,.rotaloom.commons.v1.ReadCustomFieldsRequest\x1a-.rotaloom.commons.v1.ReadCustomFieldsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x7f\n" +
