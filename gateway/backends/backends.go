@@ -144,6 +144,7 @@ func Domains(c Conns) []Domain {
 		{"recruiting", c.Recruiting, []Service{
 			newService(&recruitingv1.ConfigurationItemService_ServiceDesc, recruitingv1.NewConfigurationItemServiceClient, recruitingv1.RegisterConfigurationItemServiceHandlerClient),
 			newService(&recruitingv1.ConfigurationSettingService_ServiceDesc, recruitingv1.NewConfigurationSettingServiceClient, recruitingv1.RegisterConfigurationSettingServiceHandlerClient),
+			newService(&recruitingv1.OpportunityService_ServiceDesc, recruitingv1.NewOpportunityServiceClient, recruitingv1.RegisterOpportunityServiceHandlerClient),
 		}},
 		{"platform", c.Platform, []Service{
 			newService(&platformv1.AuditEventService_ServiceDesc, platformv1.NewAuditEventServiceClient, platformv1.RegisterAuditEventServiceHandlerClient),

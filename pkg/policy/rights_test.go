@@ -52,6 +52,7 @@ var nobodys = map[string]string{
 	"HyperfindProfileService":        "which queries users may use",
 	"HyperfindService":               "queries, which show no more persons than their users see",
 	"IdentityProviderService":        "the issuers of users' tokens",
+	"OpportunityService":             "requisitions, which belong to no employee",
 	"MessagingService":               "it sends messages, and changes nothing of those who get them",
 	"RateLimitService":               "how often clients may call",
 	"ShiftTemplateService":           "its shifts belong to no employee; reads name employees",
