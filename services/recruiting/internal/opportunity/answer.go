@@ -1,0 +1,113 @@
+package opportunity
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
+)
+
+// Answer is the answer of an application to a screening question.
+type Answer struct {
+	// QuestionID is the GUID of the question.
+	QuestionID string
+	// Text is the response, for questions with the type Numeric a number.
+	Text string
+}
+
+// maxAnswer is the largest number of characters of an answer.
+const maxAnswer = 4000
+
+// Answered checks the answers of a new application to the screening questions of an opportunity, which
+// tx has locked or referred to, and keeps the answered questions from being replaced. The path is the
+// position of the answers in the request. If a required question lacks an answer, or if an answer does
+// not fit its question, the error has status 400.
+func Answered(ctx context.Context, tx pgx.Tx, path, opportunityID string, answers []Answer) error {
+	ids, err := pg.Collect(ctx, tx, pgx.RowTo[string], `SELECT id::text FROM screening_question
+		WHERE tenant_id = $1 AND opportunity_id = $2 AND NOT deleted ORDER BY number FOR NO KEY UPDATE`, tenant.Of(ctx), opportunityID)
+	if err != nil {
+		return fmt.Errorf("lock screening questions: %w", err)
+	}
+	list := make([]*record.Record[*question], len(ids))
+	for i, id := range ids {
+		if list[i], err = questions.Get(ctx, tx, id, record.Condition{}); err != nil {
+			return err
+		}
+	}
+	answered, err := checkAnswers(path, list, answers)
+	if err != nil || len(answered) == 0 {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE screening_question SET answered = true WHERE tenant_id = $1 AND id = ANY($2::uuid[]) AND NOT answered`, tenant.Of(ctx), answered); err != nil {
+		return fmt.Errorf("mark screening questions as answered: %w", err)
+	}
+	return nil
+}
+
+// checkAnswers returns the ids of the answered questions.
+func checkAnswers(path string, list []*record.Record[*question], answers []Answer) (ids []string, err error) {
+	for i, answer := range answers {
+		at, id := fmt.Sprintf("%s[%d]", path, i), strings.ToLower(answer.QuestionID)
+		n := slices.IndexFunc(list, func(r *record.Record[*question]) bool { return r.ID == id })
+		switch {
+		case n < 0 || !list[n].Body.GetIsActive():
+			return nil, fault.Invalid(CodeQuestionUnknown, fmt.Sprintf("The opportunity has no active screening question with the id %.40q.", answer.QuestionID)).WithMembers(at + ".question.id")
+		case slices.Contains(ids, id):
+			return nil, fault.Invalid(CodeAnswer, at+" answers a question twice. Send one answer.").WithMembers(at + ".question.id")
+		}
+		if problem := answerProblem(list[n].Body, answer.Text); problem != "" {
+			return nil, fault.Invalid(CodeAnswer, at+".response "+problem).WithMembers(at + ".response")
+		}
+		ids = append(ids, id)
+	}
+	for _, r := range list {
+		if r.Body.GetIsActive() && r.Body.GetIsRequired() && !slices.Contains(ids, r.ID) {
+			return nil, fault.Invalid(CodeAnswer, fmt.Sprintf("The screening question %s needs an answer.", r.ID)).WithMembers(path)
+		}
+	}
+	return ids, nil
+}
+
+// answerProblem returns the reason why an answer does not fit a question, or "".
+func answerProblem(q *question, answer string) string {
+	if strings.TrimSpace(answer) == "" {
+		return "is missing. Send it."
+	}
+	switch q.GetType() {
+	case multipleChoice:
+		if !slices.Contains(q.GetChoices(), answer) {
+			return "must be one of the choices of the question."
+		}
+	case numeric:
+		if n, err := strconv.ParseFloat(answer, 64); err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
+			return "must be a number, such as 2.5."
+		}
+	default:
+		if len([]rune(answer)) > maxAnswer {
+			return fmt.Sprintf("must have at most %d characters.", maxAnswer)
+		}
+	}
+	return ""
+}
+
+// Hired counts a hire for an opportunity that tx has locked: the head count falls by one, and the
+// full-time equivalents by the given one. The opportunity closes when all positions are filled, unless
+// its opening is continuous. If all positions are filled already, the error has the status 409. Call it
+// after all other writes of tx.
+func Hired(ctx context.Context, tx pgx.Tx, r *record.Record[*opportunity], equivalent float64, now time.Time) error {
+	if err := hire(r.Body, equivalent, now); err != nil {
+		return err
+	}
+	_, err := Opportunities.Update(ctx, tx, r.ID, r.Body, nil)
+	return err
+}
