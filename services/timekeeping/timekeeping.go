@@ -43,7 +43,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/requestsubtype"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -109,19 +109,19 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	employeeDays, pay := schedulingv1.NewEmployeeDayServiceClient(deps.Scheduling), commonsv1.NewPersonPayServiceClient(deps.Commons)
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
 	days := employeeday.NewReader(pay, employeeDays)
-	cards, room := card.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
+	timecards, room := calculation.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
 	members := commonsv1.NewDeviceGroupMemberServiceClient(deps.Commons)
 	periods := commonsv1.NewSymbolicPeriodServiceClient(deps.Commons)
 	hyperfinds := commonsv1.NewHyperfindServiceClient(deps.Commons)
 	finder := requested.New(persons, commonsClients{periods, hyperfinds})
-	signoffs := signoff.NewStore(deps.Pool, cards)
+	signoffs := signoff.NewStore(deps.Pool, timecards)
 	leaveDays := leavecase.Ranges{Periods: periods}
 	waiting, err := newWaiting(deps.Registry)
 	if err != nil {
 		return nil, err
 	}
 	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log, waiting.WithLabelValues("leave"))
-	workedTime, jobs := timecard.NewWorkedTime(cards), orgjob.NewResolver(pay)
+	workedTime, jobs := timecard.NewWorkedTime(timecards), orgjob.NewResolver(pay)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Source: payrollstaging.FromTimecards(workedTime), CSV: cfg.CSV,
@@ -129,7 +129,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{
 		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log, waiting.WithLabelValues("time_off")),
-		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, cards, pay), Room: room, Clock: deps.Clock,
+		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, timecards, pay), Room: room, Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
 	if err != nil {
@@ -159,9 +159,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(timekeepingv1.RegisterPayrollExportServiceServer)(payrollstaging.NewExports(payroll)),
 			serve.Handle(timekeepingv1.RegisterPayRuleServiceServer)(payrule.New(deps.Pool, terms)),
 			serve.Handle(timekeepingv1.RegisterPunchServiceServer)(timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now)),
-			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, cards, finder, signoffs, room, jobs)),
-			serve.Handle(timekeepingv1.RegisterScheduleRuleEvaluationServiceServer)(actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), cards)),
-			serve.Handle(timekeepingv1.RegisterTimecardApprovalServiceServer)(approval.New(deps.Pool, cards, finder)),
+			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, timecards, finder, signoffs, room, jobs)),
+			serve.Handle(timekeepingv1.RegisterScheduleRuleEvaluationServiceServer)(actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), timecards)),
+			serve.Handle(timekeepingv1.RegisterTimecardApprovalServiceServer)(approval.New(deps.Pool, timecards, finder)),
 			serve.Handle(timekeepingv1.RegisterTimecardSignoffServiceServer)(signoff.New(signoffs, finder)),
 			serve.Handle(timekeepingv1.RegisterAccrualCodeServiceServer)(accrual.NewCodes(deps.Pool)),
 			serve.Handle(timekeepingv1.RegisterAccrualProfileServiceServer)(accrual.NewProfiles(deps.Pool)),
@@ -177,7 +177,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(udmv1.RegisterDeviceClientServiceServer)(device.NewClient(device.ClientDeps{
 				Pool: deps.Pool, Members: members, Persons: persons, Timecards: signoffs, Clock: deps.Clock,
 			})),
-			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, cards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling))),
+			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, timecards, periods, datav1.NewDataProviderServiceClient(deps.Scheduling))),
 		},
 	}, nil
 }

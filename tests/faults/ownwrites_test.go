@@ -268,7 +268,7 @@ func (w *ownWrites) schedule(person int64, now known) (got, want []string, err e
 
 // timecard returns the entries that the timecard of an employee shows, and the expected ones.
 func (w *ownWrites) timecard(person int64, now known) (got, want []string, err error) {
-	var cards []struct {
+	var timecards []struct {
 		ScheduleShifts []struct{ StartDateTime string }
 		Totals         []struct {
 			ApplyDate   string
@@ -279,14 +279,14 @@ func (w *ownWrites) timecard(person int64, now known) (got, want []string, err e
 	if _, err := w.api.Call(w.ctx, http.MethodPost, "/v1/timekeeping/timecard/multi_read", scenario.Object{
 		"select": []string{"TOTALS", "SCHEDULE_SHIFT"},
 		"where":  scenario.Object{"employees": scenario.Object{"ids": []int64{person}}, "dateRange": scenario.Object{"startDate": ownFrom, "endDate": ownTo}},
-	}, &cards); err != nil {
+	}, &timecards); err != nil {
 		return nil, nil, err
 	}
-	for _, card := range cards {
-		for _, s := range card.ScheduleShifts {
+	for _, timecard := range timecards {
+		for _, s := range timecard.ScheduleShifts {
 			got = append(got, s.StartDateTime[:10]+" shift")
 		}
-		for _, total := range card.Totals {
+		for _, total := range timecard.Totals {
 			got = append(got, fmt.Sprint(total.ApplyDate, " ", total.Paycode.Qualifier, " ", total.HoursAmount))
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // maxYears is the maximum number of years that one balance counts.
 const maxYears = 50
 
-// Timecards reads the timecards of an employee; [card.Reader] implements it.
+// Timecards reads the timecards of an employee; [calculation.Reader] implements it.
 type Timecards interface {
 	// TotalsUnder returns the totals under some pay codes.
 	TotalsUnder(ctx context.Context, employeeID int64, days civil.Range, codes []*commonv1.Ref) ([]*timekeepingv1.WorkedTimeTotal, error)
@@ -40,15 +40,15 @@ type Balance struct {
 
 // Reader reads the balances of employees.
 type Reader struct {
-	pool  *pg.Pool
-	cards Timecards
-	pay   commonsv1.PersonPayServiceClient
+	pool      *pg.Pool
+	timecards Timecards
+	pay       commonsv1.PersonPayServiceClient
 }
 
 // NewReader returns a Reader of the setup in the database of the pool. It reads the accrual
 // profiles of persons from commons.
-func NewReader(pool *pg.Pool, cards Timecards, pay commonsv1.PersonPayServiceClient) *Reader {
-	return &Reader{pool: pool, cards: cards, pay: pay}
+func NewReader(pool *pg.Pool, timecards Timecards, pay commonsv1.PersonPayServiceClient) *Reader {
+	return &Reader{pool: pool, timecards: timecards, pay: pay}
 }
 
 // Balances returns the balances of an employee at the end of a day, by the name of the accrual
@@ -148,7 +148,7 @@ func (h *Reader) history(ctx context.Context, employeeID int64, days civil.Range
 		codes = append(codes, a.code.GetPayCodes()...)
 		needsWork = needsWork || a.frequency == worked
 	}
-	list, err := h.cards.TotalsUnder(ctx, employeeID, days, codes)
+	list, err := h.timecards.TotalsUnder(ctx, employeeID, days, codes)
 	if err != nil {
 		return history{}, err
 	}
@@ -161,7 +161,7 @@ func (h *Reader) history(ctx context.Context, employeeID int64, days civil.Range
 		out.totals[day] = append(out.totals[day], t)
 	}
 	if needsWork {
-		out.worked, err = h.cards.WorkedOn(ctx, employeeID, days)
+		out.worked, err = h.timecards.WorkedOn(ctx, employeeID, days)
 	}
 	return out, err
 }

@@ -16,7 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // readTimecards is the permission that callers need to see actual hours, in addition to the
@@ -34,12 +34,12 @@ const (
 	attempts = 3
 )
 
-// Source reads the shifts that employees worked; [card.Reader] implements it.
+// Source reads the shifts that employees worked; [calculation.Reader] implements it.
 type Source interface {
 	WorkedShifts(ctx context.Context, ids []int64, days civil.Range) ([]*schedulingv1.EmployeeWorkedShifts, error)
 }
 
-var _ Source = (*card.Reader)(nil)
+var _ Source = (*calculation.Reader)(nil)
 
 // Handler serves ScheduleRuleEvaluationService.
 type Handler struct {
@@ -114,15 +114,15 @@ func (h *Handler) evaluateWorked(ctx context.Context, req *schedulingv1.Evaluate
 
 // employeesAtOnce returns the number of employees to read at once for a range of days.
 func employeesAtOnce(days civil.Range) int {
-	return min(card.MaxEmployees, max(1, maxEmployeeDays/max(1, days.Days())))
+	return min(calculation.MaxEmployees, max(1, maxEmployeeDays/max(1, days.Days())))
 }
 
 // read returns the worked shifts on a range of days, by employee.
 func (h *Handler) read(ctx context.Context, ids []int64, days civil.Range) (map[int64]*schedulingv1.EmployeeWorkedShifts, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	out := make(map[int64]*schedulingv1.EmployeeWorkedShifts, len(ids))
-	for from := days.From; from < days.To; from += card.MaxDays {
-		found, err := h.worked.WorkedShifts(ctx, ids, civil.Range{From: from, To: min(from+card.MaxDays, days.To)})
+	for from := days.From; from < days.To; from += calculation.MaxDays {
+		found, err := h.worked.WorkedShifts(ctx, ids, civil.Range{From: from, To: min(from+calculation.MaxDays, days.To)})
 		if err != nil {
 			return nil, fmt.Errorf("read what was worked: %w", err)
 		}

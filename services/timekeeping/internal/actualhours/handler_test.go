@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // rules replaces scheduling. It needs worked shifts, and finds one violation for each employee with
@@ -135,8 +135,8 @@ func TestWorkedShiftsAreReadAndSentInBoundedParts(t *testing.T) {
 			assert.Len(t, source.readings, c.readings)
 			read := 0
 			for _, r := range source.readings {
-				assert.LessOrEqual(t, len(r.ids), card.MaxEmployees)
-				assert.LessOrEqual(t, r.days.Days(), card.MaxDays)
+				assert.LessOrEqual(t, len(r.ids), calculation.MaxEmployees)
+				assert.LessOrEqual(t, r.days.Days(), calculation.MaxDays)
 				assert.LessOrEqual(t, len(r.ids)*r.days.Days(), maxEmployeeDays)
 				read += len(r.ids) * r.days.Days()
 			}

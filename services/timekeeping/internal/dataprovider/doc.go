@@ -7,7 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // maxEmployeeDays is the service limit of all providers. It equals the limit of reading leave.
@@ -19,7 +19,7 @@ type (
 )
 
 // NewServer returns the service of the providers.
-func NewServer(pool *pg.Pool, cards *card.Reader, periods Periods, source Schedules) *dataelement.Server {
-	return dataelement.NewServer(newLeave(pool), newTimecards(cards, periods),
+func NewServer(pool *pg.Pool, timecards *calculation.Reader, periods Periods, source Schedules) *dataelement.Server {
+	return dataelement.NewServer(newLeave(pool), newTimecards(timecards, periods),
 		newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_EMPLOYEE), newScheduledPayCodes(pool, source, datav1.RowKind_ROW_KIND_LOCATION))
 }

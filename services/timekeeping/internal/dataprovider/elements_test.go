@@ -16,7 +16,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavesetup"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -88,7 +88,7 @@ func TestEveryElementOfTimecards(t *testing.T) {
 	total := func(kind timekeepingv1.TotalKind, seconds int64, days, money string) *timekeepingv1.WorkedTimeTotal {
 		return &timekeepingv1.WorkedTimeTotal{Kind: kind, Seconds: seconds, Days: days, Money: money}
 	}
-	week := &sheet{Sheet: card.Sheet{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
+	week := &timecard{View: calculation.View{Through: &through, Dates: []civil.Date{monday - 1, monday, monday + 1}, Days: []*timekeepingv1.TimecardDay{
 		{Totals: []*timekeepingv1.WorkedTimeTotal{total(timekeepingv1.TotalKind_TOTAL_KIND_WORKED, 7200, "1", "1")}},
 		{
 			WorkedShifts: []*timekeepingv1.WorkedShift{{StartDateTime: "2026-03-02T08:00:00", EndDateTime: "2026-03-02T16:00:00"}},
@@ -119,7 +119,7 @@ func TestEveryElementOfTimecards(t *testing.T) {
 	}
 	number, whole, day := dataelement.Decimal, dataelement.Whole, dataelement.Day
 	moment := func(hour int64) value { return dataelement.Moment(int64(monday)*86_400 + hour*3600) }
-	every(t, newTimecards(nil, nil), func(uint64) []*sheet { return []*sheet{week, {}} }, map[string]value{
+	every(t, newTimecards(nil, nil), func(uint64) []*timecard { return []*timecard{week, {}} }, map[string]value{
 		"TIMECARD_TRANS_ACTUAL_WAGES": number(176.65), "TK_DAILY_ACTUAL_TOTAL_WAGES": number(176.65), "TK_SHIFT_ACTUAL_TOTAL_WAGES": number(164.4),
 		"TK_ACTUAL_APPLY_DATE": day(monday), "TK_DAILY_ACTUAL_APPLY_DATE": day(monday), "TK_SHIFT_ACTUAL_APPLY_DATE": day(monday),
 		"TK_SHIFT_ACTUAL_TOTAL_DAYS": whole(1), "TK_ACTUAL_JOB_TRANSFER": dataelement.Text("Acme/Door"), "TK_ACTUAL_WAGE_MULTIPLIER": number(1.5),

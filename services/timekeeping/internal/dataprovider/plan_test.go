@@ -17,7 +17,7 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // nothingKnown are other services without any data.
@@ -62,7 +62,7 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 	}
 	recorded, statements := pgtest.Recorded(t, pool)
 	names := &scheduledNames{column: &datav1.DataColumn{Present: []byte{1}, Texts: []string{"Sick"}}}
-	server := NewServer(recorded, card.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{}, names)
+	server := NewServer(recorded, calculation.NewReader(recorded, nothingKnown{}, time.Now), nothingKnown{}, names)
 	ids := make([]int64, 500)
 	for i := range ids {
 		ids[i] = int64(100*i + 1)

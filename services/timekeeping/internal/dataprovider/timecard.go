@@ -10,29 +10,29 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
 // The data that elements of TIMECARD may need.
 const (
-	needSheets uint64 = 1 << iota
+	needTimecards uint64 = 1 << iota
 	needWages
 	needPayPeriods
 )
 
-// sheet is the loaded timecard data of an employee.
-type sheet struct {
-	card.Sheet
+// timecard is the loaded timecard data of an employee.
+type timecard struct {
+	calculation.View
 	// payPeriods are the previous, the current and the next pay period.
 	payPeriods []civil.Range
 }
 
-func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet] {
-	return &dataelement.Table[sheet]{
+func newTimecards(reader *calculation.Reader, periods Periods) *dataelement.Table[timecard] {
+	return &dataelement.Table[timecard]{
 		Name: "TIMECARD", Permission: "timekeeping.timecard.read", Kind: datav1.RowKind_ROW_KIND_EMPLOYEE,
 		MaxRowDays: maxEmployeeDays, Entries: slices.Concat(timecardElements(), payElements(), payPeriodElements()),
-		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
+		Load: func(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*timecard, error) {
 			return loadTimecards(ctx, reader, periods, ids, days, needs)
 		},
 	}
@@ -40,7 +40,7 @@ func newTimecards(reader *card.Reader, periods Periods) *dataelement.Table[sheet
 
 // loadTimecards reads the data that the elements need, in the order of the ids. It reads each
 // timecard once.
-func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*sheet, error) {
+func loadTimecards(ctx context.Context, reader *calculation.Reader, periods Periods, ids []int64, days civil.Range, needs uint64) ([]*timecard, error) {
 	var payPeriods []civil.Range
 	if needs&needPayPeriods != 0 {
 		var err error
@@ -48,31 +48,31 @@ func loadTimecards(ctx context.Context, reader *card.Reader, periods Periods, id
 			return nil, err
 		}
 	}
-	found := make(map[int64]*sheet, len(ids))
+	found := make(map[int64]*timecard, len(ids))
 	for _, id := range ids {
-		found[id] = &sheet{payPeriods: payPeriods}
+		found[id] = &timecard{payPeriods: payPeriods}
 	}
-	if needs&(needSheets|needWages) != 0 {
-		wages := needs&needWages != 0 && card.SeesWages(ctx)
-		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), card.MaxEmployees) {
-			sheets, err := reader.Sheets(ctx, part, days, wages)
+	if needs&(needTimecards|needWages) != 0 {
+		wages := needs&needWages != 0 && calculation.SeesWages(ctx)
+		for part := range slices.Chunk(slices.Sorted(maps.Keys(found)), calculation.MaxEmployees) {
+			timecards, err := reader.Views(ctx, part, days, wages)
 			if err != nil {
 				return nil, err
 			}
 			for i, id := range part {
-				found[id].Sheet = *sheets[i]
+				found[id].View = *timecards[i]
 			}
 		}
 	}
-	out := make([]*sheet, len(ids))
+	out := make([]*timecard, len(ids))
 	for i, id := range ids {
 		out[i] = found[id]
 	}
 	return out, nil
 }
 
-// forEachDay calls fn with the days of a sheet that are in a period.
-func forEachDay(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
+// forEachDay calls fn with the days of a timecard that are in a period.
+func forEachDay(s *timecard, days civil.Range, fn func(*timekeepingv1.TimecardDay)) {
 	for i, d := range s.Days {
 		if days.Contains(s.Dates[i]) {
 			fn(d)
@@ -80,19 +80,19 @@ func forEachDay(s *sheet, days civil.Range, fn func(*timekeepingv1.TimecardDay))
 	}
 }
 
-func timecardEntry(key, label, doc string, kind dataelement.Type, needs uint64, of func(*sheet, at) value) dataelement.Entry[sheet] {
-	return dataelement.Entry[sheet]{
+func timecardEntry(key, label, doc string, kind dataelement.Type, needs uint64, of func(*timecard, at) value) dataelement.Entry[timecard] {
+	return dataelement.Entry[timecard]{
 		Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMECARD"}, Series: true, Needs: needs, Value: of,
 	}
 }
 
-func timecardElements() []dataelement.Entry[sheet] {
-	entry := func(key, label, doc string, kind dataelement.Type, of func(*sheet, at) value) dataelement.Entry[sheet] {
-		return timecardEntry(key, label, doc, kind, needSheets, of)
+func timecardElements() []dataelement.Entry[timecard] {
+	entry := func(key, label, doc string, kind dataelement.Type, of func(*timecard, at) value) dataelement.Entry[timecard] {
+		return timecardEntry(key, label, doc, kind, needTimecards, of)
 	}
 	const correction = timekeepingv1.TotalKind_TOTAL_KIND_HISTORICAL_CORRECTION
-	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
-		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
+	hours := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[timecard] {
+		return entry(key, label, doc, dataelement.Number, func(s *timecard, at at) value {
 			var seconds int64
 			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
@@ -104,8 +104,8 @@ func timecardElements() []dataelement.Entry[sheet] {
 			return dataelement.Decimal(float64(seconds) / 3600)
 		})
 	}
-	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[sheet] {
-		return entry(key, label, doc, dataelement.Number, func(s *sheet, at at) value {
+	amounts := func(key, label, doc string, of func(*timekeepingv1.WorkedTimeTotal) string) dataelement.Entry[timecard] {
+		return entry(key, label, doc, dataelement.Number, func(s *timecard, at at) value {
 			var texts []string
 			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, t := range d.GetTotals() {
@@ -115,8 +115,8 @@ func timecardElements() []dataelement.Entry[sheet] {
 			return dataelement.Decimal(amount.Sum(texts))
 		})
 	}
-	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[sheet] {
-		return entry(key, label, doc, dataelement.Long, func(s *sheet, at at) value {
+	exceptions := func(key, label, doc string, counts func(worktime.Fault) bool) dataelement.Entry[timecard] {
+		return entry(key, label, doc, dataelement.Long, func(s *timecard, at at) value {
 			var n int64
 			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, e := range d.GetExceptions() {
@@ -128,8 +128,8 @@ func timecardElements() []dataelement.Entry[sheet] {
 			return dataelement.Whole(n)
 		})
 	}
-	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[sheet] {
-		return entry(key, label, doc, dataelement.DateTime, func(s *sheet, at at) value {
+	moment := func(key, label, doc string, of func(found *string, s *timekeepingv1.WorkedShift)) dataelement.Entry[timecard] {
+		return entry(key, label, doc, dataelement.DateTime, func(s *timecard, at at) value {
 			var found string
 			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {
@@ -147,7 +147,7 @@ func timecardElements() []dataelement.Entry[sheet] {
 	withoutCorrections := func(kind timekeepingv1.TotalKind) bool { return kind != correction }
 	shifts := func(kind timekeepingv1.TotalKind) bool { return kind == timekeepingv1.TotalKind_TOTAL_KIND_WORKED }
 	days := func(t *timekeepingv1.WorkedTimeTotal) string { return t.GetDays() }
-	return []dataelement.Entry[sheet]{
+	return []dataelement.Entry[timecard]{
 		hours("TIMECARD_TRANS_ACTUAL_HOURS", "Actual hours", "The hours of all totals.", any),
 		hours("TK_DAILY_ACTUAL_DURATION_IN_HOURS", "Daily duration in hours", "The hours of all totals of the days.", any),
 		hours("TK_SHIFT_ACTUAL_DURATION_IN_HOURS", "Shift duration in hours", "The hours between punches, without breaks.", shifts),
@@ -166,16 +166,16 @@ func timecardElements() []dataelement.Entry[sheet] {
 				*found = s.GetEndDateTime()
 			}
 		}),
-		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *sheet, at at) value {
+		entry("TK_ACTUAL_SIGNED_OFF", "Signed off", "Whether all days are signed off.", dataelement.Boolean, func(s *timecard, at at) value {
 			return dataelement.Bool(s.Through != nil && at.Last() <= *s.Through)
 		}),
-		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *sheet, _ at) value {
+		entry("TK_MANAGER_SIGNOFF_THRU_DATE", "Signed off through date", "The last day that is signed off.", dataelement.Date, func(s *timecard, _ at) value {
 			if s.Through == nil {
 				return value{}
 			}
 			return dataelement.Day(*s.Through)
 		}),
-		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *sheet, at at) value {
+		entry("TK_ON_PREMISE", "On premises", "Whether the employee is at work now.", dataelement.Boolean, func(s *timecard, at at) value {
 			running := false
 			forEachDay(s, at.Days, func(d *timekeepingv1.TimecardDay) {
 				for _, shift := range d.GetWorkedShifts() {

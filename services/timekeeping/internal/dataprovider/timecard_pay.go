@@ -48,11 +48,11 @@ func readPayPeriods(ctx context.Context, periods Periods) ([]civil.Range, error)
 	return out, nil
 }
 
-func payPeriodElements() []dataelement.Entry[sheet] {
-	var out []dataelement.Entry[sheet]
+func payPeriodElements() []dataelement.Entry[timecard] {
+	var out []dataelement.Entry[timecard]
 	for i, p := range payPeriods {
-		end := func(of func(civil.Range) civil.Date) func(*sheet, at) value {
-			return func(s *sheet, _ at) value {
+		end := func(of func(civil.Range) civil.Date) func(*timecard, at) value {
+			return func(s *timecard, _ at) value {
 				if i >= len(s.payPeriods) {
 					return value{}
 				}
@@ -69,12 +69,12 @@ func payPeriodElements() []dataelement.Entry[sheet] {
 }
 
 // payElements return the elements that show the pay of totals, and their jobs and days.
-func payElements() []dataelement.Entry[sheet] {
+func payElements() []dataelement.Entry[timecard] {
 	const worked = timekeepingv1.TotalKind_TOTAL_KIND_WORKED
 	any := func(timekeepingv1.TotalKind) bool { return true }
 	shifts := func(kind timekeepingv1.TotalKind) bool { return kind == worked }
-	wages := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
-		entry := timecardEntry(key, label, doc, dataelement.Number, needWages, func(s *sheet, at at) value {
+	wages := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[timecard] {
+		entry := timecardEntry(key, label, doc, dataelement.Number, needWages, func(s *timecard, at at) value {
 			var texts []string
 			eachTotal(s, at, func(_ civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 				if t.GetWages() != "" && counts(t.GetKind()) {
@@ -89,8 +89,8 @@ func payElements() []dataelement.Entry[sheet] {
 		entry.Wage = true
 		return entry
 	}
-	first := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[sheet] {
-		return timecardEntry(key, label, doc, dataelement.Date, needSheets, func(s *sheet, at at) (found value) {
+	first := func(key, label, doc string, counts func(timekeepingv1.TotalKind) bool) dataelement.Entry[timecard] {
+		return timecardEntry(key, label, doc, dataelement.Date, needTimecards, func(s *timecard, at at) (found value) {
 			eachTotal(s, at, func(day civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 				if found == (value{}) && counts(t.GetKind()) {
 					found = dataelement.Day(day)
@@ -99,8 +99,8 @@ func payElements() []dataelement.Entry[sheet] {
 			return found
 		})
 	}
-	rate := func(key, label, doc string, of func(*timekeepingv1.PayCode) float64) dataelement.Entry[sheet] {
-		return timecardEntry(key, label, doc, dataelement.Number, needSheets, func(s *sheet, at at) (found value) {
+	rate := func(key, label, doc string, of func(*timekeepingv1.PayCode) float64) dataelement.Entry[timecard] {
+		return timecardEntry(key, label, doc, dataelement.Number, needTimecards, func(s *timecard, at at) (found value) {
 			eachTotal(s, at, func(_ civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 				if code := s.PayCode(t.GetPayCode()); code != nil && found == (value{}) {
 					found = dataelement.Decimal(of(code))
@@ -109,15 +109,15 @@ func payElements() []dataelement.Entry[sheet] {
 			return found
 		})
 	}
-	return []dataelement.Entry[sheet]{
+	return []dataelement.Entry[timecard]{
 		wages("TIMECARD_TRANS_ACTUAL_WAGES", "Actual wages", "The wages of all totals, where wages are known.", any),
 		wages("TK_DAILY_ACTUAL_TOTAL_WAGES", "Daily total wages", "The wages of all totals of the days, where wages are known.", any),
 		wages("TK_SHIFT_ACTUAL_TOTAL_WAGES", "Shift total wages", "The wages of the hours between punches, where wages are known.", shifts),
 		first("TK_ACTUAL_APPLY_DATE", "Apply date", "The first day with a total.", any),
 		first("TK_DAILY_ACTUAL_APPLY_DATE", "Daily apply date", "The first day with a total.", any),
 		first("TK_SHIFT_ACTUAL_APPLY_DATE", "Shift apply date", "The first day with time between punches.", shifts),
-		timecardEntry("TK_SHIFT_ACTUAL_TOTAL_DAYS", "Shift total days", "On how many days there is time between punches.", dataelement.Long, needSheets,
-			func(s *sheet, at at) value {
+		timecardEntry("TK_SHIFT_ACTUAL_TOTAL_DAYS", "Shift total days", "On how many days there is time between punches.", dataelement.Long, needTimecards,
+			func(s *timecard, at at) value {
 				days := map[civil.Date]bool{}
 				eachTotal(s, at, func(day civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 					if shifts(t.GetKind()) {
@@ -126,8 +126,8 @@ func payElements() []dataelement.Entry[sheet] {
 				})
 				return dataelement.Whole(int64(len(days)))
 			}),
-		timecardEntry("TK_ACTUAL_JOB_TRANSFER", "Job transfer", "The first job of a total that is not the primary one of its day.", dataelement.String, needSheets,
-			func(s *sheet, at at) (found value) {
+		timecardEntry("TK_ACTUAL_JOB_TRANSFER", "Job transfer", "The first job of a total that is not the primary one of its day.", dataelement.String, needTimecards,
+			func(s *timecard, at at) (found value) {
 				eachTotal(s, at, func(day civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 					if job := t.GetOrgJob().GetQualifier(); job != "" && found == (value{}) && job != s.Primary(day) {
 						found = dataelement.Text(job)
@@ -142,8 +142,8 @@ func payElements() []dataelement.Entry[sheet] {
 			return p.GetWageMultiplier()
 		}),
 		rate("TK_ACTUAL_WAGE_ADD", "Wage addition", "What the pay code of the first total adds to the wage of an hour.", (*timekeepingv1.PayCode).GetWageAddition),
-		timecardEntry("TK_AVG_ACTUAL_AMOUNT", "Average hours", "The hours of all totals, by the days that have some.", dataelement.Number, needSheets,
-			func(s *sheet, at at) value {
+		timecardEntry("TK_AVG_ACTUAL_AMOUNT", "Average hours", "The hours of all totals, by the days that have some.", dataelement.Number, needTimecards,
+			func(s *timecard, at at) value {
 				days, seconds := map[civil.Date]bool{}, int64(0)
 				eachTotal(s, at, func(day civil.Date, t *timekeepingv1.WorkedTimeTotal) {
 					days[day] = true
@@ -154,8 +154,8 @@ func payElements() []dataelement.Entry[sheet] {
 				}
 				return dataelement.Decimal(float64(seconds) / 3600 / float64(len(days)))
 			}),
-		timecardEntry("TK_LAST_TOTAL_TIME", "Last totalled", "When the totals were calculated, on the employee's clock: now.", dataelement.DateTime, needSheets,
-			func(s *sheet, _ at) value {
+		timecardEntry("TK_LAST_TOTAL_TIME", "Last totalled", "When the totals were calculated, on the employee's clock: now.", dataelement.DateTime, needTimecards,
+			func(s *timecard, _ at) value {
 				if s.Calculated == (civil.DateTime{}) {
 					return value{}
 				}
@@ -165,7 +165,7 @@ func payElements() []dataelement.Entry[sheet] {
 }
 
 // eachTotal calls fn with the totals of a period, day by day.
-func eachTotal(s *sheet, at at, fn func(civil.Date, *timekeepingv1.WorkedTimeTotal)) {
+func eachTotal(s *timecard, at at, fn func(civil.Date, *timekeepingv1.WorkedTimeTotal)) {
 	for i, d := range s.Days {
 		if at.Days.Contains(s.Dates[i]) {
 			for _, t := range d.GetTotals() {

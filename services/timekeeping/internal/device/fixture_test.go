@@ -125,9 +125,9 @@ func newFixture(t *testing.T) *fixture {
 	f.groups = device.NewGroups(f.pool, m)
 	f.devices = device.NewDevices(f.pool, f.clock)
 	f.credentials = device.NewCredentials(f.pool, f.clients)
-	cards := timecardtest.New(f.pool, timecardtest.Known{}, f.clock.Now)
+	timecards := timecardtest.New(f.pool, timecardtest.Known{}, f.clock.Now)
 	f.Client = device.NewClient(device.ClientDeps{
-		Pool: f.pool, Members: m, Persons: person.NewDirectory(f.pool, persontest.NobodyElse{}, nil), Timecards: cards.Signoffs, Clock: f.clock,
+		Pool: f.pool, Members: m, Persons: person.NewDirectory(f.pool, persontest.NobodyElse{}, nil), Timecards: timecards.Signoffs, Clock: f.clock,
 	})
 	for name, badges := range map[string]map[string]int64{"Plant": {"b7": 7, "T-7": 7, "b8": 8}, "Office": {"b9": 9}} {
 		group, err := f.groups.CreateDeviceGroup(f.ctx, &udmv1.DeviceGroup{Name: name})

@@ -44,7 +44,7 @@ func (w timecardTotals) ReadWorkedTime(ctx context.Context, req *timekeepingv1.R
 	if err != nil {
 		return nil, err
 	}
-	list, err := w.Cards.WorkedTime(ctx, req.GetEmployeeIds(), civil.Through(from, last))
+	list, err := w.Reader.WorkedTime(ctx, req.GetEmployeeIds(), civil.Through(from, last))
 	return &timekeepingv1.ReadWorkedTimeResponse{Employees: list}, err
 }
 
@@ -64,10 +64,10 @@ func newLedger(t *testing.T) (context.Context, *ledgerFixture) {
 		SELECT 1, n, 1, 'P' || n, 'Person ' || n, 'Europe/Berlin', date '2020-01-01' FROM generate_series(1, 9999) AS n`)
 	require.NoError(t, err)
 	known := timecardtest.Known{}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-06-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-06-01"))
 	persons := person.NewDirectory(pool, nil, rowvisibility.New(clock.System{}))
-	deps := Deps{Pool: pool, Persons: persons, Source: FromTimecards(timecardTotals{cards})}
-	return ctx, &ledgerFixture{Timecards: cards, pool: pool, worker: newWorker(t, deps), known: known}
+	deps := Deps{Pool: pool, Persons: persons, Source: FromTimecards(timecardTotals{timecards})}
+	return ctx, &ledgerFixture{Timecards: timecards, pool: pool, worker: newWorker(t, deps), known: known}
 }
 
 // stage stages the days of employees in a run of their own, and returns its id.

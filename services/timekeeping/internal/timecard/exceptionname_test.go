@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // Every exception has a name in every language.
@@ -14,7 +14,7 @@ func TestExceptionsHaveNames(t *testing.T) {
 	for language, names := range exceptionNames {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			assert.Len(t, names, card.ExceptionTypes)
+			assert.Len(t, names, calculation.ExceptionTypes)
 			assert.NotContains(t, names, "")
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -27,21 +27,21 @@ import (
 // Timecards serves TimecardService.
 type Timecards struct {
 	timekeepingv1.UnsafeTimecardServiceServer
-	pool     *pg.Pool
-	cards    *card.Reader
-	finder   *requested.Finder
-	signoffs *signoff.Store
-	room     *leaveday.Reader
-	jobs     *orgjob.Resolver
-	zones    civil.Zones
+	pool      *pg.Pool
+	timecards *calculation.Reader
+	finder    *requested.Finder
+	signoffs  *signoff.Store
+	room      *leaveday.Reader
+	jobs      *orgjob.Resolver
+	zones     civil.Zones
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
 // NewTimecards returns a Timecards of the timecards of a reader and the database of the pool. room
 // calculates how much leave days can have, and jobs finds jobs.
-func NewTimecards(pool *pg.Pool, cards *card.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver) *Timecards {
-	return &Timecards{pool: pool, cards: cards, finder: finder, signoffs: signoffs, room: room, jobs: jobs}
+func NewTimecards(pool *pg.Pool, timecards *calculation.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver) *Timecards {
+	return &Timecards{pool: pool, timecards: timecards, finder: finder, signoffs: signoffs, room: room, jobs: jobs}
 }
 
 // MultiReadTimecards returns the timecards of employees on some days.
@@ -55,12 +55,12 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
-	cards, unknown, err := h.read(ctx, path, set, card.Window{Bodies: wanted("PUNCHES")})
+	timecards, unknown, err := h.read(ctx, path, set, calculation.Window{Bodies: wanted("PUNCHES")})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*timekeepingv1.Timecard, len(cards))
-	for i, c := range cards {
+	list := make([]*timekeepingv1.Timecard, len(timecards))
+	for i, c := range timecards {
 		list[i] = show(c, wanted, options)
 	}
 	if err := inLanguage(ctx, list...); err != nil {
@@ -84,14 +84,14 @@ func requestedSet(where *timekeepingv1.TimecardsWhere) (*timekeepingv1.TimecardE
 
 // read reads the timecards that a request names, with the options of the window. It also returns
 // the unknown employees.
-func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.TimecardEmployeeSet, w card.Window) ([]*card.Card, []rpc.UnknownEmployee, error) {
+func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.TimecardEmployeeSet, w calculation.Window) ([]*calculation.Timecard, []rpc.UnknownEmployee, error) {
 	set, err := h.finder.Set(ctx, path, named)
 	if err != nil || len(set.IDs) == 0 {
 		return nil, nil, err
 	}
 	w.Days = set.Days
-	cards, err := h.cards.Read(ctx, set.IDs, w)
-	return cards, set.Unknown, err
+	timecards, err := h.timecards.Read(ctx, set.IDs, w)
+	return timecards, set.Unknown, err
 }
 
 // UpdateTimecard changes the timecard of one employee.
@@ -115,11 +115,11 @@ func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *
 	if err := h.update(ctx, who, req.GetDo()); err != nil && !errors.Is(err, errOnlyValidated) {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	timecards, err := h.timecards.Read(ctx, []int64{who.ID}, calculation.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
-	out := show(cards[0], selection(nil), options{})
+	out := show(timecards[0], selection(nil), options{})
 	return out, inLanguage(ctx, out)
 }
 
@@ -134,7 +134,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenant.Of(ctx), who: who, days: signoff.ChangedDays{}, now: h.cards.Now(), room: h.room, jobs: h.jobs}
+	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenant.Of(ctx), who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
@@ -33,9 +33,9 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 	t.Helper()
 	pool := pooltest.New(t)
 	persontest.Add(ctx, t, pool, 7)
-	cards := timecardtest.New(pool, timecardtest.Known{}, now)
+	timecards := timecardtest.New(pool, timecardtest.Known{}, now)
 	room := leaveday.NewReader(pool, timecardtest.Known{})
-	return NewTimecards(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil), cards.Signoffs, room, orgjob.NewResolver(nil)), cards
+	return NewTimecards(pool, timecards.Reader, requested.New(person.NewDirectory(pool, nil, nil), nil), timecards.Signoffs, room, orgjob.NewResolver(nil)), timecards
 }
 
 // A punch may be moved while another change of it is prepared. It is not corrected on a day that
@@ -43,21 +43,21 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	handler, cards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-20"))
-	cards.Punch(ctx, t, 7, "2026-03-09T08:00", "2026-03-09T12:00")
+	handler, timecards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-20"))
+	timecards.Punch(ctx, t, 7, "2026-03-09T08:00", "2026-03-09T12:00")
 	monday := civil.Of(2026, time.March, 9)
-	cards.SignOff(ctx, t, 7, civil.Through(monday-8, monday+1))
-	read, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: civil.Through(monday, monday), Bodies: true})
+	timecards.SignOff(ctx, t, 7, civil.Through(monday-8, monday+1))
+	read, err := timecards.Reader.Read(ctx, []int64{7}, calculation.Window{Days: civil.Through(monday, monday), Bodies: true})
 	require.NoError(t, err)
 	id := read[0].NonEmptyDays()[0].GetPunches()[1].GetId()
 
 	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
-	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}, now: cards.Cards.Now(), jobs: handler.jobs}
+	late := &plan{pool: handler.pool, zones: &handler.zones, tenantID: 1, who: who, days: signoff.ChangedDays{}, now: timecards.Reader.Now(), jobs: handler.jobs}
 	require.NoError(t, late.read(ctx, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
 	require.NoError(t, handler.update(ctx, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
 		Updated: []*timekeepingv1.Punch{{Id: &id, PunchDtm: "2026-03-02T12:00:00"}},
 	}}))
-	err = cards.Signoffs.Change(ctx, late.days, late.apply)
+	err = timecards.Signoffs.Change(ctx, late.days, late.apply)
 	assert.True(t, fault.HasCode(err, fault.CodeStale), err)
 	// Prepared again, it is carried out.
 	assert.NoError(t, handler.update(ctx, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
@@ -66,7 +66,7 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	handler, cards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-10"))
+	handler, timecards := newTimecards(t, ctx, timecardtest.Noon(t, "2026-03-10"))
 	read := func(handler *Timecards, last string) error {
 		list := &commonv1.RefList{Ids: []int64{7}}
 		for id := range int64(81) {
@@ -89,6 +89,6 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	}
 	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
 	finder := requested.New(person.NewDirectory(handler.pool, persontest.NobodyElse{}, nil), nil)
-	handler = NewTimecards(handler.pool, cards.Cards, finder, cards.Signoffs, handler.room, handler.jobs)
+	handler = NewTimecards(handler.pool, timecards.Reader, finder, timecards.Signoffs, handler.room, handler.jobs)
 	assert.NoError(t, read(handler, "2025-12-31"), "82 employees on 365 days")
 }

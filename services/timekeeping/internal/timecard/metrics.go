@@ -11,7 +11,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -24,15 +24,15 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 		}
 		codes = among
 	}
-	wages := card.SeesWages(ctx)
-	cards, unknown, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), card.Window{Wages: wages})
+	wages := calculation.SeesWages(ctx)
+	timecards, unknown, err := h.read(ctx, "where.employeeSet", req.GetWhere().GetEmployeeSet(), calculation.Window{Wages: wages})
 	if err != nil {
 		return nil, err
 	}
 	wanted := selection(req.GetSelect())
-	list := make([]*timekeepingv1.TimecardMetrics, len(cards))
+	list := make([]*timekeepingv1.TimecardMetrics, len(timecards))
 	var types []*timekeepingv1.TimecardExceptionType
-	for i, c := range cards {
+	for i, c := range timecards {
 		list[i] = metrics(c, wages, wanted, codes, req.GetRollupContext())
 		for _, counted := range list[i].GetExceptionCounts() {
 			types = append(types, counted.GetExceptionType())
@@ -68,7 +68,7 @@ func matchesRef(list *commonv1.RefList, code *commonv1.Ref) bool {
 	return false
 }
 
-func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
+func metrics(c *calculation.Timecard, wages bool, wanted func(string) bool, codes *commonv1.RefList, by *timekeepingv1.RollupContext) *timekeepingv1.TimecardMetrics {
 	out := &timekeepingv1.TimecardMetrics{EmployeeId: c.Employee()}
 	days := c.NonEmptyDays()
 	c.Pay(days, wages)
@@ -107,7 +107,7 @@ func metrics(c *card.Card, wages bool, wanted func(string) bool, codes *commonv1
 }
 
 // addDay adds the metrics that are counted by shift and by exception.
-func addDay(c *card.Card, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool, wages bool) {
+func addDay(c *calculation.Timecard, out *timekeepingv1.TimecardMetrics, d *timekeepingv1.TimecardDay, wanted func(string) bool, wages bool) {
 	if wanted("SHIFT_ACTUAL_TOTAL_SUMMARY") {
 		for i, s := range d.GetWorkedShifts() {
 			var worth string
@@ -145,7 +145,7 @@ next:
 }
 
 // actual converts totals to the form of metrics.
-func actual(c *card.Card, list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
+func actual(c *calculation.Timecard, list []*timekeepingv1.WorkedTimeTotal) []*timekeepingv1.ActualTotal {
 	out := make([]*timekeepingv1.ActualTotal, len(list))
 	for i, w := range list {
 		out[i] = &timekeepingv1.ActualTotal{

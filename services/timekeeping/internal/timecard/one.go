@@ -9,7 +9,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -60,10 +60,10 @@ func (h *Timecards) readTimecard(ctx context.Context, who person.Person, req *ti
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	timecards, err := h.timecards.Read(ctx, []int64{who.ID}, calculation.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
-	out := show(cards[0], selection(list), options{})
+	out := show(timecards[0], selection(list), options{})
 	return out, inLanguage(ctx, out)
 }

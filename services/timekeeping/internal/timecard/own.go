@@ -7,7 +7,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -45,11 +45,11 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	cards, err := h.cards.Read(ctx, []int64{who.ID}, card.Window{Days: days, Bodies: true})
+	timecards, err := h.timecards.Read(ctx, []int64{who.ID}, calculation.Window{Days: days, Bodies: true})
 	if err != nil {
 		return nil, err
 	}
-	out := show(cards[0], selection(req.GetSelect()), options)
+	out := show(timecards[0], selection(req.GetSelect()), options)
 	return &timekeepingv1.TimecardList{Timecards: []*timekeepingv1.Timecard{out}}, inLanguage(ctx, out)
 }
 

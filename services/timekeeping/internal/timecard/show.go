@@ -9,7 +9,7 @@ import (
 
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // selection returns a function that reports whether a word is selected. An empty list selects all
@@ -21,7 +21,7 @@ func selection(list []string) func(string) bool {
 }
 
 // show builds a timecard with the selected parts.
-func show(c *card.Card, wanted func(string) bool, o options) *timekeepingv1.Timecard {
+func show(c *calculation.Timecard, wanted func(string) bool, o options) *timekeepingv1.Timecard {
 	out := &timekeepingv1.Timecard{Employee: c.Employee(), StartDate: c.Days.From.String(), EndDate: (c.Days.To - 1).String()}
 	if c.Through != nil {
 		out.SignedOffThroughDate = c.Through.String()

@@ -6,14 +6,14 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // WorkedTime serves the totals of timecards to payroll.
-type WorkedTime struct{ reader *card.Reader }
+type WorkedTime struct{ reader *calculation.Reader }
 
 // NewWorkedTime returns a WorkedTime of the timecards of a reader.
-func NewWorkedTime(reader *card.Reader) *WorkedTime { return &WorkedTime{reader: reader} }
+func NewWorkedTime(reader *calculation.Reader) *WorkedTime { return &WorkedTime{reader: reader} }
 
 // ReadWorkedTime returns the totals of the timecards of employees.
 func (h *WorkedTime) ReadWorkedTime(ctx context.Context, req *timekeepingv1.ReadWorkedTimeRequest) (*timekeepingv1.ReadWorkedTimeResponse, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -55,7 +55,7 @@ func TestWorkedShifts(t *testing.T) {
 	planned := func(day int, from, to int32) *schedulingv1.EmployeeShift {
 		return &schedulingv1.EmployeeShift{Day: int32(march(day)), Segments: []*schedulingv1.EmployeeShiftSegment{{StartSecond: from * 3600, EndSecond: to * 3600}}}
 	}
-	cards := timecardtest.New(pool, timecardtest.Known{7: {
+	timecards := timecardtest.New(pool, timecardtest.Known{7: {
 		Pay:      &commonsv1.PersonPay{PayRules: []*commonsv1.PersonDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}}},
 		Schedule: &schedulingv1.EmployeeDays{Shifts: []*schedulingv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)}},
 	}}, timecardtest.Noon(t, "2026-03-12"))
@@ -63,16 +63,16 @@ func TestWorkedShifts(t *testing.T) {
 		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})
 	require.NoError(t, err)
-	cards.Punch(ctx, t, 7,
+	timecards.Punch(ctx, t, 7,
 		"2026-03-02T07:55", "2026-03-02T16:10", // with a break that is taken out
 		"2026-03-03T08:30", // without a punch out
 		"2026-03-05T22:00", "2026-03-06T01:00", "2026-03-06T01:30", "2026-03-06T04:00",
 		"2026-03-12T06:00") // still at work
-	cards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: march(1), To: march(6)})
+	timecards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: march(1), To: march(6)})
 
 	read := func(from, to civil.Date) [][]string {
-		found, err := cards.Cards.WorkedShifts(ctx, []int64{8, 7}, civil.Range{From: from, To: to})
+		found, err := timecards.Reader.WorkedShifts(ctx, []int64{8, 7}, civil.Range{From: from, To: to})
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(found), 1)
 		if len(found) == 0 {
@@ -91,13 +91,13 @@ func TestWorkedShifts(t *testing.T) {
 
 func TestWorkedShiftsAreBounded(t *testing.T) {
 	t.Parallel()
-	cards := card.NewReader(nil, nil, nil)
+	timecards := calculation.NewReader(nil, nil, nil)
 	for name, c := range map[string]struct{ employees, days int }{
 		"employees": {501, 1}, "days": {1, 367}, "no days": {1, 0}, "employees and days": {301, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := cards.WorkedShifts(tenant.With(t.Context(), 1), make([]int64, c.employees), civil.Range{To: civil.Date(c.days)})
+			_, err := timecards.WorkedShifts(tenant.With(t.Context(), 1), make([]int64, c.employees), civil.Range{To: civil.Date(c.days)})
 			assert.Equal(t, fault.CodeBadRequest, fault.FromError(err).Code)
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -49,17 +49,17 @@ WHERE a.tenant_id = $1 AND a.employee_id = t.employee_id AND a.from_day < t.to_d
 // Handler serves TimecardApprovalService.
 type Handler struct {
 	timekeepingv1.UnsafeTimecardApprovalServiceServer
-	pool   *pg.Pool
-	cards  *card.Reader
-	finder *requested.Finder
-	zones  civil.Zones
+	pool      *pg.Pool
+	timecards *calculation.Reader
+	finder    *requested.Finder
+	zones     civil.Zones
 }
 
 var _ timekeepingv1.TimecardApprovalServiceServer = (*Handler)(nil)
 
 // New returns a Handler of the approvals in the database of the pool.
-func New(pool *pg.Pool, cards *card.Reader, finder *requested.Finder) *Handler {
-	return &Handler{pool: pool, cards: cards, finder: finder}
+func New(pool *pg.Pool, timecards *calculation.Reader, finder *requested.Finder) *Handler {
+	return &Handler{pool: pool, timecards: timecards, finder: finder}
 }
 
 // ApproveTimecard approves days of another employee's timecard.
@@ -166,7 +166,7 @@ func approvalSubject(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref,
 }
 
 func (h *Handler) approve(ctx context.Context, s subject) error {
-	if err := h.cards.Over(s.who, s.days); err != nil {
+	if err := h.timecards.Over(s.who, s.days); err != nil {
 		return err
 	}
 	by := ""

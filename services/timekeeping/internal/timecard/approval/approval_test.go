@@ -32,8 +32,8 @@ func newApprovals(t *testing.T) (context.Context, *pg.Pool, *approval.Handler) {
 	t.Helper()
 	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
 	persontest.Add(ctx, t, pool, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-20"))
-	return ctx, pool, approval.New(pool, cards.Cards, requested.New(person.NewDirectory(pool, nil, nil), nil))
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-20"))
+	return ctx, pool, approval.New(pool, timecards.Reader, requested.New(person.NewDirectory(pool, nil, nil), nil))
 }
 
 // callerContext returns the context of a user who sees all employees and is a person, or no person for 0.

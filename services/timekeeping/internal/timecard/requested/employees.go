@@ -14,7 +14,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -48,9 +48,9 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 	if err != nil {
 		return Set{}, err
 	}
-	if n := len(keys) * days.Days(); n > card.MaxEmployeeDays {
+	if n := len(keys) * days.Days(); n > calculation.MaxEmployeeDays {
 		return Set{}, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, card.MaxEmployeeDays))
+			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, calculation.MaxEmployeeDays))
 	}
 	ids, missing, err := f.persons.IDs(ctx, keys, newUnknownError)
 	if set.GetHyperFind() != nil {
@@ -67,14 +67,14 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 // executeHyperfind returns the employees that a hyperfind returns for some days.
 func (f *Finder) executeHyperfind(ctx context.Context, query *commonv1.Ref, days civil.Range) (*commonv1.RefList, error) {
 	response, err := f.commons.ExecuteHyperfind(ctx, &commonsv1.ExecuteHyperfindRequest{
-		Hyperfind: query, Threshold: proto.Int64(card.MaxEmployees),
+		Hyperfind: query, Threshold: proto.Int64(calculation.MaxEmployees),
 		DateRange: &commonv1.DateRange{StartDate: days.From.String(), EndDate: (days.To - 1).String()},
 	})
 	if err != nil {
 		refused := fault.FromError(err)
 		switch refused.Status {
 		case http.StatusRequestEntityTooLarge:
-			return nil, fault.New(timecardfault.CodeLimit, refused.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", card.MaxEmployees)).WithCause(err)
+			return nil, fault.New(timecardfault.CodeLimit, refused.Status, fmt.Sprintf("where.hyperFind finds more than %d employees.", calculation.MaxEmployees)).WithCause(err)
 		case http.StatusBadRequest, http.StatusNotFound:
 			return nil, fault.New(timecardfault.CodeReference, http.StatusBadRequest, "where.hyperFind: "+refused.Message).WithCause(err)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -91,7 +91,7 @@ func TestEmployeesOfSets(t *testing.T) {
 		{"somebody beside an employee who is not there", ids(7, 9), "", "2026-03-01", "", []int64{7}},
 		{"an employee who is not there", ids(9), "", "2026-03-01", timecardfault.CodeReference, nil},
 		{"a number that is not there", &commonv1.RefList{Qualifiers: []string{"t-7"}}, "", "2026-03-01", timecardfault.CodeReference, nil},
-		{"too many on the days", of(card.MaxEmployeeDays/100 + 1), "", "2026-06-08", timecardfault.CodeLimit, nil},
+		{"too many on the days", of(calculation.MaxEmployeeDays/100 + 1), "", "2026-06-08", timecardfault.CodeLimit, nil},
 		{"whom a hyperfind finds", nil, "Two", "2026-03-31", "", []int64{7, 8}},
 		{"whom a hyperfind does not find", nil, "None", "2026-03-31", "", nil},
 		{"a hyperfind and a list", ids(7), "Two", "2026-03-31", timecardfault.CodeInvalid, nil},

@@ -17,7 +17,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
@@ -89,11 +89,11 @@ func (f *Finder) Days(ctx context.Context, d Dates) (civil.Range, error) {
 	switch {
 	case days.Empty():
 		return days, fault.Invalid(timecardfault.CodeNoRange, fmt.Sprintf("%s is before %s.", d.end, d.start))
-	case first < card.First || last > card.Last:
-		return days, timecardfault.Invalid("%s and %s must be from %s to %s", d.start, d.end, card.First, card.Last)
-	case days.Days() > card.MaxDays:
+	case first < calculation.First || last > calculation.Last:
+		return days, timecardfault.Invalid("%s and %s must be from %s to %s", d.start, d.end, calculation.First, calculation.Last)
+	case days.Days() > calculation.MaxDays:
 		return days, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
-			fmt.Sprintf("From %s to %s are %d days; at most %d are allowed.", d.start, d.end, days.Days(), card.MaxDays))
+			fmt.Sprintf("From %s to %s are %d days; at most %d are allowed.", d.start, d.end, days.Days(), calculation.MaxDays))
 	}
 	return days, nil
 }

@@ -16,7 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/requested"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
@@ -71,10 +71,10 @@ func TestDays(t *testing.T) {
 		{"one day", &dates{StartDate: "2026-03-01", EndDate: "2026-03-01"}, "", "2026-03-01 2026-03-02"},
 		{"as many as may be", &dates{StartDate: "2026-01-01", EndDate: "2027-01-01"}, "", "2026-01-01 2027-01-02"},
 		{"one more", &dates{StartDate: "2026-01-01", EndDate: "2027-01-02"}, timecardfault.CodeLimit, ""},
-		{"the first of the calendar", &dates{StartDate: card.First.String(), EndDate: card.First.String()}, "", fmt.Sprint(card.First, " ", card.First+1)},
-		{"the day before", &dates{StartDate: (card.First - 1).String(), EndDate: card.First.String()}, timecardfault.CodeInvalid, ""},
-		{"the last of the calendar", &dates{StartDate: card.Last.String(), EndDate: card.Last.String()}, "", fmt.Sprint(card.Last, " ", card.Last+1)},
-		{"the day after", &dates{StartDate: card.Last.String(), EndDate: (card.Last + 1).String()}, timecardfault.CodeInvalid, ""},
+		{"the first of the calendar", &dates{StartDate: calculation.First.String(), EndDate: calculation.First.String()}, "", fmt.Sprint(calculation.First, " ", calculation.First+1)},
+		{"the day before", &dates{StartDate: (calculation.First - 1).String(), EndDate: calculation.First.String()}, timecardfault.CodeInvalid, ""},
+		{"the last of the calendar", &dates{StartDate: calculation.Last.String(), EndDate: calculation.Last.String()}, "", fmt.Sprint(calculation.Last, " ", calculation.Last+1)},
+		{"the day after", &dates{StartDate: calculation.Last.String(), EndDate: (calculation.Last + 1).String()}, timecardfault.CodeInvalid, ""},
 		{"a period by name", &dates{SymbolicPeriod: refByName("March")}, "", "2026-03-01 2026-04-01"},
 		{"a period by id, which wins", &dates{SymbolicPeriod: &commonv1.Ref{Id: proto.Int64(7), Qualifier: proto.String("May")}}, "", "2026-03-01 2026-04-01"},
 		{"an unknown period", &dates{SymbolicPeriod: refByName("May")}, timecardfault.CodePeriod, ""},

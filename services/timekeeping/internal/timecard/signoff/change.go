@@ -16,7 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
@@ -72,7 +72,7 @@ func (s *Store) tryChange(ctx context.Context, days ChangedDays, fn func(context
 		if !maps.EqualFunc(before, now, signoff.closesSame) {
 			return errSignedMeanwhile
 		}
-		old := make([]*card.Card, len(all))
+		old := make([]*calculation.Timecard, len(all))
 		paid := make([]*known, len(all))
 		for i, k := range all {
 			if paid[i], err = keepPaid(ctx, tx, k); err != nil {
@@ -105,7 +105,7 @@ func (s *Store) tryChange(ctx context.Context, days ChangedDays, fn func(context
 }
 
 // pay stores the effect of a change on signed-off days: the corrections, and the work of the days.
-func pay(ctx context.Context, tx pgx.Tx, apply civil.Date, old, changed *card.Card) error {
+func pay(ctx context.Context, tx pgx.Tx, apply civil.Date, old, changed *calculation.Timecard) error {
 	if err := correctChanged(ctx, tx, old.ID, apply, old.Sums(), changed.Sums()); err != nil {
 		return err
 	}
@@ -127,12 +127,12 @@ func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, k *known, signed signoff
 	if k.days.To <= signed.through {
 		return nil
 	}
-	cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: civil.Through(signed.through, signed.through), Signed: true, Across: true}, k.of)
+	timecards, err := s.timecards.ReadIn(ctx, tx, []int64{k.id}, calculation.Window{Days: civil.Through(signed.through, signed.through), Signed: true, Across: true}, k.of)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE timecard_signoff SET open_from = $4 WHERE tenant_id = $1 AND employee_id = $2 AND through = $3`,
-		tenant.Of(ctx), k.id, signed.through, time.Unix(cards[0].OpenFrom(), 0)); err != nil {
+		tenant.Of(ctx), k.id, signed.through, time.Unix(timecards[0].OpenFrom(), 0)); err != nil {
 		return fmt.Errorf("move the end of a sign-off: %w", err)
 	}
 	return nil
@@ -140,17 +140,17 @@ func (s *Store) moveEnd(ctx context.Context, tx pgx.Tx, k *known, signed signoff
 
 // historical calculates signed-off days as if they were open. It also reads the punches after these
 // days, because the sign-off took them into account.
-func (s *Store) historical(ctx context.Context, tx pgx.Tx, k *known) (*card.Card, error) {
-	cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: k.days, Signed: true, Across: true}, k.of)
+func (s *Store) historical(ctx context.Context, tx pgx.Tx, k *known) (*calculation.Timecard, error) {
+	timecards, err := s.timecards.ReadIn(ctx, tx, []int64{k.id}, calculation.Window{Days: k.days, Signed: true, Across: true}, k.of)
 	if err != nil {
 		return nil, err
 	}
-	return cards[0], nil
+	return timecards[0], nil
 }
 
 // countSince stores the present work of signed-off days that a change affects. It is the overtime basis of
 // the open days of their week.
-func countSince(ctx context.Context, tx pgx.Tx, old, changed *card.Card) error {
+func countSince(ctx context.Context, tx pgx.Tx, old, changed *calculation.Timecard) error {
 	var days []civil.Date
 	var worked, week []int64
 	for day := old.Days.From; day < old.Days.To; day++ {
@@ -185,7 +185,7 @@ func correctChanged(ctx context.Context, tx pgx.Tx, employeeID int64, apply civi
 	if len(affected) == 0 {
 		return nil
 	}
-	paid, err := card.ReadPaid(ctx, tx, employeeID, slices.Sorted(maps.Keys(affected)))
+	paid, err := calculation.ReadPaid(ctx, tx, employeeID, slices.Sorted(maps.Keys(affected)))
 	if err != nil {
 		return err
 	}

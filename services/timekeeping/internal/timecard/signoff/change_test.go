@@ -59,10 +59,10 @@ func addPayRule(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeep
 }
 
 // byCode adds up what March brings an employee of each pay code.
-func byCode(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, id int64) map[string]int64 {
+func byCode(t *testing.T, ctx context.Context, timecards *timecardtest.Timecards, id int64) map[string]int64 {
 	t.Helper()
 	sums := map[string]int64{}
-	for _, w := range cards.Worked(ctx, t, "2026-03-01", "2026-03-31", id)[0].GetTotals() {
+	for _, w := range timecards.Worked(ctx, t, "2026-03-01", "2026-03-31", id)[0].GetTotals() {
 		code := w.GetPayCode().GetQualifier()
 		if sums[code] += w.GetSeconds(); sums[code] == 0 {
 			delete(sums, code)
@@ -81,7 +81,7 @@ func TestCorrectionsAddUp(t *testing.T) {
 	for i := range ids {
 		ids[i] = int64(i + 1)
 	}
-	cards := timecardtest.New(pool, weekly(t, ctx, pool, 30*60, ids...), timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, weekly(t, ctx, pool, 30*60, ids...), timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for seed := range 12 {
 		employee, other := ids[2*seed], ids[2*seed+1]
@@ -96,16 +96,16 @@ func TestCorrectionsAddUp(t *testing.T) {
 		}
 		// The next week is open.
 		early = append(early, "2026-03-09T08:00", "2026-03-09T15:00")
-		cards.Punch(ctx, t, employee, early...)
-		cards.SignOff(ctx, t, employee, civil.Range{From: monday, To: monday + 7})
-		kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee)
+		timecards.Punch(ctx, t, employee, early...)
+		timecards.SignOff(ctx, t, employee, civil.Range{From: monday, To: monday + 7})
+		kept := timecards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee)
 		for _, one := range late {
-			cards.Punch(ctx, t, employee, one)
+			timecards.Punch(ctx, t, employee, one)
 		}
-		cards.Punch(ctx, t, other, append(early, late...)...)
+		timecards.Punch(ctx, t, other, append(early, late...)...)
 
-		assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee), "seed %d", seed)
-		assert.Equal(t, byCode(t, ctx, cards, other), byCode(t, ctx, cards, employee), "seed %d: %v", seed, late)
+		assert.Equal(t, kept, timecards.Totals(ctx, t, "2026-03-02", "2026-03-08", employee), "seed %d", seed)
+		assert.Equal(t, byCode(t, ctx, timecards, other), byCode(t, ctx, timecards, employee), "seed %d: %v", seed, late)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	ids := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, ids...), timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	full := []string{"2026-03-02T06:00", "2026-03-02T18:00", "2026-03-03T06:00", "2026-03-03T18:00", "2026-03-04T06:00", "2026-03-04T18:00"}
 	for i, c := range []struct {
@@ -145,31 +145,31 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 	} {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := ids[2*i], ids[2*i+1]
-			cards.Punch(ctx, t, signed, c.early...)
-			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 3})
-			kept := cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed)
+			timecards.Punch(ctx, t, signed, c.early...)
+			timecards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 3})
+			kept := timecards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed)
 			for _, late := range c.late {
-				cards.Punch(ctx, t, signed, late...)
-				cards.Punch(ctx, t, other, late...)
+				timecards.Punch(ctx, t, signed, late...)
+				timecards.Punch(ctx, t, other, late...)
 			}
-			cards.Punch(ctx, t, signed, c.open...)
-			cards.Punch(ctx, t, other, append(c.early, c.open...)...)
-			want := byCode(t, ctx, cards, other)
-			assert.Equal(t, want, byCode(t, ctx, cards, signed))
-			assert.Equal(t, kept, cards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed), "signed days stay as they were")
+			timecards.Punch(ctx, t, signed, c.open...)
+			timecards.Punch(ctx, t, other, append(c.early, c.open...)...)
+			want := byCode(t, ctx, timecards, other)
+			assert.Equal(t, want, byCode(t, ctx, timecards, signed))
+			assert.Equal(t, kept, timecards.Totals(ctx, t, "2026-03-02", "2026-03-04", signed), "signed days stay as they were")
 
 			// Nor are the days of the week that are signed off later paid otherwise.
-			cards.SignOff(ctx, t, signed, civil.Range{From: monday + 3, To: monday + 7})
-			assert.Equal(t, want, byCode(t, ctx, cards, signed))
+			timecards.SignOff(ctx, t, signed, civil.Range{From: monday + 3, To: monday + 7})
+			assert.Equal(t, want, byCode(t, ctx, timecards, signed))
 
 			// Nor when more comes late, or they are opened again.
 			more := []string{"2026-03-02T18:30", "2026-03-02T20:00", "2026-03-05T16:30", "2026-03-05T17:30"}
-			cards.Punch(ctx, t, signed, more...)
-			cards.Punch(ctx, t, other, more...)
-			want = byCode(t, ctx, cards, other)
-			assert.Equal(t, want, byCode(t, ctx, cards, signed))
-			require.NoError(t, cards.Signoffs.Reopen(ctx, signed, monday+3))
-			assert.Equal(t, want, byCode(t, ctx, cards, signed))
+			timecards.Punch(ctx, t, signed, more...)
+			timecards.Punch(ctx, t, other, more...)
+			want = byCode(t, ctx, timecards, other)
+			assert.Equal(t, want, byCode(t, ctx, timecards, signed))
+			require.NoError(t, timecards.Signoffs.Reopen(ctx, signed, monday+3))
+			assert.Equal(t, want, byCode(t, ctx, timecards, signed))
 		})
 	}
 }
@@ -178,7 +178,7 @@ func TestCorrectionsCountTowardsTheWeek(t *testing.T) {
 func TestNightShiftsThatComeLate(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	for i, c := range []struct {
 		it    string
@@ -196,21 +196,21 @@ func TestNightShiftsThatComeLate(t *testing.T) {
 		t.Run(c.it, func(t *testing.T) {
 			signed, other := int64(2*i+1), int64(2*i+2)
 			early := append([]string{"2026-03-03T08:00", "2026-03-03T16:00", "2026-03-09T12:00", "2026-03-09T17:00"}, c.early...)
-			cards.Punch(ctx, t, signed, early...)
-			cards.Punch(ctx, t, other, early...)
-			cards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 7})
+			timecards.Punch(ctx, t, signed, early...)
+			timecards.Punch(ctx, t, other, early...)
+			timecards.SignOff(ctx, t, signed, civil.Range{From: monday, To: monday + 7})
 			for _, late := range c.late {
-				cards.Punch(ctx, t, signed, late...)
-				cards.Punch(ctx, t, other, late...)
+				timecards.Punch(ctx, t, signed, late...)
+				timecards.Punch(ctx, t, other, late...)
 			}
 			sum := func(id int64) (sum int64) {
-				for _, w := range cards.Worked(ctx, t, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
+				for _, w := range timecards.Worked(ctx, t, "2026-03-02", "2026-03-15", id)[0].GetTotals() {
 					sum += w.GetSeconds()
 				}
 				return sum
 			}
 			assert.Equal(t, sum(other), sum(signed))
-			assert.Zero(t, cards.Worked(ctx, t, "2026-03-09", "2026-03-15", signed)[0].GetMissedPunches())
+			assert.Zero(t, timecards.Worked(ctx, t, "2026-03-09", "2026-03-15", signed)[0].GetMissedPunches())
 		})
 	}
 }
@@ -220,14 +220,14 @@ func TestCorrectionsOfDaysThatLieFarApart(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &requestedRanges{}
-	cards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
-	cards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
+	timecards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
+	timecards.SignOff(ctx, t, 7, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 9)})
 	asked.days = nil
-	cards.Punch(ctx, t, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
+	timecards.Punch(ctx, t, 7, "2016-03-01T08:00", "2016-03-01T10:00", "2016-03-05T08:00", "2016-03-05T09:00", "2026-03-06T08:00", "2026-03-06T12:00", "2026-03-10T08:00", "2026-03-10T09:00")
 	assert.Equal(t, []string{
 		"2026-03-09 HISTORICAL_CORRECTION Regular  7200", "2026-03-09 HISTORICAL_CORRECTION Regular  3600",
 		"2026-03-09 HISTORICAL_CORRECTION Regular  14400", "2026-03-10 WORKED Regular  3600",
-	}, cards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
+	}, timecards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
 	for _, days := range asked.days {
 		assert.LessOrEqual(t, days, 400, "commons is asked for at most 400 days")
 	}
@@ -240,19 +240,19 @@ func TestOneImportAsksCommonsOnce(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	asked := &requestedRanges{}
-	cards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pooltest.New(t), asked, timecardtest.Noon(t, "2026-05-01"))
 	const employees = 12
 	var list []*punch.Entry
 	for id := range int64(employees) {
-		cards.SignOff(ctx, t, id+1, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 10+int(id))})
+		timecards.SignOff(ctx, t, id+1, civil.Range{From: civil.Of(2026, time.March, 2), To: civil.Of(2026, time.March, 10+int(id))})
 		day := civil.Of(2026, time.March, 3+int(id)/2).String()
 		list = append(list, timecardtest.Entries(t, id+1, day+"T08:00", day+"T09:00")...)
 	}
 	asked.days = nil
-	require.NoError(t, cards.Signoffs.AddPunches(ctx, list))
+	require.NoError(t, timecards.Signoffs.AddPunches(ctx, list))
 	assert.Len(t, asked.days, 1)
 	for id := range int64(employees) {
-		got := cards.Worked(ctx, t, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
+		got := timecards.Worked(ctx, t, "2026-03-01", "2026-03-31", id+1)[0].GetTotals()
 		open := civil.Of(2026, time.March, 10+int(id))
 		assert.Equal(t, []string{open.String() + " HISTORICAL_CORRECTION Regular  3600"}, timecardtest.Describe(got))
 	}
@@ -274,21 +274,21 @@ func (r *requestedRanges) Read(ctx context.Context, ids []int64, days civil.Rang
 func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	day := civil.Of(2026, time.March, 28) // Its night is an hour short.
-	cards.Punch(ctx, t, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
+	timecards.Punch(ctx, t, 7, "2026-03-28T22:00", "2026-03-29T06:00", "2026-03-29T13:00", "2026-03-29T15:00")
 	want := []string{"2026-03-28 WORKED Regular  25200", "2026-03-29 WORKED Regular  7200"}
 	read := func() []string {
-		return cards.Totals(ctx, t, "2026-03-27", "2026-03-30", 7)
+		return timecards.Totals(ctx, t, "2026-03-27", "2026-03-30", 7)
 	}
 	require.Equal(t, want, read())
-	cards.SignOff(ctx, t, 7, civil.Through(day-1, day))
+	timecards.SignOff(ctx, t, 7, civil.Through(day-1, day))
 	assert.Equal(t, want, read())
 
 	// A punch out of the signed shift is a correction, one of the next day is not.
-	cards.Punch(ctx, t, 7, "2026-03-29T16:00", "2026-03-29T17:00")
+	timecards.Punch(ctx, t, 7, "2026-03-29T16:00", "2026-03-29T17:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800"}, read())
-	cards.Punch(ctx, t, 7, "2026-03-29T04:00", "2026-03-29T05:00")
+	timecards.Punch(ctx, t, 7, "2026-03-29T04:00", "2026-03-29T05:00")
 	assert.Equal(t, []string{want[0], "2026-03-29 WORKED Regular  10800", "2026-03-29 HISTORICAL_CORRECTION Regular  -3600"}, read())
 }
 
@@ -297,7 +297,7 @@ func TestAShiftAcrossTheSignedMidnight(t *testing.T) {
 func TestSignOffsBesideImports(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	day := civil.Of(2026, time.March, 2)
 	for round := range 20 {
 		employee := int64(round + 1)
@@ -305,16 +305,16 @@ func TestSignOffsBesideImports(t *testing.T) {
 		for hour := range 8 {
 			list := timecardtest.Entries(t, employee, fmt.Sprintf("%sT%02d:00", day, 2*hour), fmt.Sprintf("%sT%02d:30", day, 2*hour))
 			group.Go(func() error {
-				return untilDone(func() error { return cards.Signoffs.AddPunches(ctx, list) })
+				return untilDone(func() error { return timecards.Signoffs.AddPunches(ctx, list) })
 			})
 		}
 		group.Go(func() error {
 			who := person.Person{ID: employee, TimeZone: "Europe/Berlin"}
-			return untilDone(func() error { return cards.Signoffs.SignOff(ctx, who, civil.Through(day, day)) })
+			return untilDone(func() error { return timecards.Signoffs.SignOff(ctx, who, civil.Through(day, day)) })
 		})
 		require.NoError(t, group.Wait())
 		var sum int64
-		for _, w := range cards.Worked(ctx, t, day.String(), (day + 1).String(), employee)[0].GetTotals() {
+		for _, w := range timecards.Worked(ctx, t, day.String(), (day + 1).String(), employee)[0].GetTotals() {
 			sum += w.GetSeconds()
 		}
 		assert.EqualValues(t, 8*1800, sum, "round %d", round)

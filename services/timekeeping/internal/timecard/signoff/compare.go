@@ -14,7 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 )
 
@@ -56,7 +56,7 @@ func (s *Store) tryCompare(ctx context.Context, ids []int64, days civil.Range) (
 	if len(signed) == 0 {
 		return nil, nil
 	}
-	of, err := s.cards.ReadEmployeeDays(ctx, signed, civil.Range{From: days.From - daysBefore, To: next + daysAfter}, false)
+	of, err := s.timecards.ReadEmployeeDays(ctx, signed, civil.Range{From: days.From - daysBefore, To: next + daysAfter}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Store) compareOne(ctx context.Context, k *known, signed signoff) error 
 		if !now[k.id].equal(signed) {
 			return errSignedMeanwhile
 		}
-		around := card.Around(civil.Range{From: k.days.From - daysBefore, To: k.days.To + daysAfter})
+		around := calculation.Around(civil.Range{From: k.days.From - daysBefore, To: k.days.To + daysAfter})
 		paid, assumed, err := readPaidSchedule(ctx, tx, k, around)
 		if err != nil {
 			return err

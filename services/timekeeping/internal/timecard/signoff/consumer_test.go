@@ -27,31 +27,31 @@ func TestSignOffsAreCompared(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	source := &interrupted{Known: timecardtest.Known{}}
-	cards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
 	source.then = func() { replan(source.Known, 7, nil, training(monday+2, 3)) }
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	require.Empty(t, byCode(t, ctx, cards, 7))
-	handleRequests(ctx, t, pool, cards)
-	assert.Equal(t, map[string]int64{"Training": 3 * 3600}, byCode(t, ctx, cards, 7))
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	require.Empty(t, byCode(t, ctx, timecards, 7))
+	handleRequests(ctx, t, pool, timecards)
+	assert.Equal(t, map[string]int64{"Training": 3 * 3600}, byCode(t, ctx, timecards, 7))
 }
 
 // handleRequests handles all requested comparisons, and returns them.
-func handleRequests(ctx context.Context, t *testing.T, pool *pg.Pool, cards *timecardtest.Timecards) []*timekeepingv1.ScheduleComparisonRequested {
+func handleRequests(ctx context.Context, t *testing.T, pool *pg.Pool, timecards *timecardtest.Timecards) []*timekeepingv1.ScheduleComparisonRequested {
 	t.Helper()
 	list := takeRequests(ctx, t, pool)
-	handle(ctx, t, cards, list)
+	handle(ctx, t, timecards, list)
 	return list
 }
 
 // handle handles requested comparisons.
-func handle(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, list []*timekeepingv1.ScheduleComparisonRequested) {
+func handle(ctx context.Context, t *testing.T, timecards *timecardtest.Timecards, list []*timekeepingv1.ScheduleComparisonRequested) {
 	t.Helper()
 	for _, event := range list {
 		from, err := civil.ParseDate(event.GetFrom())
 		require.NoError(t, err)
 		to, err := civil.ParseDate(event.GetTo())
 		require.NoError(t, err)
-		require.NoError(t, cards.Signoffs.CompareAll(ctx, event.GetEmployeeIds(), civil.Through(from, to)))
+		require.NoError(t, timecards.Signoffs.CompareAll(ctx, event.GetEmployeeIds(), civil.Through(from, to)))
 	}
 }
 
@@ -85,11 +85,11 @@ func TestAFailedComparisonIsRepeated(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	source := &failing{Known: timecardtest.Known{}}
-	cards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	takeRequests(ctx, t, pool)
 	replan(source.Known, 7, nil, training(monday+2, 3))
-	consumers := cards.Signoffs.Consumers()
+	consumers := timecards.Signoffs.Consumers()
 	require.NoError(t, consumers[0].Handle(ctx, message(t, &schedulingv1.ScheduleChanged{EmployeeIds: []int64{6, 7}, From: "2026-03-04", To: "2999-12-31"})))
 	requested := takeRequests(ctx, t, pool)
 	require.Len(t, requested, 1)
@@ -100,6 +100,6 @@ func TestAFailedComparisonIsRepeated(t *testing.T) {
 	require.Empty(t, byCode(t, ctx, timecardtest.New(pool, source.Known, timecardtest.Noon(t, "2026-05-01")), 7))
 	source.broken = false
 	require.NoError(t, consumers[1].Handle(ctx, message(t, requested[0])))
-	assert.Equal(t, map[string]int64{"Training": 3 * 3600}, byCode(t, ctx, cards, 7))
+	assert.Equal(t, map[string]int64{"Training": 3 * 3600}, byCode(t, ctx, timecards, 7))
 	require.Error(t, consumers[0].Handle(ctx, message(t, &schedulingv1.ScheduleChanged{EmployeeIds: []int64{7}, From: "soon", To: "later"})))
 }

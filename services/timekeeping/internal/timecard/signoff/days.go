@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // ChangedDays are the days of employees that a change may affect.
@@ -32,12 +32,12 @@ func (t ChangedDays) Holds(other ChangedDays) bool {
 }
 
 // daysBefore and daysAfter are the reach of a change of a day. The pairing of punches on the days
-// before it may depend on it (card reads five days after its own). The pairs and the overtime of
+// before it may depend on it (package calculation reads five days after its own). The pairs and the overtime of
 // the days after it may depend on it too.
 const daysBefore, daysAfter = 6, 14
 
 // inSigned returns the signed-off days that a change may affect. Days that are close together form
-// one range of at most card.MaxDays days.
+// one range of at most calculation.MaxDays days.
 func (t ChangedDays) inSigned(signed map[int64]signoff) []*known {
 	var out []*known
 	for _, id := range slices.Sorted(maps.Keys(t)) {
@@ -54,7 +54,7 @@ func (t ChangedDays) inSigned(signed map[int64]signoff) []*known {
 			}
 			switch {
 			case days.Empty():
-			case last != nil && int(days.To-last.days.From) <= card.MaxDays:
+			case last != nil && int(days.To-last.days.From) <= calculation.MaxDays:
 				last.days.To = days.To
 			default:
 				last = &known{id: id, days: days}

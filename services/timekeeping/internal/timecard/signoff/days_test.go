@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 func TestTouchedDaysThatAreSigned(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTouchedDaysThatAreSigned(t *testing.T) {
 			}
 			var got []string
 			for _, k := range days.inSigned(map[int64]signoff{7: {through: through}}) {
-				assert.LessOrEqual(t, k.days.Days(), card.MaxDays)
+				assert.LessOrEqual(t, k.days.Days(), calculation.MaxDays)
 				got = append(got, k.days.From.String()+" "+(k.days.To-1).String())
 			}
 			assert.Equal(t, c.want, got)

@@ -36,13 +36,13 @@ func TestTheFirstSignOffPaysEarlierEditsOfTheSchedule(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	monday := civil.Of(2026, time.March, 2)
 	known := timecardtest.Known{7: daysWithEdits(training(monday-800, 4), training(monday-3, 2), training(monday, 1))}
-	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	assert.Equal(t, []string{"2023-12-23 PAY_CODE_EDIT Training  14400"}, cards.Totals(ctx, t, "2023-12-01", "2023-12-31", 7))
+	timecards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	assert.Equal(t, []string{"2023-12-23 PAY_CODE_EDIT Training  14400"}, timecards.Totals(ctx, t, "2023-12-01", "2023-12-31", 7))
 	assert.Equal(t, []string{
 		"2026-02-27 PAY_CODE_EDIT Training  7200", "2026-03-02 WORKED Regular  28800", "2026-03-02 PAY_CODE_EDIT Training  3600",
-	}, cards.Totals(ctx, t, "2026-02-01", "2026-03-31", 7))
+	}, timecards.Totals(ctx, t, "2026-02-01", "2026-03-31", 7))
 }
 
 // The first sign-off pays leave of the days before it.
@@ -50,7 +50,7 @@ func TestTheFirstSignOffPaysEarlierLeave(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	leave, err := proto.Marshal(&timekeepingv1.LeaveEdit{OverrideSegments: []*timekeepingv1.LeaveOverrideSegment{
 		{PayCode: &commonv1.Ref{Qualifier: proto.String("Sick")}, AmountInSeconds: proto.Int64(7200)},
 	}})
@@ -61,8 +61,8 @@ func TestTheFirstSignOffPaysEarlierLeave(t *testing.T) {
 	_, err = store.Exec(ctx, pool, `INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body) VALUES (1, 1, 1, 7, '2026-01-20', '2026-01-20', 1, $1)`, leave)
 	require.NoError(t, err)
 	want := []string{"2026-01-20 PAY_CODE_EDIT Sick  7200"}
-	require.Equal(t, want, cards.Totals(ctx, t, "2026-01-01", "2026-03-31", 7))
+	require.Equal(t, want, timecards.Totals(ctx, t, "2026-01-01", "2026-03-31", 7))
 	monday := civil.Of(2026, time.March, 2)
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	assert.Equal(t, want, cards.Totals(ctx, t, "2026-01-01", "2026-03-31", 7))
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	assert.Equal(t, want, timecards.Totals(ctx, t, "2026-01-01", "2026-03-31", 7))
 }

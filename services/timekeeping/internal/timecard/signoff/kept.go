@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 )
 
@@ -78,7 +78,7 @@ func readPaidSchedule(ctx context.Context, tx pgx.Tx, k *known, days civil.Range
 // keepPaid returns the data of other services with the schedule that signed-off days were paid by,
 // because only a comparison pays a change of the schedule. It stores the schedule of days that have none.
 func keepPaid(ctx context.Context, tx pgx.Tx, k *known) (*known, error) {
-	paid, assumed, err := readPaidSchedule(ctx, tx, k, card.Around(k.days))
+	paid, assumed, err := readPaidSchedule(ctx, tx, k, calculation.Around(k.days))
 	if err != nil {
 		return nil, err
 	}

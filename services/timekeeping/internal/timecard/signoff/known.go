@@ -7,7 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 )
 
@@ -39,7 +39,7 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 	})
 	for len(left) > 0 {
 		days, n := left[0].days, 1
-		for ; n < min(len(left), card.MaxEmployees); n++ {
+		for ; n < min(len(left), calculation.MaxEmployees); n++ {
 			to := max(days.To, left[n].days.To)
 			if to > days.To && int(to-days.From) > maxDaysPerCall {
 				break
@@ -51,7 +51,7 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 			ids[i] = k.id
 		}
 		slices.Sort(ids)
-		of, err := s.cards.ReadEmployeeDays(ctx, slices.Compact(ids), days, false)
+		of, err := s.timecards.ReadEmployeeDays(ctx, slices.Compact(ids), days, false)
 		if err != nil {
 			return err
 		}
@@ -65,6 +65,6 @@ func (s *Store) readInGroups(ctx context.Context, all []*known) error {
 
 // readKnown reads the data of other services about an employee on some days.
 func (s *Store) readKnown(ctx context.Context, id int64, days civil.Range) (*known, error) {
-	of, err := s.cards.ReadEmployeeDays(ctx, []int64{id}, days, false)
+	of, err := s.timecards.ReadEmployeeDays(ctx, []int64{id}, days, false)
 	return &known{id: id, days: days, of: of}, err
 }

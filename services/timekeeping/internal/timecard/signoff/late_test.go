@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -24,7 +24,7 @@ func TestTheFirstPunchComesLate(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	cards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, 1, 2), timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, weekly(t, ctx, pool, 40*60, 1, 2), timecardtest.Noon(t, "2026-05-01"))
 	first := civil.Of(2026, time.March, 2)
 	punches := []string{first.String() + "T16:00"}
 	for day := first + 1; day < first+20; day++ {
@@ -33,11 +33,11 @@ func TestTheFirstPunchComesLate(t *testing.T) {
 		}
 	}
 	late := first.String() + "T08:00"
-	cards.Punch(ctx, t, 1, punches...)
-	cards.SignOff(ctx, t, 1, civil.Range{From: first, To: first + 20})
-	cards.Punch(ctx, t, 1, late)
-	cards.Punch(ctx, t, 2, append(punches, late)...)
-	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
+	timecards.Punch(ctx, t, 1, punches...)
+	timecards.SignOff(ctx, t, 1, civil.Range{From: first, To: first + 20})
+	timecards.Punch(ctx, t, 1, late)
+	timecards.Punch(ctx, t, 2, append(punches, late)...)
+	assert.Equal(t, byCode(t, ctx, timecards, 2), byCode(t, ctx, timecards, 1))
 }
 
 // Random days of four weeks have random punches, some of them after random sign-offs, under rules
@@ -61,9 +61,9 @@ func TestPunchesComeLate(t *testing.T) {
 			for i := range ids {
 				ids[i] = int64(i + 1)
 			}
-			cards := timecardtest.New(pool, addPayRule(t, ctx, pool, rule, ids...), timecardtest.Noon(t, "2026-05-01"))
+			timecards := timecardtest.New(pool, addPayRule(t, ctx, pool, rule, ids...), timecardtest.Noon(t, "2026-05-01"))
 			for seed := range seeds {
-				requireLatePunchesAddUp(t, ctx, cards, uint64(seed), ids[2*seed], ids[2*seed+1])
+				requireLatePunchesAddUp(t, ctx, timecards, uint64(seed), ids[2*seed], ids[2*seed+1])
 			}
 		})
 	}
@@ -74,7 +74,7 @@ const seeds = 8
 
 // requireLatePunchesAddUp lets random punches of an employee arrive late, and compares the month
 // with the month of a twin who is not signed off.
-func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardtest.Timecards, seed uint64, employee, twin int64) {
+func requireLatePunchesAddUp(t *testing.T, ctx context.Context, timecards *timecardtest.Timecards, seed uint64, employee, twin int64) {
 	t.Helper()
 	first := civil.Of(2026, time.March, 1) // A Sunday.
 	random := rand.New(rand.NewPCG(3, seed))
@@ -95,15 +95,15 @@ func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardt
 			}
 		}
 	}
-	cards.Punch(ctx, t, employee, early...)
+	timecards.Punch(ctx, t, employee, early...)
 	through := first + 7 + civil.Date(random.IntN(20))
-	cards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
+	timecards.SignOff(ctx, t, employee, civil.Range{From: first, To: through})
 	random.Shuffle(len(late), func(i, j int) { late[i], late[j] = late[j], late[i] })
 	for _, at := range late {
-		cards.Punch(ctx, t, employee, at)
+		timecards.Punch(ctx, t, employee, at)
 	}
-	cards.Punch(ctx, t, twin, all...)
-	require.Equal(t, byCode(t, ctx, cards, twin), byCode(t, ctx, cards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
+	timecards.Punch(ctx, t, twin, all...)
+	require.Equal(t, byCode(t, ctx, timecards, twin), byCode(t, ctx, timecards, employee), "seed %d, signed off through %s: %v", seed, through-1, late)
 }
 
 // A timecard shows punches that came after the sign-off on their day, and marks no others: the
@@ -111,11 +111,11 @@ func requireLatePunchesAddUp(t *testing.T, ctx context.Context, cards *timecardt
 func TestTimecardsShowLatePunches(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pooltest.New(t), timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	first := civil.Of(2026, time.March, 2)
-	cards.Punch(ctx, t, 7, "2026-03-03T22:00", "2026-03-04T06:00", "2026-03-05T08:00", "2026-03-05T16:00", "2026-03-10T08:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: first, To: first + 7})
-	cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T09:00", "2026-03-08T23:00", "2026-03-11T08:00")
+	timecards.Punch(ctx, t, 7, "2026-03-03T22:00", "2026-03-04T06:00", "2026-03-05T08:00", "2026-03-05T16:00", "2026-03-10T08:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: first, To: first + 7})
+	timecards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T09:00", "2026-03-08T23:00", "2026-03-11T08:00")
 	for _, c := range []struct {
 		it   string
 		days civil.Range
@@ -126,7 +126,7 @@ func TestTimecardsShowLatePunches(t *testing.T) {
 		{"signed and open days", civil.Range{From: first + 5, To: first + 10}, []string{"2026-03-08T23:00:00 ADDED", "2026-03-10T08:00:00 ", "2026-03-11T08:00:00 "}},
 	} {
 		t.Run(c.it, func(t *testing.T) {
-			list, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: c.days, Bodies: true})
+			list, err := timecards.Reader.Read(ctx, []int64{7}, calculation.Window{Days: c.days, Bodies: true})
 			require.NoError(t, err)
 			var got []string
 			for _, d := range list[0].NonEmptyDays() {

@@ -24,7 +24,7 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-05-01"))
 	monday := civil.Of(2026, time.March, 2)
 	signedOff := make(chan error, 1)
 	const work pg.Unaudited = "a test"
@@ -33,7 +33,7 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 			return err
 		}
 		go func() {
-			signedOff <- cards.Signoffs.SignOff(tenant.With(t.Context(), 1), person.Person{ID: 7, TimeZone: "UTC"}, civil.Range{From: monday, To: monday + 7})
+			signedOff <- timecards.Signoffs.SignOff(tenant.With(t.Context(), 1), person.Person{ID: 7, TimeZone: "UTC"}, civil.Range{From: monday, To: monday + 7})
 		}()
 		require.Eventually(t, func() bool {
 			var waiting bool
@@ -45,5 +45,5 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 	}))
 	err := <-signedOff
 	require.True(t, fault.HasStatus(err, 409), "%v", err)
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 }

@@ -40,8 +40,8 @@ func TestComparisonsBesideEachOther(t *testing.T) {
 			t.Parallel()
 			ctx := tenant.With(t.Context(), 1)
 			source := &interrupted{Known: timecardtest.Known{}}
-			cards := timecardtest.New(pooltest.New(t), source, timecardtest.Noon(t, "2026-05-01"))
-			cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+			timecards := timecardtest.New(pooltest.New(t), source, timecardtest.Noon(t, "2026-05-01"))
+			timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 			replan(source.Known, 7, nil, training(monday+2, 3))
 			want := map[string]int64{}
 			source.then = func() {
@@ -50,10 +50,10 @@ func TestComparisonsBesideEachOther(t *testing.T) {
 					replan(source.Known, 7, nil, training(monday+2, hours))
 					want["Training"] = hours * 3600
 				}
-				compareMarch(ctx, t, cards, 7)
+				compareMarch(ctx, t, timecards, 7)
 			}
-			compareMarch(ctx, t, cards, 7)
-			assert.Equal(t, want, byCode(t, ctx, cards, 7))
+			compareMarch(ctx, t, timecards, 7)
+			assert.Equal(t, want, byCode(t, ctx, timecards, 7))
 		})
 	}
 }
@@ -63,16 +63,16 @@ func TestComparisonsBesideSignOffs(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	source := &interrupted{Known: timecardtest.Known{}}
-	cards := timecardtest.New(pooltest.New(t), source, timecardtest.Noon(t, "2026-05-01"))
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards := timecardtest.New(pooltest.New(t), source, timecardtest.Noon(t, "2026-05-01"))
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	replan(source.Known, 7, nil, training(monday+2, 3))
 	source.then = func() {
-		require.NoError(t, cards.Signoffs.Reopen(ctx, 7, monday))
+		require.NoError(t, timecards.Signoffs.Reopen(ctx, 7, monday))
 		replan(source.Known, 7, nil, training(monday+3, 1))
-		cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+		timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	}
-	compareMarch(ctx, t, cards, 7)
-	assert.Equal(t, map[string]int64{"Training": 3600}, byCode(t, ctx, cards, 7))
+	compareMarch(ctx, t, timecards, 7)
+	assert.Equal(t, map[string]int64{"Training": 3600}, byCode(t, ctx, timecards, 7))
 }
 
 // A punch that read the schedule before a comparison is paid by the schedule of the comparison.
@@ -84,19 +84,19 @@ func TestPunchesBesideComparisons(t *testing.T) {
 			ctx := tenant.With(t.Context(), 1)
 			pool := pooltest.New(t)
 			source := &interrupted{Known: addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{ScheduleRounding: rounding()}, 7)}
-			cards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
-			cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+			timecards := timecardtest.New(pool, source, timecardtest.Noon(t, "2026-05-01"))
+			timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 			if older {
 				forgetSchedules(ctx, t, pool)
 			}
 			source.then = func() {
 				replan(source.Known, 7, []*schedulingv1.EmployeeShift{shift(monday, 8, 16)})
-				compareMarch(ctx, t, cards, 7)
+				compareMarch(ctx, t, timecards, 7)
 			}
-			cards.Punch(ctx, t, 7, "2026-03-02T07:45", "2026-03-02T16:00")
-			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7))
-			compareMarch(ctx, t, cards, 7)
-			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7))
+			timecards.Punch(ctx, t, 7, "2026-03-02T07:45", "2026-03-02T16:00")
+			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, timecards, 7))
+			compareMarch(ctx, t, timecards, 7)
+			assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, timecards, 7))
 		})
 	}
 }

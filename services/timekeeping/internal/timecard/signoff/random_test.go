@@ -33,9 +33,9 @@ func TestSchedulesChangeAfterSignOffs(t *testing.T) {
 		ids[i] = int64(i + 1)
 	}
 	known := addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{WeeklyOvertime: overtime(30 * 60), ScheduleRounding: rounding()}, ids...)
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	for seed := range seeds {
-		m := &month{Timecards: cards, pool: pool, known: known, random: rand.New(rand.NewPCG(5, uint64(seed))), employee: ids[2*seed], twin: ids[2*seed+1]}
+		m := &month{Timecards: timecards, pool: pool, known: known, random: rand.New(rand.NewPCG(5, uint64(seed))), employee: ids[2*seed], twin: ids[2*seed+1]}
 		m.run(ctx, t, seed)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 )
 
 // One request compares at most these employees on these days.
@@ -42,7 +42,7 @@ type compared struct {
 // RequestComparisons requests comparisons of the signed-off days of employees whose schedule changed.
 // It divides them, so that each request has few employees and days.
 func (s *Store) RequestComparisons(ctx context.Context, ids []int64, days civil.Range) error {
-	days.From = max(days.From, card.First)
+	days.From = max(days.From, calculation.First)
 	rows, err := s.pool.Query(ctx, readCompared, tenant.Of(ctx), ids, days.From)
 	if err != nil {
 		return fmt.Errorf("read sign-offs: %w", err)
@@ -109,7 +109,7 @@ func (s *Store) CompareAll(ctx context.Context, ids []int64, days civil.Range) e
 	}
 	for _, id := range ids {
 		for left := days; ; {
-			first, err := s.cards.FirstEdited(ctx, id, left)
+			first, err := s.timecards.FirstEdited(ctx, id, left)
 			if err != nil {
 				return err
 			}

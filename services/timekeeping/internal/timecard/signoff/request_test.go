@@ -43,17 +43,17 @@ func TestLongChangesAreDivided(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	known := timecardtest.Known{}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	ids := make([]int64, 60)
 	for i := range ids {
 		ids[i] = int64(i + 1)
 		if i < 45 {
 			replan(known, ids[i], nil, training(monday-200, 1))
-			cards.SignOff(ctx, t, ids[i], civil.Range{From: monday, To: monday + 7})
+			timecards.SignOff(ctx, t, ids[i], civil.Range{From: monday, To: monday + 7})
 		}
 	}
 	takeRequests(ctx, t, pool)
-	require.NoError(t, cards.Signoffs.RequestComparisons(ctx, ids, civil.Range{From: monday - 150, To: civil.Forever}))
+	require.NoError(t, timecards.Signoffs.RequestComparisons(ctx, ids, civil.Range{From: monday - 150, To: civil.Forever}))
 	var got []string
 	for _, event := range takeRequests(ctx, t, pool) {
 		got = append(got, fmt.Sprintf("%d employees from %d: %s to %s", len(event.GetEmployeeIds()), event.GetEmployeeIds()[0], event.GetFrom(), event.GetTo()))
@@ -64,7 +64,7 @@ func TestLongChangesAreDivided(t *testing.T) {
 		"5 employees from 41: 2025-10-03 to 2026-01-10", "5 employees from 41: 2026-01-11 to 2026-03-08",
 	}, got)
 
-	require.NoError(t, cards.Signoffs.RequestComparisons(ctx, ids, civil.Range{From: monday + 7, To: civil.Forever}))
+	require.NoError(t, timecards.Signoffs.RequestComparisons(ctx, ids, civil.Range{From: monday + 7, To: civil.Forever}))
 	assert.Empty(t, takeRequests(ctx, t, pool), "open days are not compared")
 }
 
@@ -74,21 +74,21 @@ func TestEditsBeforeTheFirstStoredDayArePaid(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	known := timecardtest.Known{}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	takeRequests(ctx, t, pool)
 	replan(known, 7, nil, training(monday-1500, 2), training(monday-900, 3))
-	require.NoError(t, cards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
-	assert.Len(t, handleRequests(ctx, t, pool, cards), 2, "one of the days before the first stored day, and one of the others")
+	require.NoError(t, timecards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
+	assert.Len(t, handleRequests(ctx, t, pool, timecards), 2, "one of the days before the first stored day, and one of the others")
 	want := map[string]int64{"Regular": 8 * 3600, "Training": 5 * 3600}
-	assert.Equal(t, want, byCode(t, ctx, cards, 7))
-	require.NoError(t, cards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
-	handleRequests(ctx, t, pool, cards)
-	assert.Equal(t, want, byCode(t, ctx, cards, 7))
+	assert.Equal(t, want, byCode(t, ctx, timecards, 7))
+	require.NoError(t, timecards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
+	handleRequests(ctx, t, pool, timecards)
+	assert.Equal(t, want, byCode(t, ctx, timecards, 7))
 
 	replan(known, 7, nil)
-	require.NoError(t, cards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
-	handleRequests(ctx, t, pool, cards)
-	assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7))
+	require.NoError(t, timecards.Signoffs.RequestComparisons(ctx, []int64{7}, civil.Range{From: civil.Beginning, To: civil.Forever}))
+	handleRequests(ctx, t, pool, timecards)
+	assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, timecards, 7))
 }

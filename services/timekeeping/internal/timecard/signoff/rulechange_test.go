@@ -26,11 +26,11 @@ func TestCorrectionsStartFromWhatWasSigned(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
-	cards := timecardtest.New(pool, addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7), timecardtest.Noon(t, "2026-03-20"))
+	timecards := timecardtest.New(pool, addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7), timecardtest.Noon(t, "2026-03-20"))
 	monday := civil.Of(2026, time.March, 2)
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	require.Equal(t, map[string]int64{"Regular": 16 * 3600}, byCode(t, ctx, cards, 7))
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	require.Equal(t, map[string]int64{"Regular": 16 * 3600}, byCode(t, ctx, timecards, 7))
 
 	rules := payrule.New(pool, paycodetest.Terms{})
 	list, err := rules.ListPayRules(ctx, &timekeepingv1.ListPayRulesRequest{})
@@ -42,9 +42,9 @@ func TestCorrectionsStartFromWhatWasSigned(t *testing.T) {
 
 	days := signoff.ChangedDays{}
 	days.Add(7, monday)
-	require.NoError(t, cards.Signoffs.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error {
+	require.NoError(t, timecards.Signoffs.Change(ctx, days, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM punch WHERE tenant_id = 1 AND employee_id = 7 AND at < '2026-03-03'`)
 		return err
 	}))
-	assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, cards, 7), "Monday pays nothing, and the untouched Wednesday stays as it was signed off")
+	assert.Equal(t, map[string]int64{"Regular": 8 * 3600}, byCode(t, ctx, timecards, 7), "Monday pays nothing, and the untouched Wednesday stays as it was signed off")
 }

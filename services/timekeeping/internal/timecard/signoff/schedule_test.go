@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -43,15 +43,15 @@ func rounding() *timekeepingv1.PayRuleWindow {
 }
 
 // compareMarch compares the signed-off days of March.
-func compareMarch(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, ids ...int64) {
+func compareMarch(ctx context.Context, t *testing.T, timecards *timecardtest.Timecards, ids ...int64) {
 	t.Helper()
-	require.NoError(t, cards.Signoffs.Compare(ctx, ids, civil.Range{From: monday - 1, To: monday + 30}))
+	require.NoError(t, timecards.Signoffs.Compare(ctx, ids, civil.Range{From: monday - 1, To: monday + 30}))
 }
 
 // marks lists the entries of the schedule on a timecard, with their marks.
-func marks(ctx context.Context, t *testing.T, cards *timecardtest.Timecards, employee int64, days civil.Range) (out []string) {
+func marks(ctx context.Context, t *testing.T, timecards *timecardtest.Timecards, employee int64, days civil.Range) (out []string) {
 	t.Helper()
-	list, err := cards.Cards.Read(ctx, []int64{employee}, card.Window{Days: days, Bodies: true})
+	list, err := timecards.Reader.Read(ctx, []int64{employee}, calculation.Window{Days: days, Bodies: true})
 	require.NoError(t, err)
 	for _, d := range list[0].NonEmptyDays() {
 		for _, s := range d.GetScheduleShifts() {
@@ -70,30 +70,30 @@ func TestChangesOfTheScheduleArePaid(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	known := timecardtest.Known{7: daysWithEdits(training(monday+1, 2))}
-	cards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards := timecardtest.New(pooltest.New(t), known, timecardtest.Noon(t, "2026-05-01"))
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	signed := []string{"2026-03-02 WORKED Regular  28800", "2026-03-03 PAY_CODE_EDIT Training  7200"}
-	read := func() []string { return cards.Totals(ctx, t, "2026-03-01", "2026-03-31", 7) }
+	read := func() []string { return timecards.Totals(ctx, t, "2026-03-01", "2026-03-31", 7) }
 	require.Equal(t, signed, read())
 
 	replan(known, 7, nil, training(monday+2, 3))
 	require.Equal(t, signed, read(), "only a comparison pays a change of the schedule")
 	for range 3 { // Events may come more than once.
-		compareMarch(ctx, t, cards, 7)
+		compareMarch(ctx, t, timecards, 7)
 		assert.Equal(t, append(slices.Clone(signed), "2026-03-09 HISTORICAL_CORRECTION Training  -7200", "2026-03-09 HISTORICAL_CORRECTION Training  10800"), read())
-		assert.Equal(t, []string{"2026-03-03 Training REMOVED", "2026-03-04 Training ADDED"}, marks(ctx, t, cards, 7, civil.Range{From: monday, To: monday + 30}))
-		assert.Equal(t, []string{"2026-03-04 Training ADDED"}, marks(ctx, t, cards, 7, civil.Range{From: monday + 2, To: monday + 3}), "the day alone, which was signed off empty")
+		assert.Equal(t, []string{"2026-03-03 Training REMOVED", "2026-03-04 Training ADDED"}, marks(ctx, t, timecards, 7, civil.Range{From: monday, To: monday + 30}))
+		assert.Equal(t, []string{"2026-03-04 Training ADDED"}, marks(ctx, t, timecards, 7, civil.Range{From: monday + 2, To: monday + 3}), "the day alone, which was signed off empty")
 	}
 
 	replan(known, 7, nil, training(monday+1, 2))
-	compareMarch(ctx, t, cards, 7)
-	assert.Equal(t, map[string]int64{"Regular": 8 * 3600, "Training": 2 * 3600}, byCode(t, ctx, cards, 7))
-	assert.Equal(t, []string{"2026-03-03 Training "}, marks(ctx, t, cards, 7, civil.Range{From: monday, To: monday + 30}))
+	compareMarch(ctx, t, timecards, 7)
+	assert.Equal(t, map[string]int64{"Regular": 8 * 3600, "Training": 2 * 3600}, byCode(t, ctx, timecards, 7))
+	assert.Equal(t, []string{"2026-03-03 Training "}, marks(ctx, t, timecards, 7, civil.Range{From: monday, To: monday + 30}))
 
 	replan(known, 7, nil, training(monday+2, 3))
-	compareMarch(ctx, t, cards, 7)
-	require.NoError(t, cards.Signoffs.Reopen(ctx, 7, monday))
+	compareMarch(ctx, t, timecards, 7)
+	require.NoError(t, timecards.Signoffs.Reopen(ctx, 7, monday))
 	assert.Equal(t, []string{"2026-03-02 WORKED Regular  28800", "2026-03-04 PAY_CODE_EDIT Training  10800"}, read())
 }
 
@@ -108,22 +108,22 @@ func TestMovedShiftsRoundOtherwise(t *testing.T) {
 		ScheduleRounding: rounding(),
 	}
 	known := addPayRule(t, ctx, pool, rule, 1, 2)
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	shifts := []*schedulingv1.EmployeeShift{shift(monday, 8, 16)}
 	punches := []string{"2026-03-02T07:45", "2026-03-02T16:00", "2026-03-05T08:00", "2026-03-05T12:00"}
 	for _, id := range []int64{1, 2} {
 		replan(known, id, shifts)
-		cards.Punch(ctx, t, id, punches...)
+		timecards.Punch(ctx, t, id, punches...)
 	}
-	cards.SignOff(ctx, t, 1, civil.Through(monday, monday+1))
-	require.Equal(t, map[string]int64{"Regular": 10 * 3600, "Overtime": 2 * 3600}, byCode(t, ctx, cards, 1))
+	timecards.SignOff(ctx, t, 1, civil.Through(monday, monday+1))
+	require.Equal(t, map[string]int64{"Regular": 10 * 3600, "Overtime": 2 * 3600}, byCode(t, ctx, timecards, 1))
 	for _, id := range []int64{1, 2} {
 		replan(known, id, nil)
 	}
-	compareMarch(ctx, t, cards, 1)
-	require.Equal(t, map[string]int64{"Regular": 10 * 3600, "Overtime": 2*3600 + 900}, byCode(t, ctx, cards, 2))
-	assert.Equal(t, byCode(t, ctx, cards, 2), byCode(t, ctx, cards, 1))
-	assert.Equal(t, []string{"2026-03-02T07:00:00 REMOVED"}, marks(ctx, t, cards, 1, civil.Through(monday, monday)))
+	compareMarch(ctx, t, timecards, 1)
+	require.Equal(t, map[string]int64{"Regular": 10 * 3600, "Overtime": 2*3600 + 900}, byCode(t, ctx, timecards, 2))
+	assert.Equal(t, byCode(t, ctx, timecards, 2), byCode(t, ctx, timecards, 1))
+	assert.Equal(t, []string{"2026-03-02T07:00:00 REMOVED"}, marks(ctx, t, timecards, 1, civil.Through(monday, monday)))
 }
 
 // A rule that changed between the sign-off and a change of the schedule corrects no day whose schedule did
@@ -133,9 +133,9 @@ func TestRulesAloneCorrectNothing(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	known := addPayRule(t, ctx, pool, &timekeepingv1.PayRuleVersion{}, 7)
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
-	cards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
+	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	rules := payrule.New(pool, paycodetest.Terms{})
 	list, err := rules.ListPayRules(ctx, &timekeepingv1.ListPayRulesRequest{})
 	require.NoError(t, err)
@@ -144,11 +144,11 @@ func TestRulesAloneCorrectNothing(t *testing.T) {
 	_, err = rules.UpdatePayRule(ctx, &timekeepingv1.UpdatePayRuleRequest{Id: rule.GetId(), Body: rule})
 	require.NoError(t, err)
 
-	compareMarch(ctx, t, cards, 7)
-	require.Equal(t, map[string]int64{"Regular": 16 * 3600}, byCode(t, ctx, cards, 7))
+	compareMarch(ctx, t, timecards, 7)
+	require.Equal(t, map[string]int64{"Regular": 16 * 3600}, byCode(t, ctx, timecards, 7))
 	replan(known, 7, nil, training(monday+2, 1))
-	compareMarch(ctx, t, cards, 7)
-	assert.Equal(t, map[string]int64{"Regular": 16*3600 - 1800, "Training": 3600}, byCode(t, ctx, cards, 7),
+	compareMarch(ctx, t, timecards, 7)
+	assert.Equal(t, map[string]int64{"Regular": 16*3600 - 1800, "Training": 3600}, byCode(t, ctx, timecards, 7),
 		"the day whose schedule changed is paid by the present rule, and Monday stays as it was signed off")
 }
 
@@ -159,24 +159,24 @@ func TestOlderSignOffsTakeTheScheduleOfTheFirstComparison(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	known := timecardtest.Known{7: daysWithEdits(training(monday+1, 2)), 8: daysWithEdits(training(monday+1, 2))}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	for _, id := range []int64{7, 8} {
-		cards.SignOff(ctx, t, id, civil.Range{From: monday, To: monday + 7})
+		timecards.SignOff(ctx, t, id, civil.Range{From: monday, To: monday + 7})
 	}
 	forgetSchedules(ctx, t, pool)
 	replan(known, 7, nil, training(monday+1, 2), training(monday+2, 1))
-	compareMarch(ctx, t, cards, 7)
-	require.Equal(t, map[string]int64{"Training": 2 * 3600}, byCode(t, ctx, cards, 7))
-	require.Equal(t, []string{"2026-03-03 Training "}, marks(ctx, t, cards, 7, civil.Range{From: monday, To: monday + 7}))
+	compareMarch(ctx, t, timecards, 7)
+	require.Equal(t, map[string]int64{"Training": 2 * 3600}, byCode(t, ctx, timecards, 7))
+	require.Equal(t, []string{"2026-03-03 Training "}, marks(ctx, t, timecards, 7, civil.Range{From: monday, To: monday + 7}))
 	replan(known, 7, nil, training(monday+1, 5), training(monday+2, 4))
-	compareMarch(ctx, t, cards, 7)
-	assert.Equal(t, map[string]int64{"Training": 9 * 3600}, byCode(t, ctx, cards, 7))
+	compareMarch(ctx, t, timecards, 7)
+	assert.Equal(t, map[string]int64{"Training": 9 * 3600}, byCode(t, ctx, timecards, 7))
 
 	// A late punch stores the schedule that determined its pay.
-	cards.Punch(ctx, t, 8, "2026-03-03T08:00", "2026-03-03T10:00")
+	timecards.Punch(ctx, t, 8, "2026-03-03T08:00", "2026-03-03T10:00")
 	replan(known, 8, nil, training(monday+1, 5))
-	compareMarch(ctx, t, cards, 8)
-	assert.Equal(t, map[string]int64{"Training": 5 * 3600, "Regular": 2 * 3600}, byCode(t, ctx, cards, 8))
+	compareMarch(ctx, t, timecards, 8)
+	assert.Equal(t, map[string]int64{"Training": 5 * 3600, "Regular": 2 * 3600}, byCode(t, ctx, timecards, 8))
 }
 
 // forgetSchedules removes the schedules of all sign-offs, as if an older program had made them.

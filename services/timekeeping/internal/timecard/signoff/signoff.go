@@ -22,20 +22,22 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/dayschedule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 )
 
 // Store keeps the sign-offs of timecards.
 type Store struct {
-	pool  *pg.Pool
-	cards *card.Reader
-	zones civil.Zones
+	pool      *pg.Pool
+	timecards *calculation.Reader
+	zones     civil.Zones
 }
 
 // NewStore returns a Store for the timecards of a reader, in the database of the pool.
-func NewStore(pool *pg.Pool, cards *card.Reader) *Store { return &Store{pool: pool, cards: cards} }
+func NewStore(pool *pg.Pool, timecards *calculation.Reader) *Store {
+	return &Store{pool: pool, timecards: timecards}
+}
 
 const (
 	readEarliestLeave = `
@@ -56,7 +58,7 @@ INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed
 
 // SignOff signs off the timecard of an employee through the last of the given days.
 func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range) error {
-	if err := s.cards.Over(who, days); err != nil {
+	if err := s.timecards.Over(who, days); err != nil {
 		return err
 	}
 	through := days.To - 1
@@ -74,8 +76,8 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 	} else if open.From, err = s.earliest(ctx, who.ID, days.From); err != nil {
 		return err
 	}
-	if open.Days() > card.MaxDays {
-		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, card.MaxDays)
+	if open.Days() > calculation.MaxDays {
+		return timecardfault.Invalid("The days from %s have not been signed off yet. Sign off at most %d days at once", open.From, calculation.MaxDays)
 	}
 	mark, err := leaveday.ReadMark(ctx, s.pool, who.ID)
 	if err != nil {
@@ -114,7 +116,7 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 		if under, err := leaveday.ReadMark(ctx, tx, who.ID); err != nil || under != mark {
 			return cmp.Or(err, error(errSignedMeanwhile))
 		}
-		cards, err := s.readOpen(ctx, tx, all)
+		timecards, err := s.readOpen(ctx, tx, all)
 		if err != nil {
 			return err
 		}
@@ -127,7 +129,7 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 		if err := payledger.Note(ctx, tx, []payledger.Days{{EmployeeID: who.ID, Range: noted}}); err != nil {
 			return err
 		}
-		if err := freeze(ctx, tx, all, cards, by); err != nil {
+		if err := freeze(ctx, tx, all, timecards, by); err != nil {
 			return err
 		}
 		// The schedule may have changed since it was read.
@@ -138,7 +140,7 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 // earliest returns the first day of a timecard, or the given day if that is earlier.
 func (s *Store) earliest(ctx context.Context, employeeID int64, day civil.Date) (civil.Date, error) {
 	var first *time.Time
-	from := card.First
+	from := calculation.First
 	if err := s.pool.QueryRow(ctx, readEarliest, tenant.Of(ctx), employeeID, from.Time(), from).Scan(&first); err != nil {
 		return 0, fmt.Errorf("read the first day of a timecard: %w", err)
 	}
@@ -152,8 +154,8 @@ func (s *Store) earliest(ctx context.Context, employeeID int64, day civil.Date) 
 // edit of the schedule, or leave. The first sign-off closes these days too. They are divided into
 // ranges that can be read at once.
 func (s *Store) bookedBefore(ctx context.Context, employeeID int64, day civil.Date) ([]civil.Range, error) {
-	days := civil.Range{From: card.First, To: day}
-	first, err := s.cards.FirstEdited(ctx, employeeID, days)
+	days := civil.Range{From: calculation.First, To: day}
+	first, err := s.timecards.FirstEdited(ctx, employeeID, days)
 	if err != nil {
 		return nil, err
 	}
@@ -165,23 +167,23 @@ func (s *Store) bookedBefore(ctx context.Context, employeeID int64, day civil.Da
 		first = min(first, *leave)
 	}
 	var out []civil.Range
-	for ; first < day; first += card.MaxDays {
-		out = append(out, civil.Range{From: first, To: min(first+card.MaxDays, day)})
+	for ; first < day; first += calculation.MaxDays {
+		out = append(out, civil.Range{From: first, To: min(first+calculation.MaxDays, day)})
 	}
 	return out, nil
 }
 
 // readOpen calculates the timecards of ranges of open days. It returns an error if a shift is still
 // running.
-func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, all []*known) ([]*card.Card, error) {
-	out := make([]*card.Card, len(all))
+func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, all []*known) ([]*calculation.Timecard, error) {
+	out := make([]*calculation.Timecard, len(all))
 	for i, k := range all {
-		cards, err := s.cards.ReadIn(ctx, tx, []int64{k.id}, card.Window{Days: k.days, Bodies: true}, k.of)
+		timecards, err := s.timecards.ReadIn(ctx, tx, []int64{k.id}, calculation.Window{Days: k.days, Bodies: true}, k.of)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = cards[0]
-		if day, running := cards[0].Running(); running {
+		out[i] = timecards[0]
+		if day, running := timecards[0].Running(); running {
 			// The punch out would belong to the days after these, and the shift would be worth
 			// nothing.
 			return nil, fault.Invalid(timecardfault.CodeNotOver, fmt.Sprintf("%s is not over: the employee has not punched out of the shift that began then.", day))
@@ -192,14 +194,14 @@ func (s *Store) readOpen(ctx context.Context, tx pgx.Tx, all []*known) ([]*card.
 
 // freeze stores the current state of the days of timecards, ascending, and the schedule that they
 // are paid by.
-func freeze(ctx context.Context, tx pgx.Tx, all []*known, cards []*card.Card, by string) error {
-	for i, c := range cards {
+func freeze(ctx context.Context, tx pgx.Tx, all []*known, timecards []*calculation.Timecard, by string) error {
+	for i, c := range timecards {
 		if err := freezeDays(ctx, tx, c, all[i].schedule()); err != nil {
 			return err
 		}
 	}
-	last := cards[len(cards)-1]
-	if _, err := tx.Exec(ctx, insertSignoff, tenant.Of(ctx), last.ID, last.Days.To-1, time.Unix(last.OpenFrom(), 0), by, cards[0].Days.From); err != nil {
+	last := timecards[len(timecards)-1]
+	if _, err := tx.Exec(ctx, insertSignoff, tenant.Of(ctx), last.ID, last.Days.To-1, time.Unix(last.OpenFrom(), 0), by, timecards[0].Days.From); err != nil {
 		return fmt.Errorf("store a sign-off: %w", err)
 	}
 	return nil
@@ -207,7 +209,7 @@ func freeze(ctx context.Context, tx pgx.Tx, all []*known, cards []*card.Card, by
 
 // freezeDays stores the current state of the days of a timecard. A day has a row if it has content
 // or entries of the schedule.
-func freezeDays(ctx context.Context, tx pgx.Tx, c *card.Card, schedule dayschedule.Days) error {
+func freezeDays(ctx context.Context, tx pgx.Tx, c *calculation.Timecard, schedule dayschedule.Days) error {
 	bodies := map[civil.Date]*timekeepingv1.TimecardDay{}
 	for _, d := range c.NonEmptyDays() {
 		day, err := civil.ParseDate(d.GetDate())

@@ -26,18 +26,18 @@ func TestUnfinishedDaysAreNotSignedOff(t *testing.T) {
 	ctx := tenant.With(t.Context(), 1)
 	pool := pooltest.New(t)
 	persontest.Add(ctx, t, pool, 7)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-10"))
-	handler := signoff.New(cards.Signoffs, requested.New(person.NewDirectory(pool, nil, nil), nil))
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-03-10"))
+	handler := signoff.New(timecards.Signoffs, requested.New(person.NewDirectory(pool, nil, nil), nil))
 	through := func(day string) error {
 		_, err := handler.SignOffTimecard(ctx, &timekeepingv1.SignOffTimecardRequest{Employee: &commonv1.Ref{Id: proto.Int64(7)}, StartDate: "2026-03-09", EndDate: day})
 		return err
 	}
-	cards.Punch(ctx, t, 7, "2026-03-09T22:00")
+	timecards.Punch(ctx, t, 7, "2026-03-09T22:00")
 	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is not over")
 	require.True(t, fault.HasCode(through("2026-03-09"), timecardfault.CodeNotOver), "the night shift goes on")
 
-	cards.Punch(ctx, t, 7, "2026-03-10T06:00")
+	timecards.Punch(ctx, t, 7, "2026-03-10T06:00")
 	require.True(t, fault.HasCode(through("2026-03-10"), timecardfault.CodeNotOver), "today is still not over")
 	require.NoError(t, through("2026-03-09"))
-	assert.Equal(t, []string{"2026-03-09 WORKED Regular  28800"}, cards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
+	assert.Equal(t, []string{"2026-03-09 WORKED Regular  28800"}, timecards.Totals(ctx, t, "2026-03-09", "2026-03-10", 7))
 }

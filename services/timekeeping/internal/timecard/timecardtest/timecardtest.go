@@ -15,7 +15,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/punch"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -52,14 +52,14 @@ func (k Known) ReadEdited(_ context.Context, id int64, days civil.Range) (employ
 
 // Timecards gives tests access to the timecards in a database.
 type Timecards struct {
-	Cards    *card.Reader
+	Reader   *calculation.Reader
 	Signoffs *signoff.Store
 }
 
 // New returns the timecards in the database of the pool.
 func New(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Timecards {
-	cards := card.NewReader(pool, days, now)
-	return &Timecards{Cards: cards, Signoffs: signoff.NewStore(pool, cards)}
+	timecards := calculation.NewReader(pool, days, now)
+	return &Timecards{Reader: timecards, Signoffs: signoff.NewStore(pool, timecards)}
 }
 
 // Noon returns a clock that always shows noon of a day.
@@ -103,7 +103,7 @@ func (c *Timecards) Worked(ctx context.Context, t testing.TB, from, to string, i
 	require.NoError(t, err)
 	last, err := civil.ParseDate(to)
 	require.NoError(t, err)
-	list, err := c.Cards.WorkedTime(ctx, ids, civil.Through(first, last))
+	list, err := c.Reader.WorkedTime(ctx, ids, civil.Through(first, last))
 	require.NoError(t, err)
 	return list
 }

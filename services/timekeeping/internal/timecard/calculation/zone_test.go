@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person/persontest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -49,7 +49,7 @@ func TestTimeZonesHoldFromTheirDay(t *testing.T) {
 	days := civil.Range{From: first, To: first + 14}
 	zones := []string{"Pacific/Auckland", "America/Los_Angeles", "Asia/Kolkata", "UTC", "Europe/London"}
 	known := timecardtest.Known{}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-01"))
 	for employee := int64(1); employee <= 40; employee++ {
 		random := rand.New(rand.NewPCG(uint64(employee), 0))
 		persontest.Add(ctx, t, pool, employee)
@@ -69,10 +69,10 @@ func TestTimeZonesHoldFromTheirDay(t *testing.T) {
 			}
 		}
 		known[employee] = employeeday.Days{Schedule: schedule}
-		cards.Punch(ctx, t, employee, punches...)
+		timecards.Punch(ctx, t, employee, punches...)
 	}
 	read := func(employee int64, days civil.Range) []*timekeepingv1.TimecardDay {
-		list, err := cards.Cards.Read(ctx, []int64{employee}, card.Window{Days: days, Bodies: true})
+		list, err := timecards.Reader.Read(ctx, []int64{employee}, calculation.Window{Days: days, Bodies: true})
 		require.NoError(t, err)
 		return list[0].NonEmptyDays()
 	}
@@ -98,11 +98,11 @@ func TestSchedulesFollowTheZoneOfTheirDay(t *testing.T) {
 	persontest.Add(ctx, t, pool, 7)
 	monday := civil.Of(2026, 3, 2)
 	schedule := &schedulingv1.EmployeeDays{EmployeeId: 7, Shifts: []*schedulingv1.EmployeeShift{shiftOn(monday, 8, 16), shiftOn(monday+1, 8, 16)}}
-	cards := timecardtest.New(pool, timecardtest.Known{7: {Schedule: schedule}}, timecardtest.Noon(t, "2026-04-01"))
+	timecards := timecardtest.New(pool, timecardtest.Known{7: {Schedule: schedule}}, timecardtest.Noon(t, "2026-04-01"))
 	moves(t, pool, 7, "America/New_York", monday+1)
 	// 14:00 in Berlin is 08:00 in New York.
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-03T14:00", "2026-03-03T22:00")
-	list, err := cards.Cards.Read(ctx, []int64{7}, card.Window{Days: civil.Through(monday, monday+1), Bodies: true})
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-03T14:00", "2026-03-03T22:00")
+	list, err := timecards.Reader.Read(ctx, []int64{7}, calculation.Window{Days: civil.Through(monday, monday+1), Bodies: true})
 	require.NoError(t, err)
 	read := list[0].NonEmptyDays()
 	require.Len(t, read, 2)

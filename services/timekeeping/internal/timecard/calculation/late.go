@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"slices"
@@ -31,7 +31,7 @@ CROSS JOIN LATERAL (
 
 // showLate marks the entries of signed-off days that were added, changed or deleted after the
 // sign-off.
-func (c *Card) showLate() {
+func (c *Timecard) showLate() {
 	if c.Through == nil || c.historical {
 		return
 	}
@@ -64,7 +64,7 @@ func (c *Card) showLate() {
 	}
 }
 
-func (c *Card) showLatePunches() {
+func (c *Timecard) showLatePunches() {
 	present := map[int64]*punch.Punch{}
 	for i := range c.late {
 		present[c.late[i].ID] = &c.late[i]
@@ -95,7 +95,7 @@ func (c *Card) showLatePunches() {
 }
 
 // signedDay returns a signed-off day. It creates the day if it was signed off empty.
-func (c *Card) signedDay(day civil.Date) *timekeepingv1.TimecardDay {
+func (c *Timecard) signedDay(day civil.Date) *timekeepingv1.TimecardDay {
 	if c.signed == nil {
 		c.signed = map[civil.Date]*timekeepingv1.TimecardDay{}
 	}

@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 )
 
 // quantities adds up all calculated quantities of a timecard on some of its days.
-func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
+func (c *Timecard) quantities(days civil.Range) map[totalKey]amount.Quantity {
 	out := map[totalKey]amount.Quantity{}
 	add := func(day civil.Date, code worktime.PayCode, job string, kind timekeepingv1.TotalKind, historical civil.Date, w amount.Quantity) {
 		key := totalKey{worktime.Key{Day: day, PayCode: code, Job: job}, kind, historical}
@@ -40,7 +40,7 @@ func (c *Card) quantities(days civil.Range) map[totalKey]amount.Quantity {
 }
 
 // Sums adds up all calculated quantities of a timecard by day, pay code and job.
-func (c *Card) Sums() map[worktime.Key]amount.Quantity {
+func (c *Timecard) Sums() map[worktime.Key]amount.Quantity {
 	out := map[worktime.Key]amount.Quantity{}
 	for key, w := range c.quantities(c.Days) {
 		out[key.Key] = out[key.Key].Add(w)
@@ -49,7 +49,7 @@ func (c *Card) Sums() map[worktime.Key]amount.Quantity {
 }
 
 // totals adds up the days of a timecard that are not signed off.
-func (c *Card) totals(days civil.Range) map[totalKey]*timekeepingv1.WorkedTimeTotal {
+func (c *Timecard) totals(days civil.Range) map[totalKey]*timekeepingv1.WorkedTimeTotal {
 	out := map[totalKey]*timekeepingv1.WorkedTimeTotal{}
 	for key, w := range c.quantities(days) {
 		if !c.isCalculated(key.Day) {

@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
-// Card is the timecard of an employee on some days.
-type Card struct {
+// Timecard is the calculated timecard of an employee on some days.
+type Timecard struct {
 	*employee
 	Days  civil.Range
 	setup *paysetup.Setup
@@ -34,8 +34,8 @@ type Card struct {
 }
 
 // calculate calculates the timecard of an employee.
-func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
-	c := &Card{employee: e, Days: w.Days, weeks: w.weeks(s.Rules), setup: s, historical: w.Signed, showsPunches: w.Bodies, input: &worktime.Input{Now: now, Before: e.before}}
+func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Timecard {
+	c := &Timecard{employee: e, Days: w.Days, weeks: w.weeks(s.Rules), setup: s, historical: w.Signed, showsPunches: w.Bodies, input: &worktime.Input{Now: now, Before: e.before}}
 	c.input.Excused, c.input.Holiday = c.excuses, c.isHoliday
 	if s.Rules.Splits() && !w.Signed && e.Through != nil {
 		c.input.Settled = func(day civil.Date) bool { return day <= *e.Through }
@@ -64,7 +64,7 @@ func (e *employee) calculate(w Window, s *paysetup.Setup, now int64) *Card {
 }
 
 // schedule adds the shifts of the schedule, without the time that leave replaces.
-func (c *Card) schedule() {
+func (c *Timecard) schedule() {
 	for _, shift := range c.of.Schedule.GetShifts() {
 		day := civil.Date(shift.GetDay())
 		left := &schedulingv1.EmployeeShift{Day: shift.GetDay()}
@@ -82,7 +82,7 @@ func (c *Card) schedule() {
 }
 
 // scheduledShifts returns the scheduled shifts by the clocks of the employee, ascending.
-func (c *Card) scheduledShifts(clocks civil.Clocks) []worktime.Scheduled {
+func (c *Timecard) scheduledShifts(clocks civil.Clocks) []worktime.Scheduled {
 	cursor := clocks.Cursor()
 	out := make([]worktime.Scheduled, len(c.shifts))
 	for i, shift := range c.shifts {
@@ -116,19 +116,19 @@ func (e *employee) job(job string, day civil.Date) string {
 }
 
 // shows reports whether a day was requested and is calculated.
-func (c *Card) shows(day civil.Date) bool {
+func (c *Timecard) shows(day civil.Date) bool {
 	return c.Days.Contains(day) && c.isCalculated(day)
 }
 
 // isCalculated reports whether a day is calculated because it is not signed off.
-func (c *Card) isCalculated(day civil.Date) bool {
+func (c *Timecard) isCalculated(day civil.Date) bool {
 	return c.historical || c.Through == nil || day > *c.Through
 }
 
 // keepDaysBeforeMoves calculates the days before each change of the time zone as they were before
 // the change. The change moves the schedule of its day by up to a day, so punches of earlier days
 // could otherwise pair and match differently.
-func (c *Card) keepDaysBeforeMoves() {
+func (c *Timecard) keepDaysBeforeMoves() {
 	for _, day := range slices.Backward(c.clocks.Moves()) {
 		if day <= c.weeks.From-daysBefore || day >= c.weeks.To+daysAfter {
 			continue
@@ -171,8 +171,8 @@ func keep[T any](list []T, wanted func(T) bool) (out []T) {
 }
 
 // renumber makes the shifts before a day, which were calculated from an older input, refer to the
-// schedule of the card.
-func (c *Card) renumber(older *worktime.Input, day civil.Date) {
+// schedule of the timecard.
+func (c *Timecard) renumber(older *worktime.Input, day civil.Date) {
 	positions := make([]int, len(c.shifts))
 	for i, planned := range c.input.Schedule {
 		positions[planned.Number] = i

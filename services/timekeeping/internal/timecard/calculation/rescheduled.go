@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // showRescheduled marks the shifts and pay code edits of the schedule that signed-off days have no
 // longer, and adds those that they have since the sign-off. Only days whose schedule changed after
 // the sign-off are compared.
-func (c *Card) showRescheduled() {
+func (c *Timecard) showRescheduled() {
 	shifts, edits := map[string][]*timekeepingv1.TimecardScheduleShift{}, map[string][]*timekeepingv1.SchedulePayCodeEdit{}
 	for _, planned := range c.input.Schedule {
 		if c.rescheduled[planned.Day] != nil {

@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"slices"
@@ -59,19 +59,19 @@ func TestSplitShiftsAcrossASignOff(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cards := timecardsWithRule(t, c.rule)
+			timecards := timecardsWithRule(t, c.rule)
 			ctx := tenant.With(t.Context(), 1)
-			cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T16:00", "2026-03-08T20:00", "2026-03-09T08:00", "2026-03-09T20:00", "2026-03-09T23:00")
+			timecards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T16:00", "2026-03-08T20:00", "2026-03-09T08:00", "2026-03-09T20:00", "2026-03-09T23:00")
 			want := []string{
 				"2026-03-06 WORKED Regular  28800", "2026-03-08 WORKED Regular  14400", "2026-03-09 WORKED Regular  39600",
 			}
-			require.Equal(t, want, cards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
-			require.Equal(t, want[2:], cards.Totals(ctx, t, "2026-03-09", "2026-03-09", 7))
-			cards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8)))
-			assert.Equal(t, want, cards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
-			assert.Equal(t, want[2:], cards.Totals(ctx, t, "2026-03-09", "2026-03-09", 7))
-			cards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 9), civil.Of(2026, 3, 9)))
-			assert.Equal(t, want, cards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
+			require.Equal(t, want, timecards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
+			require.Equal(t, want[2:], timecards.Totals(ctx, t, "2026-03-09", "2026-03-09", 7))
+			timecards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8)))
+			assert.Equal(t, want, timecards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
+			assert.Equal(t, want[2:], timecards.Totals(ctx, t, "2026-03-09", "2026-03-09", 7))
+			timecards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 9), civil.Of(2026, 3, 9)))
+			assert.Equal(t, want, timecards.Totals(ctx, t, "2026-03-01", "2026-03-10", 7))
 		})
 	}
 }
@@ -90,14 +90,14 @@ func TestHolidayCredits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{HolidayCredit: &timekeepingv1.PayRuleHolidayCredit{
+			timecards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{HolidayCredit: &timekeepingv1.PayRuleHolidayCredit{
 				PayCode: ref("Holiday"), Length: proto.Int32(480), UnlessWorked: &c.unlessWorked,
 			}}, holidays...)
 			ctx := tenant.With(t.Context(), 1)
-			cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T12:00")
-			assert.Equal(t, c.want, cards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7), "nothing before the hire date and after the termination")
-			cards.SignOff(ctx, t, 7, civil.Through(day, day))
-			assert.Equal(t, c.want, cards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7))
+			timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T12:00")
+			assert.Equal(t, c.want, timecards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7), "nothing before the hire date and after the termination")
+			timecards.SignOff(ctx, t, 7, civil.Through(day, day))
+			assert.Equal(t, c.want, timecards.Totals(ctx, t, "2026-01-01", "2026-05-31", 7))
 		})
 	}
 }
@@ -105,19 +105,19 @@ func TestHolidayCredits(t *testing.T) {
 // The regular rate is the rate of the whole week, whichever days are read or signed off.
 func TestTheRegularRateDoesNotDependOnTheRange(t *testing.T) {
 	t.Parallel()
-	cards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{
+	timecards := timecardsWithRule(t, &timekeepingv1.PayRuleVersion{
 		WeeklyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(2400), PayCode: ref("Over")}},
 		RegularRate:    &timekeepingv1.PayRuleRegularRate{Bonuses: []*commonv1.Ref{ref("Bonus")}},
 	})
 	ctx := tenant.With(t.Context(), 1)
 	for _, day := range []string{"02", "03", "04", "05"} {
-		cards.Punch(ctx, t, 7, "2026-03-"+day+"T08:00", "2026-03-"+day+"T17:00")
+		timecards.Punch(ctx, t, 7, "2026-03-"+day+"T08:00", "2026-03-"+day+"T17:00")
 	}
-	cards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T18:00")
+	timecards.Punch(ctx, t, 7, "2026-03-06T08:00", "2026-03-06T18:00")
 	wages := func(from, to int) (out []string) {
-		sheets, err := cards.Cards.Sheets(ctx, []int64{7}, civil.Through(civil.Of(2026, 3, from), civil.Of(2026, 3, to)), true)
+		timecards, err := timecards.Reader.Views(ctx, []int64{7}, civil.Through(civil.Of(2026, 3, from), civil.Of(2026, 3, to)), true)
 		require.NoError(t, err)
-		for _, d := range sheets[0].Days {
+		for _, d := range timecards[0].Days {
 			for _, total := range d.GetTotals() {
 				out = append(out, total.GetPayCode().GetQualifier()+" "+total.GetWages())
 			}
@@ -127,7 +127,7 @@ func TestTheRegularRateDoesNotDependOnTheRange(t *testing.T) {
 	all := []string{"Regular 54", "Regular 54", "Regular 54", "Regular 54", "Over 54", "Regular 24"}
 	require.Equal(t, all, wages(2, 8), "without a bonus, overtime pays time and a half")
 	require.Equal(t, all[4:], wages(6, 6))
-	cards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 5)))
+	timecards.SignOff(ctx, t, 7, civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 5)))
 	assert.Equal(t, all[4:], wages(6, 6))
 	assert.True(t, slices.Equal(all, wages(1, 8)))
 }

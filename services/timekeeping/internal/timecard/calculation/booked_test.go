@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 			ctx, pool, random := tenant.With(t.Context(), 1), pooltest.New(t), rand.New(rand.NewPCG(41, seed))
 			days := civil.Range{From: civil.Of(2023, 1, 1), To: civil.Of(2026, 1, 1)}
 			known := timecardtest.Known{7: randomSchedule(random, days)}
-			cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-02-01"))
+			timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-02-01"))
 			codes := map[string]*commonv1.Ref{}
 			for _, code := range []*timekeepingv1.PayCode{{Name: "Vacation", ExcusedAbsence: proto.Bool(true)}, {Name: "Day", Unit: "DAY"}, {Name: "Other"}, {Name: "Holiday"}, {Name: "Overtime"}} {
 				made, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, code)
@@ -117,7 +117,7 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 						marshal(&timekeepingv1.LeaveEdit{OverrideSegments: []*timekeepingv1.LeaveOverrideSegment{{PayCode: codes["Vacation"], AmountInSeconds: proto.Int64(3600)}}}))
 				}
 			}
-			cards.Punch(ctx, t, 7, local...)
+			timecards.Punch(ctx, t, 7, local...)
 			check := func(when string) {
 				t.Helper()
 				for _, names := range [][]string{{"Vacation", "Day"}, {"Day"}, {"Vacation", "Overtime"}, {"Holiday"}} {
@@ -127,13 +127,13 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 					}
 					var want []*timekeepingv1.WorkedTimeTotal
 					for year := 2023; year <= 2025; year++ {
-						for _, total := range cards.Worked(ctx, t, fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%d-12-31", year), 7)[0].GetTotals() {
+						for _, total := range timecards.Worked(ctx, t, fmt.Sprintf("%d-01-01", year), fmt.Sprintf("%d-12-31", year), 7)[0].GetTotals() {
 							if paysetup.Contains(refs, total.GetPayCode()) {
 								want = append(want, total)
 							}
 						}
 					}
-					got, err := cards.Cards.TotalsUnder(ctx, 7, days, refs)
+					got, err := timecards.Reader.TotalsUnder(ctx, 7, days, refs)
 					require.NoError(t, err)
 					assert.NotEmpty(t, want)
 					assert.Equal(t, slices.Sorted(slices.Values(timecardtest.Describe(want))), slices.Sorted(slices.Values(timecardtest.Describe(got))), "%s, %v", when, names)
@@ -141,12 +141,12 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 			}
 			check("open")
 			signed := civil.Range{From: days.From, To: days.From + 200}
-			cards.SignOff(ctx, t, 7, signed)
+			timecards.SignOff(ctx, t, 7, signed)
 			check("signed off")
 			known[7] = randomSchedule(random, days)
 			check("the schedule was changed after the sign-off")
 			late := signed.From + civil.Date(random.IntN(200))
-			require.NoError(t, cards.Signoffs.Change(ctx, signoff.ChangedDays{7: {late: true}}, func(ctx context.Context, tx pgx.Tx) error {
+			require.NoError(t, timecards.Signoffs.Change(ctx, signoff.ChangedDays{7: {late: true}}, func(ctx context.Context, tx pgx.Tx) error {
 				return addEdit(ctx, tx, late)
 			}))
 			check("a signed-off day was corrected")

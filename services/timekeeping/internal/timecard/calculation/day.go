@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"maps"
@@ -24,7 +24,7 @@ func (e *employee) Employee() *commonv1.Ref {
 
 // NonEmptyDays returns the days of a timecard that have content: signed-off days as they were
 // signed off, other days as they are calculated.
-func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
+func (c *Timecard) NonEmptyDays() []*timekeepingv1.TimecardDay {
 	days := map[civil.Date]*timekeepingv1.TimecardDay{}
 	of := func(day civil.Date) *timekeepingv1.TimecardDay {
 		if days[day] == nil {
@@ -90,7 +90,7 @@ func (c *Card) NonEmptyDays() []*timekeepingv1.TimecardDay {
 
 // repeatedPunches returns the days of the ignored punches. An ignored punch belongs to the shift of
 // the punch that it repeats.
-func (c *Card) repeatedPunches() map[int]civil.Date {
+func (c *Timecard) repeatedPunches() map[int]civil.Date {
 	if len(c.result.Repeated) == 0 {
 		return nil
 	}
@@ -107,13 +107,13 @@ func (c *Card) repeatedPunches() map[int]civil.Date {
 	return out
 }
 
-func (c *Card) local(punch int, at int64) string {
+func (c *Timecard) local(punch int, at int64) string {
 	return c.punches[punch].Local(at).String()
 }
 
 // workedShift converts a shift to the form of responses, in the time zone where its punches were
 // made.
-func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
+func (c *Timecard) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 	out := &timekeepingv1.WorkedShift{
 		ApplyDate: shift.Day.String(), BreakHours: amount.Hours(shift.Deducted),
 		IsScheduled: proto.Bool(len(shift.Scheduled) > 0), IsOpen: proto.Bool(shift.Running),
@@ -138,7 +138,7 @@ func (c *Card) workedShift(shift *worktime.Shift) *timekeepingv1.WorkedShift {
 }
 
 // shiftPunches returns the punches of a shift, without duplicates.
-func (c *Card) shiftPunches(shift *worktime.Shift) []*timekeepingv1.Punch {
+func (c *Timecard) shiftPunches(shift *worktime.Shift) []*timekeepingv1.Punch {
 	var out []*timekeepingv1.Punch
 	last := -1
 	add := func(punch int, rounded int64) {
@@ -185,7 +185,7 @@ func exceptionType(fault worktime.Fault) *timekeepingv1.TimecardExceptionType {
 	return &timekeepingv1.TimecardExceptionType{Name: string(fault)}
 }
 
-func (c *Card) exception(e worktime.Exception) *timekeepingv1.TimecardException {
+func (c *Timecard) exception(e worktime.Exception) *timekeepingv1.TimecardException {
 	out := &timekeepingv1.TimecardException{ApplyDate: e.Day.String(), ExceptionType: exceptionType(e.Fault)}
 	if e.Punch >= 0 {
 		out.PunchId = proto.Int64(c.punches[e.Punch].ID)
@@ -196,7 +196,7 @@ func (c *Card) exception(e worktime.Exception) *timekeepingv1.TimecardException 
 	return out
 }
 
-func (c *Card) scheduleShift(shift *schedulingv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
+func (c *Timecard) scheduleShift(shift *schedulingv1.EmployeeShift, planned worktime.Scheduled) *timekeepingv1.TimecardScheduleShift {
 	out := &timekeepingv1.TimecardScheduleShift{}
 	day := civil.Date(shift.GetDay())
 	for _, s := range shift.GetSegments() {

@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
 
-// Sheet is the timecard of an employee: its days with content.
-type Sheet struct {
+// View is the part of a timecard that data elements and balances read: its days with content.
+type View struct {
 	Dates []civil.Date
 	Days  []*timekeepingv1.TimecardDay
 	// Through is the last signed-off day; nil without a sign-off.
@@ -22,17 +22,17 @@ type Sheet struct {
 	Calculated civil.DateTime
 }
 
-// Sheets returns the timecards of up to MaxEmployees employees on some days, in the order of the
+// Views returns the timecards of up to MaxEmployees employees on some days, in the order of the
 // ids. wages requests totals with wages. It does not check which employees the caller may see. Do
 // not call it inside a transaction.
-func (r *Reader) Sheets(ctx context.Context, ids []int64, days civil.Range, wages bool) ([]*Sheet, error) {
-	cards, err := r.Read(ctx, ids, Window{Days: days, Wages: wages})
+func (r *Reader) Views(ctx context.Context, ids []int64, days civil.Range, wages bool) ([]*View, error) {
+	timecards, err := r.Read(ctx, ids, Window{Days: days, Wages: wages})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*Sheet, len(cards))
-	for i, c := range cards {
-		out[i] = &Sheet{
+	out := make([]*View, len(timecards))
+	for i, c := range timecards {
+		out[i] = &View{
 			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.clocks.At(r.now()),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}

@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode/paycodetest"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -42,7 +42,7 @@ func TestReadWorkedTime(t *testing.T) {
 		},
 		PayRules: []*commonsv1.PersonDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
 	}
-	cards := timecardtest.New(pool, timecardtest.Known{7: {Pay: pay}}, timecardtest.Noon(t, "2026-04-01"))
+	timecards := timecardtest.New(pool, timecardtest.Known{7: {Pay: pay}}, timecardtest.Noon(t, "2026-04-01"))
 	codes, rules := paycode.New(pool, paycodetest.Terms{}), payrule.New(pool, paycodetest.Terms{})
 	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
@@ -50,11 +50,11 @@ func TestReadWorkedTime(t *testing.T) {
 		EffectiveDate: "2026-03-03", DailyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: &commonv1.Ref{Id: overtime.Id}}},
 	}}})
 	require.NoError(t, err)
-	cards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
+	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T18:00", "2026-03-03T22:00", "2026-03-04T08:00", "2026-03-04T20:00", "2026-03-05T01:00",
 		"2026-03-28T22:00", "2026-03-29T06:00", "2026-03-31T08:00")
-	cards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
+	timecards.Punch(tenant.With(t.Context(), 2), t, 7, "2026-03-02T01:00", "2026-03-02T23:00")
 
-	got := cards.Worked(ctx, t, "2026-03-01", "2026-03-31", 8, 7)
+	got := timecards.Worked(ctx, t, "2026-03-01", "2026-03-31", 8, 7)
 	require.Len(t, got, 2)
 	assert.Empty(t, got[0].GetTotals())
 	assert.Equal(t, []string{
@@ -69,7 +69,7 @@ func TestReadWorkedTime(t *testing.T) {
 	assert.Equal(t, overtime.GetId(), got[1].GetTotals()[1].GetPayCode().GetId())
 
 	// A part of the range is the same as the whole.
-	got = cards.Worked(ctx, t, "2026-03-04", "2026-03-04", 7)
+	got = timecards.Worked(ctx, t, "2026-03-04", "2026-03-04", 7)
 	assert.Equal(t, []string{"2026-03-04 WORKED Regular A/Cook 18000"}, timecardtest.Describe(got[0].GetTotals()))
 }
 
@@ -93,7 +93,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 			edit(night+1, &schedulingv1.PayCodeAmount{PayCode: "Day", Halves: 1}), edit(night+2, &schedulingv1.PayCodeAmount{PayCode: "Gone", Money: 5, StartSecond: 1}),
 		}},
 	}}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-02"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-04-02"))
 	for i, code := range []*timekeepingv1.PayCode{{Name: "Off"}, {Name: "Day", Unit: "DAY", ExcusedAbsence: proto.Bool(true)}} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, code)
@@ -109,20 +109,20 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 	want := []string{
 		"2026-03-28 PAY_CODE_EDIT Off A/B 25200", "2026-03-29 PAY_CODE_EDIT Day  00.5", "2026-03-30 PAY_CODE_EDIT Gone  00.0005",
 	}
-	assert.Equal(t, want, cards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
-	sheets, err := cards.Cards.Sheets(ctx, []int64{7}, civil.Through(night, night+3), false)
+	assert.Equal(t, want, timecards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
+	views, err := timecards.Reader.Views(ctx, []int64{7}, civil.Through(night, night+3), false)
 	require.NoError(t, err)
 	var absent []string
-	for _, d := range sheets[0].Days {
+	for _, d := range views[0].Days {
 		for _, e := range d.GetExceptions() {
 			absent = append(absent, e.GetApplyDate())
 		}
 	}
 	assert.Equal(t, []string{"2026-03-30"}, absent, "time off takes one, and another is excused")
 
-	cards.SignOff(ctx, t, 7, civil.Through(night, night+1))
+	timecards.SignOff(ctx, t, 7, civil.Through(night, night+1))
 	known[7].Schedule.PayCodeEdits = nil
-	assert.Equal(t, want[:2], cards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
+	assert.Equal(t, want[:2], timecards.Totals(ctx, t, "2026-03-28", "2026-03-31", 7))
 }
 
 // The totals of each day are the same, whether it is read alone or with others.
@@ -130,7 +130,7 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01"))
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01"))
 	at := time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
 	var local []string
 	for i := range 60 {
@@ -138,20 +138,20 @@ func TestADayAloneIsTheSameAsWithOthers(t *testing.T) {
 		local = append(local, at.Format("2006-01-02T15:04"))
 		at = at.Add(time.Duration(3+(i*7)%13) * time.Hour)
 	}
-	cards.Punch(ctx, t, 7, local...)
+	timecards.Punch(ctx, t, 7, local...)
 	var each []string
 	for day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC); day.Before(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)); day = day.AddDate(0, 0, 1) {
-		each = append(each, cards.Totals(ctx, t, day.Format(time.DateOnly), day.Format(time.DateOnly), 7)...)
+		each = append(each, timecards.Totals(ctx, t, day.Format(time.DateOnly), day.Format(time.DateOnly), 7)...)
 	}
-	assert.Equal(t, cards.Totals(ctx, t, "2026-03-01", "2026-03-30", 7), each)
+	assert.Equal(t, timecards.Totals(ctx, t, "2026-03-01", "2026-03-30", 7), each)
 	assert.NotEmpty(t, each)
 }
 
 func BenchmarkReadWorkedTime(b *testing.B) {
 	pool := pooltest.New(b)
 	ctx := tenant.With(b.Context(), 1)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(b, "2026-04-01"))
-	ids := make([]int64, card.MaxEmployees)
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(b, "2026-04-01"))
+	ids := make([]int64, calculation.MaxEmployees)
 	for i := range ids {
 		ids[i] = int64(i + 1)
 		var local []string
@@ -160,10 +160,10 @@ func BenchmarkReadWorkedTime(b *testing.B) {
 				local = append(local, fmt.Sprintf("2026-03-%02dT%s", day, hour))
 			}
 		}
-		cards.Punch(ctx, b, ids[i], local...)
+		timecards.Punch(ctx, b, ids[i], local...)
 	}
 	for b.Loop() {
-		_, err := cards.Cards.WorkedTime(ctx, ids, civil.Through(civil.Of(2026, 3, 1), civil.Of(2026, 3, 31)))
+		_, err := timecards.Reader.WorkedTime(ctx, ids, civil.Through(civil.Of(2026, 3, 1), civil.Of(2026, 3, 31)))
 		require.NoError(b, err)
 	}
 }

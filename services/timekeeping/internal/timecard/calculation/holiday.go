@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"slices"
@@ -9,13 +9,13 @@ import (
 )
 
 // isHoliday reports whether a selected holiday overlaps a day.
-func (c *Card) isHoliday(day civil.Date) bool {
+func (c *Timecard) isHoliday(day civil.Date) bool {
 	_, found := slices.BinarySearch(c.of.Holidays, day)
 	return found
 }
 
 // bookCredits books the holiday credits of the pay rules.
-func (c *Card) bookCredits(add bookTime) {
+func (c *Timecard) bookCredits(add bookTime) {
 	for _, day := range c.of.Holidays {
 		credit := c.input.Rule(day).Credit
 		if credit == nil || !c.weeks.Contains(day) || !c.isEmployed(day) || c.clocks.On(day).Skips(day) {

@@ -1,5 +1,5 @@
-// Package card calculates the timecards of employees on each read.
-package card
+// Package calculation calculates the timecards of employees on each read.
+package calculation
 
 import (
 	"context"
@@ -48,17 +48,17 @@ func NewReader(pool *pg.Pool, days employeeday.Source, now func() time.Time) *Re
 // Read calculates the timecards of employees, in the order of the ids. The stored data is from one
 // snapshot; the schedule is not part of it. Read calls other services, so do not call it inside a
 // transaction.
-func (r *Reader) Read(ctx context.Context, ids []int64, w Window) ([]*Card, error) {
+func (r *Reader) Read(ctx context.Context, ids []int64, w Window) ([]*Timecard, error) {
 	known, err := r.ReadEmployeeDays(ctx, ids, w.Days, w.Wages)
 	if err != nil {
 		return nil, err
 	}
-	var cards []*Card
+	var timecards []*Timecard
 	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		cards, err = r.ReadIn(ctx, tx, ids, w, known)
+		timecards, err = r.ReadIn(ctx, tx, ids, w, known)
 		return err
 	})
-	return cards, err
+	return timecards, err
 }
 
 // ReadEmployeeDays reads the data of employees from other services.
@@ -76,7 +76,7 @@ func Around(days civil.Range) civil.Range {
 
 // ReadIn does the same as Read inside a transaction. The caller supplies the data of other
 // services.
-func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Card, error) {
+func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, known map[int64]employeeday.Days) ([]*Timecard, error) {
 	setup, err := paysetup.Load(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -86,14 +86,14 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, k
 		return nil, err
 	}
 	now := r.now().Unix()
-	cards := make([]*Card, len(ids))
+	timecards := make([]*Timecard, len(ids))
 	for i, id := range ids {
 		e := found[id]
 		e.of = known[id]
 		e.of.Schedule = dayschedule.Replace(e.of.Schedule, e.rescheduled)
-		cards[i] = e.calculate(w, setup, now)
+		timecards[i] = e.calculate(w, setup, now)
 	}
-	return cards, nil
+	return timecards, nil
 }
 
 // Now returns the current time of the calculation.

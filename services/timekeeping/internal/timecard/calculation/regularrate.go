@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"math/big"
@@ -13,7 +13,7 @@ import (
 // regularRate returns the regular rate of the week of a day: the pay for its hours and its
 // bonuses, divided by the hours. It returns nil if the rule of the day has no regular rate, or
 // if the employee did not work in the week.
-func (c *Card) regularRate(day civil.Date) *big.Rat {
+func (c *Timecard) regularRate(day civil.Date) *big.Rat {
 	rule := c.input.Rule(day)
 	if rule.RegularRate == nil {
 		return nil
@@ -50,7 +50,7 @@ func (c *Card) regularRate(day civil.Date) *big.Rat {
 
 // totalsOfWeek returns the totals of the days of a week: signed-off days as they were signed off,
 // other days as they are calculated.
-func (c *Card) totalsOfWeek(week civil.Range) (out []*timekeepingv1.WorkedTimeTotal) {
+func (c *Timecard) totalsOfWeek(week civil.Range) (out []*timekeepingv1.WorkedTimeTotal) {
 	for _, t := range c.totals(week) {
 		out = append(out, t)
 	}
@@ -63,7 +63,7 @@ func (c *Card) totalsOfWeek(week civil.Range) (out []*timekeepingv1.WorkedTimeTo
 }
 
 // straightPay returns the pay for the hours of a total without premiums for overtime.
-func (c *Card) straightPay(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
+func (c *Timecard) straightPay(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 	day, err := civil.ParseDate(t.GetDate())
 	if err != nil {
 		return new(big.Rat)
@@ -82,12 +82,12 @@ func (c *Card) straightPay(t *timekeepingv1.WorkedTimeTotal) *big.Rat {
 }
 
 // isBonus reports whether a total is money that counts in the regular rate.
-func (c *Card) isBonus(rule *worktime.Rule, t *timekeepingv1.WorkedTimeTotal) bool {
+func (c *Timecard) isBonus(rule *worktime.Rule, t *timekeepingv1.WorkedTimeTotal) bool {
 	return slices.Contains(rule.RegularRate.Bonuses, c.setup.PayCode(t.GetPayCode()))
 }
 
 // isOvertime reports whether a total is worked time under a pay code of a tier.
-func (c *Card) isOvertime(day civil.Date, t *timekeepingv1.WorkedTimeTotal) bool {
+func (c *Timecard) isOvertime(day civil.Date, t *timekeepingv1.WorkedTimeTotal) bool {
 	if t.GetKind() != timekeepingv1.TotalKind_TOTAL_KIND_WORKED {
 		return false
 	}
@@ -102,7 +102,7 @@ func (c *Card) isOvertime(day civil.Date, t *timekeepingv1.WorkedTimeTotal) bool
 
 // overtimeValue returns the value of overtime: the wage of the job, and the regular rate for the
 // part of the multiplier above 1. Without a wage, other pay covers the hours.
-func (c *Card) overtimeValue(t *timekeepingv1.WorkedTimeTotal, wage, regular *big.Rat) string {
+func (c *Timecard) overtimeValue(t *timekeepingv1.WorkedTimeTotal, wage, regular *big.Rat) string {
 	value := new(big.Rat)
 	if wage != nil {
 		value.Set(wage)

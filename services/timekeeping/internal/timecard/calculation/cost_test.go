@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/pooltest"
-	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/card"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardtest"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestAWeekReadsThePunchesAroundIt(t *testing.T) {
 	t.Parallel()
 	ctx, pool := tenant.With(t.Context(), 1), pooltest.New(t)
-	cards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01")).Cards
+	timecards := timecardtest.New(pool, timecardtest.Known{}, timecardtest.Noon(t, "2026-04-01")).Reader
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO punch (tenant_id, employee_id, at, time_zone, direction, is_transfer, job, work_rule, no_deduction, body)
 			SELECT 1, p, d + t, 'UTC', 0, false, '', '', false, ''
@@ -35,7 +35,7 @@ func TestAWeekReadsThePunchesAroundIt(t *testing.T) {
 	for _, id := range []int64{7, 8} {
 		require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 			before := punchRowsRead(ctx, t, tx)
-			found, err := cards.ReadIn(ctx, tx, []int64{id}, card.Window{Days: week, Bodies: true}, nil)
+			found, err := timecards.ReadIn(ctx, tx, []int64{id}, calculation.Window{Days: week, Bodies: true}, nil)
 			require.NoError(t, err)
 			assert.Len(t, found[0].NonEmptyDays(), 7)
 			read = append(read, punchRowsRead(ctx, t, tx)-before)

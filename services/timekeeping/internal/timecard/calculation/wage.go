@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func SeesWages(ctx context.Context) bool {
 
 // Pay sets the wages of the totals of days, or removes them if the caller may not see them.
 // Signed-off days use the current wages too.
-func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
+func (c *Timecard) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 	for _, d := range days {
 		for _, t := range d.GetTotals() {
 			t.Wages = ""
@@ -37,7 +37,7 @@ func (c *Card) Pay(days []*timekeepingv1.TimecardDay, visible bool) {
 // ShiftWages returns the money value of a worked shift of a day, or "" if it is unknown. The stored
 // data of a signed-off day contains only totals, so its wages are known only if the day has exactly
 // one shift.
-func (c *Card) ShiftWages(d *timekeepingv1.TimecardDay, shift int) string {
+func (c *Timecard) ShiftWages(d *timekeepingv1.TimecardDay, shift int) string {
 	day, err := civil.ParseDate(d.GetDate())
 	if err != nil {
 		return ""
@@ -66,7 +66,7 @@ func (c *Card) ShiftWages(d *timekeepingv1.TimecardDay, shift int) string {
 }
 
 // shiftTotals adds up the items of a worked shift of a calculated day.
-func (c *Card) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTotal {
+func (c *Timecard) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTotal {
 	for i := range c.result.Shifts {
 		shift := &c.result.Shifts[i]
 		if shift.Day != day {
@@ -95,7 +95,7 @@ func (c *Card) shiftTotals(day civil.Date, n int) []*timekeepingv1.WorkedTimeTot
 
 // monetaryValue returns the money value of a total, or "" if no wage is known. A correction is paid
 // at the wage of the day that it corrects.
-func (c *Card) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
+func (c *Timecard) monetaryValue(t *timekeepingv1.WorkedTimeTotal) string {
 	if t.GetMoney() != "" {
 		return t.GetMoney()
 	}

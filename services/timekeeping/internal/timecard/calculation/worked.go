@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"context"
@@ -25,12 +25,12 @@ func (r *Reader) WorkedTime(ctx context.Context, ids []int64, days civil.Range) 
 	if err := checkSize(len(ids), days, MaxEmployees*MaxDays); err != nil {
 		return nil, err
 	}
-	cards, err := r.Read(ctx, ids, Window{Days: days})
+	timecards, err := r.Read(ctx, ids, Window{Days: days})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*timekeepingv1.EmployeeWorkedTime, len(cards))
-	for i, c := range cards {
+	out := make([]*timekeepingv1.EmployeeWorkedTime, len(timecards))
+	for i, c := range timecards {
 		out[i] = c.WorkedTime()
 	}
 	return out, nil
@@ -57,7 +57,7 @@ func checkSize(employees int, days civil.Range, maxEmployeeDays int) error {
 }
 
 // WorkedTime returns the totals of a card.
-func (c *Card) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
+func (c *Timecard) WorkedTime() *timekeepingv1.EmployeeWorkedTime {
 	out := &timekeepingv1.EmployeeWorkedTime{EmployeeId: c.ID}
 	for _, d := range c.NonEmptyDays() {
 		out.Totals = append(out.Totals, d.GetTotals()...)
@@ -83,12 +83,12 @@ func (r *Reader) WorkedShifts(ctx context.Context, ids []int64, days civil.Range
 		return nil, err
 	}
 	// The stored data of signed-off days has the displayed times of shifts, but not their instants.
-	cards, err := r.Read(ctx, ids, Window{Days: days, Signed: true, Across: true})
+	timecards, err := r.Read(ctx, ids, Window{Days: days, Signed: true, Across: true})
 	if err != nil {
 		return nil, err
 	}
 	var out []*schedulingv1.EmployeeWorkedShifts
-	for _, c := range cards {
+	for _, c := range timecards {
 		if list := c.actualShifts(); len(list) > 0 {
 			out = append(out, &schedulingv1.EmployeeWorkedShifts{EmployeeId: c.ID, Shifts: list})
 		}
@@ -97,7 +97,7 @@ func (r *Reader) WorkedShifts(ctx context.Context, ids []int64, days civil.Range
 }
 
 // actualShifts returns the shifts on the card's days that are not empty.
-func (c *Card) actualShifts() []*schedulingv1.WorkedShift {
+func (c *Timecard) actualShifts() []*schedulingv1.WorkedShift {
 	var out []*schedulingv1.WorkedShift
 	for i := range c.result.Shifts {
 		shift := &c.result.Shifts[i]
@@ -111,7 +111,7 @@ func (c *Card) actualShifts() []*schedulingv1.WorkedShift {
 	return out
 }
 
-func (c *Card) actualShift(shift *worktime.Shift) *schedulingv1.WorkedShift {
+func (c *Timecard) actualShift(shift *worktime.Shift) *schedulingv1.WorkedShift {
 	last := &shift.Spans[len(shift.Spans)-1]
 	s := &schedulingv1.WorkedShift{Start: shift.Spans[0].Start, End: last.End}
 	if first := shift.Spans[0].In; first >= 0 {
@@ -139,10 +139,10 @@ func (c *Card) actualShift(shift *worktime.Shift) *schedulingv1.WorkedShift {
 }
 
 // Worked returns the work of a day.
-func (c *Card) Worked(day civil.Date) worktime.Worked { return c.result.Days[day] }
+func (c *Timecard) Worked(day civil.Date) worktime.Worked { return c.result.Days[day] }
 
 // Running returns the day of a running shift, if the days of the card have one.
-func (c *Card) Running() (civil.Date, bool) {
+func (c *Timecard) Running() (civil.Date, bool) {
 	for i := range c.result.Shifts {
 		if shift := &c.result.Shifts[i]; shift.Running && shift.Day < c.Days.To {
 			return shift.Day, true
@@ -153,7 +153,7 @@ func (c *Card) Running() (civil.Date, bool) {
 
 // OpenFrom returns the instant from which punches belong to days after the timecard: the start of
 // the day after it, moved if the shifts around it have punches on the other side of that start.
-func (c *Card) OpenFrom() int64 {
+func (c *Timecard) OpenFrom() int64 {
 	open := c.input.Rule(c.Days.To).DayStartIn(c.clocks.On(c.Days.To), c.Days.To)
 	for punch, day := range c.repeatedPunches() {
 		if day < c.Days.To {
@@ -219,11 +219,11 @@ func (r *Reader) tryWorkedOn(ctx context.Context, employeeID int64, days civil.R
 	}
 	for from := open.From; from < open.To; from += MaxDays {
 		part := civil.Range{From: from, To: min(from+MaxDays, open.To)}
-		cards, err := r.Read(ctx, []int64{employeeID}, Window{Days: part})
+		timecards, err := r.Read(ctx, []int64{employeeID}, Window{Days: part})
 		if err != nil {
 			return nil, err
 		}
-		c := cards[0]
+		c := timecards[0]
 		if !sameDay(c.Through, through) {
 			return nil, errSignedWhileReading
 		}

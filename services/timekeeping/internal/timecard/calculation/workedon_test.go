@@ -1,4 +1,4 @@
-package card_test
+package calculation_test
 
 import (
 	"fmt"
@@ -39,11 +39,11 @@ func TestWorkedOn(t *testing.T) {
 		_, err := pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, version, time_zone, hire_date) VALUES (1, $1, $1::bigint::text, 1, 'Europe/Berlin', '2024-01-01')`, id)
 		require.NoError(t, err)
 	}
-	cards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-02-01"))
+	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-02-01"))
 	punch := func(local ...string) {
 		t.Helper()
 		for _, id := range []int64{employee, twin} {
-			cards.Punch(ctx, t, id, local...)
+			timecards.Punch(ctx, t, id, local...)
 		}
 	}
 	check := func(when string) {
@@ -51,19 +51,19 @@ func TestWorkedOn(t *testing.T) {
 		want := map[civil.Date]int64{}
 		for from := days.From; from < days.To-1; from += 366 {
 			last := min(from+366, days.To-1) - 1 // Not today.
-			for _, total := range cards.Worked(ctx, t, from.String(), last.String(), twin)[0].GetTotals() {
+			for _, total := range timecards.Worked(ctx, t, from.String(), last.String(), twin)[0].GetTotals() {
 				day, err := civil.ParseDate(total.GetDate())
 				require.NoError(t, err)
 				want[day] += total.GetSeconds()
 			}
 		}
 		for _, id := range []int64{employee, twin} {
-			got, err := cards.Cards.WorkedOn(ctx, id, days)
+			got, err := timecards.Reader.WorkedOn(ctx, id, days)
 			require.NoError(t, err)
 			assert.Equal(t, want, got, "%s: %d", when, id)
 		}
 		part := civil.Range{From: civil.Of(2024, 3, 1), To: civil.Of(2025, 6, 1)}
-		got, err := cards.Cards.WorkedOn(ctx, employee, part)
+		got, err := timecards.Reader.WorkedOn(ctx, employee, part)
 		require.NoError(t, err)
 		for day := range want {
 			if !part.Contains(day) {
@@ -81,12 +81,12 @@ func TestWorkedOn(t *testing.T) {
 	}
 	punch(append(local, "2026-02-01T07:00", "2026-02-01T11:00")...)
 	check("open")
-	cards.SignOff(ctx, t, employee, civil.Range{From: days.From, To: days.From + 300})
+	timecards.SignOff(ctx, t, employee, civil.Range{From: days.From, To: days.From + 300})
 	check("signed off")
 	punch("2024-02-26T22:00", "2024-02-27T02:00", "2024-10-26T23:30", "2024-10-27T03:30")
 	check("late punches")
-	cards.SignOff(ctx, t, employee, civil.Range{From: days.From + 300, To: days.From + 600})
+	timecards.SignOff(ctx, t, employee, civil.Range{From: days.From + 300, To: days.From + 600})
 	check("signed off again")
-	require.NoError(t, cards.Signoffs.Reopen(ctx, employee, days.From+300))
+	require.NoError(t, timecards.Signoffs.Reopen(ctx, employee, days.From+300))
 	check("opened")
 }

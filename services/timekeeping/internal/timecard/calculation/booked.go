@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (r *Reader) bookedTotals(ctx context.Context, employeeID int64, days civil.
 	if err != nil {
 		return nil, false, err
 	}
-	var card *Card
+	var timecard *Timecard
 	err = pg.InSnapshot(ctx, r.pool, func(ctx context.Context, tx pgx.Tx) error {
 		setup, err := paysetup.Load(ctx, tx)
 		if err != nil || setup.PaysWork(codes) {
@@ -56,19 +56,19 @@ func (r *Reader) bookedTotals(ctx context.Context, employeeID int64, days civil.
 		}
 		e := found[employeeID]
 		e.of = known
-		card = e.calculate(w, setup, r.now().Unix())
+		timecard = e.calculate(w, setup, r.now().Unix())
 		return nil
 	})
-	if err != nil || card == nil {
+	if err != nil || timecard == nil {
 		return nil, err == nil, err
 	}
 	var out []*timekeepingv1.WorkedTimeTotal
-	for key, total := range card.totals(days) {
-		if card.signed[key.Day] == nil {
+	for key, total := range timecard.totals(days) {
+		if timecard.signed[key.Day] == nil {
 			out = append(out, total)
 		}
 	}
-	for day, d := range card.signed {
+	for day, d := range timecard.signed {
 		if days.Contains(day) {
 			out = append(out, d.GetTotals()...)
 		}

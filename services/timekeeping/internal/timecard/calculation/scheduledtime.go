@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ type bookTime func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTim
 
 // book adds the entries of the schedule other than shifts to the input, in the order of
 // c.scheduledTimes.
-func (c *Card) book() {
+func (c *Timecard) book() {
 	c.input.Clocks = c.clocks
 	add := func(day civil.Date, ref *commonv1.Ref, job string, b scheduledTime, e worktime.Edit) {
 		code := c.setup.Find(ref)
@@ -67,7 +67,7 @@ func (c *Card) book() {
 
 // measure sets the lengths of scheduled times from the result. A part of a day without scheduled
 // work has no length. Credits that depend on work are dropped on worked days.
-func (c *Card) measure() {
+func (c *Timecard) measure() {
 	scheduled := map[civil.Date]bool{}
 	for _, w := range c.input.Work {
 		scheduled[w.Day] = scheduled[w.Day] || w.End > w.Start
@@ -96,7 +96,7 @@ func (b *scheduledTime) toProto() *timekeepingv1.SchedulePayCodeEdit {
 }
 
 // excuses reports whether an edit on a day excuses an absence.
-func (c *Card) excuses(day civil.Date) bool {
+func (c *Timecard) excuses(day civil.Date) bool {
 	for _, e := range c.edits {
 		if e.Day == day && c.setup.Find(e.Body.GetPaycode()).GetExcusedAbsence() {
 			return true

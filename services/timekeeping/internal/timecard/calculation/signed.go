@@ -1,4 +1,4 @@
-package card
+package calculation
 
 import (
 	"github.com/jackc/pgx/v5"
@@ -87,8 +87,8 @@ func scanCorrections(rows pgx.Rows, found map[int64]*employee) error {
 }
 
 // Corrections returns the corrections that later changes of signed-off days booked on the days of a
-// card.
-func (c *Card) Corrections() []*timekeepingv1.HistoricalCorrection {
+// timecard.
+func (c *Timecard) Corrections() []*timekeepingv1.HistoricalCorrection {
 	var out []*timekeepingv1.HistoricalCorrection
 	for _, k := range c.corrections {
 		if c.Days.Contains(k.apply) {
@@ -99,7 +99,7 @@ func (c *Card) Corrections() []*timekeepingv1.HistoricalCorrection {
 }
 
 // toProto returns a correction in the form of responses.
-func (k *correction) toProto(c *Card) *timekeepingv1.HistoricalCorrection {
+func (k *correction) toProto(c *Timecard) *timekeepingv1.HistoricalCorrection {
 	out := &timekeepingv1.HistoricalCorrection{
 		Id: &k.id, Employee: c.Employee(), Paycode: paysetup.Ref(k.payCode), OrgJob: orgjob.Ref(k.job), HistoricalDate: k.historical.String(), ApplyDate: k.apply.String(),
 	}
