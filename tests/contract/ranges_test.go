@@ -176,7 +176,8 @@ func rangesOfMessage(m protoreflect.MessageDescriptor, base declaredLimit) []dec
 			r.code, r.status = o.GetCode(), cmp.Or(int(o.GetStatus()), http.StatusBadRequest)
 			r.bounds = fmt.Sprintf("%d characters", most)
 			r.good = []any{strings.Repeat("ö", most)}
-			r.bad = []any{strings.Repeat("ö", most+1), strings.Repeat("x", 100*most)}
+			// A larger body is refused before its texts are read.
+			r.bad = []any{strings.Repeat("ö", most+1), strings.Repeat("x", min(100*most, 900_000))}
 			found = append(found, r)
 		}
 	}
