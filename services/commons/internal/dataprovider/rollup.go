@@ -96,14 +96,13 @@ func (f *Finder) types(ctx context.Context, names []string) ([]int64, error) {
 	return ids, nil
 }
 
-// scope returns the tenant, the day and the visible employees of a request.
-func (f *Finder) scope(ctx context.Context, text string) (tenantID int64, day civil.Date, visible rowvisibility.Set, err error) {
-	tenantID = tenant.Of(ctx)
+// scope returns the day and the visible employees of a request.
+func (f *Finder) scope(ctx context.Context, text string) (day civil.Date, visible rowvisibility.Set, err error) {
 	if day, err = civil.ParseDate(text); err != nil {
-		return 0, 0, visible, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
+		return 0, visible, fault.Invalid(fault.CodeDate, "day: "+err.Error()+".")
 	}
 	visible, err = f.rules.Visible(ctx)
-	return tenantID, day, visible, err
+	return day, visible, err
 }
 
 // workplaces returns SQL for the locations of persons' primary jobs.
@@ -117,12 +116,12 @@ func workplaces() string {
 // FindEmployeeLocations returns the locations of employees' primary jobs. It skips employees
 // whom the caller may not see, and paths without a location.
 func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmployeeLocationsRequest) (*datav1.FindDataRowsResponse, error) {
-	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
+	day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
 		return nil, err
 	}
 	seen := slices.DeleteFunc(slices.Clone(req.GetEmployeeIds()), func(id int64) bool { return !visible.Has(id) })
-	found, err := f.pool.Query(ctx, workplaces(), tenantID, seen, day, maxRolledUp)
+	found, err := f.pool.Query(ctx, workplaces(), tenant.Of(ctx), seen, day, maxRolledUp)
 	if err != nil {
 		return nil, fmt.Errorf("find the locations of employees: %w", err)
 	}
@@ -155,11 +154,11 @@ const maxListed = 100_000
 // locations or below, in ascending order. Callers compute sums from it, but a sum over one
 // person reveals that person's value.
 func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLocationEmployeesRequest) (*datav1.ListLocationEmployeesResponse, error) {
-	tenantID, day, visible, err := f.scope(ctx, req.GetDay())
+	day, visible, err := f.scope(ctx, req.GetDay())
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.pool.Query(ctx, listEmployees(), tenantID, req.GetLocationIds(), day)
+	found, err := f.pool.Query(ctx, listEmployees(), tenant.Of(ctx), req.GetLocationIds(), day)
 	if err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}

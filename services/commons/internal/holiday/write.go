@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -25,22 +24,20 @@ const maxHolidays = 1000
 // changes.
 type change struct {
 	*Handler
-	tx       pgx.Tx
-	tenantID int64
-	byID     map[int64]*commonsv1.Holiday
-	byName   map[string]*commonsv1.Holiday
+	tx     pgx.Tx
+	byID   map[int64]*commonsv1.Holiday
+	byName map[string]*commonsv1.Holiday
 }
 
 // change runs work in a transaction that locks the tenant's holidays and publishes the stored
 // ones.
 func (h *Handler) change(ctx context.Context, work func(ctx context.Context, c *change) error) error {
-	tenantID := tenant.Of(ctx)
 	return pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		list, err := kind().AllForUpdate(ctx, tx)
 		if err != nil {
 			return err
 		}
-		c := &change{Handler: h, tx: tx, tenantID: tenantID, byID: map[int64]*commonsv1.Holiday{}, byName: map[string]*commonsv1.Holiday{}}
+		c := &change{Handler: h, tx: tx, byID: map[int64]*commonsv1.Holiday{}, byName: map[string]*commonsv1.Holiday{}}
 		for _, holiday := range list {
 			c.record(nil, holiday)
 		}

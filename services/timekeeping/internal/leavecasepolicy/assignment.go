@@ -30,26 +30,26 @@ func NewAssignments(pool *pg.Pool, persons *person.Directory) *Assignments {
 
 // who finds a person. The caller supplies the error for unknown persons, which determines the
 // status.
-func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (int64, person.Person, error) {
+func (h *Assignments) who(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (person.Person, error) {
 	if key == (person.Key{}) {
-		return 0, person.Person{}, fault.Invalid(leavepolicy.CodeMissing, "person_number is missing.")
+		return person.Person{}, fault.Invalid(leavepolicy.CodeMissing, "person_number is missing.")
 	}
 	found, err := h.persons.Find(ctx, []person.Key{key})
 	if err != nil {
-		return 0, person.Person{}, err
+		return person.Person{}, err
 	}
 	who, ok := found[key]
 	if !ok {
-		return 0, person.Person{}, unknown(person.CodeUnknown, key.Unknown().Message)
+		return person.Person{}, unknown(person.CodeUnknown, key.Unknown().Message)
 	}
 	if who.Refused != nil {
-		return 0, person.Person{}, who.Refused
+		return person.Person{}, who.Refused
 	}
-	return tenant.Of(ctx), who, nil
+	return who, nil
 }
 
 func (h *Assignments) read(ctx context.Context, key person.Key, unknown func(code, message string) *fault.Error) (*timekeepingv1.LeaveProfileAssignment, error) {
-	_, who, err := h.who(ctx, key, unknown)
+	who, err := h.who(ctx, key, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 	if err != nil {
 		return nil, err
 	}
-	tenantID, who, err := h.who(ctx, key, fault.Invalid)
+	who, err := h.who(ctx, key, fault.Invalid)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 			return err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO leave_profile_assignment (tenant_id, employee_id, leave_profile_id) VALUES ($1, $2, $3)
-			ON CONFLICT (tenant_id, employee_id) DO UPDATE SET leave_profile_id = excluded.leave_profile_id`, tenantID, who.ID, profile.GetId())
+			ON CONFLICT (tenant_id, employee_id) DO UPDATE SET leave_profile_id = excluded.leave_profile_id`, tenant.Of(ctx), who.ID, profile.GetId())
 		if err != nil {
 			return fmt.Errorf("store the leave profile of an employee: %w", err)
 		}
@@ -130,12 +130,12 @@ func (h *Assignments) UpdateLeaveProfileAssignment(ctx context.Context, req *tim
 
 // DeleteLeaveProfileAssignment removes the leave profile from a person.
 func (h *Assignments) DeleteLeaveProfileAssignment(ctx context.Context, req *timekeepingv1.DeleteLeaveProfileAssignmentRequest) (*emptypb.Empty, error) {
-	tenantID, who, err := h.who(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
+	who, err := h.who(ctx, person.Key{Number: req.GetPersonNumber()}, fault.Invalid)
 	if err != nil {
 		return nil, err
 	}
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenantID, who.ID)
+		_, err := tx.Exec(ctx, `DELETE FROM leave_profile_assignment WHERE tenant_id = $1 AND employee_id = $2`, tenant.Of(ctx), who.ID)
 		return err
 	})
 	if err != nil {

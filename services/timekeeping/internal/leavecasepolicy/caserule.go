@@ -247,10 +247,10 @@ func (h *CaseRules) findRule(ctx context.Context, db pg.Querier, id int64, visib
 }
 
 // find calls findRule outside a transaction.
-func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leavecase.Case, error) {
+func (h *CaseRules) find(ctx context.Context, id int64) (caseRule, *leavecase.Case, error) {
 	visible, err := h.persons.Visible(ctx)
 	if err != nil {
-		return 0, caseRule{}, nil, err
+		return caseRule{}, nil, err
 	}
 	var r caseRule
 	var c *leavecase.Case
@@ -258,12 +258,12 @@ func (h *CaseRules) find(ctx context.Context, id int64) (int64, caseRule, *leave
 		r, c, err = h.findRule(ctx, tx, id, visible)
 		return err
 	})
-	return tenant.Of(ctx), r, c, err
+	return r, c, err
 }
 
 // GetLeaveCaseRule returns one rule of a case, or 404.
 func (h *CaseRules) GetLeaveCaseRule(ctx context.Context, req *timekeepingv1.GetLeaveCaseRuleRequest) (*timekeepingv1.LeaveCaseRule, error) {
-	_, r, c, err := h.find(ctx, req.GetId())
+	r, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 	if sent.GetId() != 0 && sent.GetId() != req.GetId() {
 		return nil, fault.Invalid(leavepolicy.CodeOtherID, "The id in the body is not the id in the path.")
 	}
-	_, r, c, err := h.find(ctx, req.GetId())
+	r, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (h *CaseRules) UpdateLeaveCaseRule(ctx context.Context, req *timekeepingv1.
 
 // DeleteLeaveCaseRule removes a rule from a case.
 func (h *CaseRules) DeleteLeaveCaseRule(ctx context.Context, req *timekeepingv1.DeleteLeaveCaseRuleRequest) (*emptypb.Empty, error) {
-	_, r, c, err := h.find(ctx, req.GetId())
+	r, c, err := h.find(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func refuseCancelled(id uuid.UUID) error {
 // CancelPayrollStaging removes the rows of a run from the ledger and releases its earnings, so that
 // a later run stages both again. An exported run cannot be cancelled.
 func (h *Handler) CancelPayrollStaging(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
-	_, r, err := h.find(ctx, req.GetRequestId())
+	r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ const readExport = `SELECT x.id, x.staging_id, x.body, x.expires_at, s.state FRO
 // caller reads it.
 func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
 	handler := Handler{deps: h.deps}
-	tenantID, r, err := handler.find(ctx, req.GetRequestId())
+	r, err := handler.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 	}
 	err = pg.InTx(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, `UPDATE payroll_staging SET exported_at = coalesce(exported_at, now())
-			WHERE tenant_id = $1 AND id = $2 AND state <> $3`, tenantID, r.ID, stateCancelled)
+			WHERE tenant_id = $1 AND id = $2 AND state <> $3`, tenant.Of(ctx), r.ID, stateCancelled)
 		if err == nil && done.RowsAffected() == 0 {
 			return refuseCancelled(r.ID) // The run was cancelled after it was read.
 		}
@@ -91,7 +91,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 			return fmt.Errorf("note export: %w", err)
 		}
 		var count int
-		err = tx.QueryRow(ctx, `SELECT count(*) FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`, tenantID, r.ID).Scan(&count)
+		err = tx.QueryRow(ctx, `SELECT count(*) FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`, tenant.Of(ctx), r.ID).Scan(&count)
 		if err == nil && count >= maxExports {
 			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, and may have no more.", count))
 		}
@@ -100,7 +100,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		}
 		return tx.QueryRow(ctx, `INSERT INTO payroll_export (tenant_id, id, staging_id, body, expires_at)
 			VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5)) RETURNING expires_at`,
-			tenantID, e.ID, r.ID, body, exportLife.Seconds()).Scan(&e.Expires)
+			tenant.Of(ctx), e.ID, r.ID, body, exportLife.Seconds()).Scan(&e.Expires)
 	})
 	if err != nil {
 		return nil, err
@@ -191,43 +191,43 @@ func (h *Exports) ListPayrollExports(ctx context.Context, _ *timekeepingv1.ListP
 
 // GetPayrollExportStatus returns whether an export is ready to be read.
 func (h *Exports) GetPayrollExportStatus(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
-	_, e, err := h.find(ctx, req.GetExecutionKey())
+	e, err := h.find(ctx, req.GetExecutionKey())
 	if err != nil {
 		return nil, err
 	}
 	return e.message(), nil
 }
 
-func (h *Exports) find(ctx context.Context, text string) (int64, *export, error) {
+func (h *Exports) find(ctx context.Context, text string) (*export, error) {
 	tenantID := tenant.Of(ctx)
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return 0, nil, unknownExport(text)
+		return nil, unknownExport(text)
 	}
 	rows, err := h.deps.Pool.Query(ctx, readExport+`AND x.id = $2`, tenantID, id)
 	if err != nil {
-		return 0, nil, fmt.Errorf("read export: %w", err)
+		return nil, fmt.Errorf("read export: %w", err)
 	}
 	e, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[export])
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil, unknownExport(text)
+		return nil, unknownExport(text)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("read export: %w", err)
+		return nil, fmt.Errorf("read export: %w", err)
 	}
 	visible, err := h.deps.Persons.Visible(ctx)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	shown, err := visibleRuns(ctx, h.deps.Pool, visible, []uuid.UUID{e.Staging})
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if !shown[e.Staging] {
 		authn.NoteNotVisible(ctx)
-		return 0, nil, unknownExport(text)
+		return nil, unknownExport(text)
 	}
-	return tenantID, &e, nil
+	return &e, nil
 }
 
 func unknownExport(text string) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -144,38 +143,38 @@ func (h *Handler) findNamed(ctx context.Context, list *commonv1.RefList) ([]int6
 
 // GetPayrollStagingStatus returns the progress of a run.
 func (h *Handler) GetPayrollStagingStatus(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingStatus, error) {
-	_, r, err := h.find(ctx, req.GetRequestId())
+	r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
 	return status(*r), nil
 }
 
-func (h *Handler) find(ctx context.Context, text string) (int64, *run, error) {
+func (h *Handler) find(ctx context.Context, text string) (*run, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return 0, nil, unknownRun(text)
+		return nil, unknownRun(text)
 	}
 	visible, err := h.deps.Persons.Visible(ctx)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	r, err := readRun(ctx, h.deps.Pool, id)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	shown, err := visibleRuns(ctx, h.deps.Pool, visible, []uuid.UUID{id})
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if r != nil && !shown[id] {
 		authn.NoteNotVisible(ctx)
 		r = nil
 	}
 	if r == nil {
-		return 0, nil, unknownRun(text)
+		return nil, unknownRun(text)
 	}
-	return tenant.Of(ctx), r, nil
+	return r, nil
 }
 
 func unknownRun(text string) error {
@@ -207,7 +206,7 @@ func status(r run) *timekeepingv1.PayrollStagingStatus {
 // GetPayrollStagingDetails returns the employees that a run has staged, without employees that the
 // caller may not see.
 func (h *Handler) GetPayrollStagingDetails(ctx context.Context, req *timekeepingv1.GetPayrollStagingRequest) (*timekeepingv1.PayrollStagingDetails, error) {
-	_, r, err := h.find(ctx, req.GetRequestId())
+	r, err := h.find(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (w *Worker) readCoverage(ctx context.Context, b *stagedBatch, books map[int
 		FROM payroll_staged_employee c JOIN payroll_staging s ON s.tenant_id = c.tenant_id AND s.id = c.staging_id
 		LEFT JOIN payroll_ledger_head h ON h.tenant_id = c.tenant_id AND h.employee_id = c.employee_id
 		WHERE c.tenant_id = $1 AND c.employee_id = ANY($2) AND c.covered_through >= least($3::date, h.changed_from)`,
-		b.tenantID, b.employees, b.rules.days.From.AddDays(-lookBack))
+		tenant.Of(ctx), b.employees, b.rules.days.From.AddDays(-lookBack))
 	if err != nil {
 		return fmt.Errorf("read what earlier runs staged: %w", err)
 	}
@@ -210,7 +210,7 @@ func (w *Worker) readRules(ctx context.Context, runs map[uuid.UUID]*rules) error
 func (w *Worker) readCorrectedDays(ctx context.Context, b *stagedBatch, books map[int64]*book) error {
 	span := b.rules.span()
 	rows, err := w.deps.Pool.Query(ctx, `SELECT DISTINCT employee_id, historical_date FROM historical_correction
-		WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4`, b.tenantID, b.employees, span.From, span.To)
+		WHERE tenant_id = $1 AND employee_id = ANY($2) AND apply_date >= $3 AND apply_date < $4`, tenant.Of(ctx), b.employees, span.From, span.To)
 	if err != nil {
 		return fmt.Errorf("read corrections: %w", err)
 	}
@@ -269,7 +269,7 @@ func (w *Worker) readEntries(ctx context.Context, b *stagedBatch, books map[int6
 			one.corrections = append(one.corrections, t.withQuantity(q))
 		},
 	} {
-		rows, err := w.deps.Pool.Query(ctx, sql, b.tenantID, employees, from, to)
+		rows, err := w.deps.Pool.Query(ctx, sql, tenant.Of(ctx), employees, from, to)
 		if err != nil {
 			return fmt.Errorf("read the ledger of payroll: %w", err)
 		}

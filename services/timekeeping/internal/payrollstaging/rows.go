@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 )
 
@@ -27,7 +28,7 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 	batch := &pgx.Batch{}
 	for _, e := range staged {
 		batch.Queue(`INSERT INTO payroll_staged_employee (tenant_id, staging_id, employee_id, person_number, full_name, error_code, message, custom_fields, covered_through)
-			VALUES ($1, $2, $3, $4, $5, '', '', $6, $7)`, b.tenantID, b.id, e.ID, e.Number, e.FullName, e.fields, e.coveredThrough)
+			VALUES ($1, $2, $3, $4, $5, '', '', $6, $7)`, tenant.Of(ctx), b.id, e.ID, e.Number, e.FullName, e.fields, e.coveredThrough)
 	}
 	var rows stagedRows
 	for _, e := range staged {
@@ -41,7 +42,7 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 			rows.add(e.ID, at, t.Total, t.hours)
 		}
 	}
-	rows.queue(batch, b)
+	rows.queue(ctx, batch, b)
 	if batch.Len() == 0 {
 		return nil
 	}
@@ -62,7 +63,7 @@ func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (
 	rows, err := tx.Query(ctx, `SELECT e.ref_id, e.employee_id, e.charge_date, coalesce(p.id, 0), e.code, e.job, coalesce(e.hours::text, ''), coalesce(e.amount::text, '')
 		FROM payroll_earning e LEFT JOIN pay_code p ON p.tenant_id = e.tenant_id AND lower(p.name) = lower(e.code)
 		WHERE e.tenant_id = $1 AND e.employee_id = ANY($2) AND e.charge_date BETWEEN $3 AND $4 AND e.staging_id IS NULL
-		ORDER BY e.employee_id, e.charge_date, e.ref_id FOR UPDATE OF e`, b.tenantID, ids, b.rules.days.From, b.rules.days.To)
+		ORDER BY e.employee_id, e.charge_date, e.ref_id FOR UPDATE OF e`, tenant.Of(ctx), ids, b.rules.days.From, b.rules.days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read earnings: %w", err)
 	}
@@ -84,7 +85,7 @@ func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (
 	if len(taken) == 0 {
 		return out, nil
 	}
-	if _, err := tx.Exec(ctx, `UPDATE payroll_earning SET staging_id = $2 WHERE tenant_id = $1 AND ref_id = ANY($3)`, b.tenantID, b.id, taken); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE payroll_earning SET staging_id = $2 WHERE tenant_id = $1 AND ref_id = ANY($3)`, tenant.Of(ctx), b.id, taken); err != nil {
 		return nil, fmt.Errorf("take earnings: %w", err)
 	}
 	return out, nil
@@ -111,7 +112,7 @@ func (r *stagedRows) add(employee int64, number int32, t Total, hours string) {
 	r.codeIDs, r.causes = append(r.codeIDs, t.PayCodeID), append(r.causes, t.Cause)
 }
 
-func (r *stagedRows) queue(batch *pgx.Batch, b *stagedBatch) {
+func (r *stagedRows) queue(ctx context.Context, batch *pgx.Batch, b *stagedBatch) {
 	if len(r.employees) == 0 {
 		return
 	}
@@ -119,5 +120,5 @@ func (r *stagedRows) queue(batch *pgx.Batch, b *stagedBatch) {
 		SELECT $1, $2, e, n, d, c, j, k, h, s, nullif(o, '')::numeric, nullif(y, '')::numeric, nullif(m, '')::numeric, i, u
 		FROM unnest($3::bigint[], $4::int[], $5::date[], $6::text[], $7::text[], $8::text[], $9::date[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
 			AS t (e, n, d, c, j, k, h, s, o, y, m, i, u)`,
-		b.tenantID, b.id, r.employees, r.numbers, r.dates, r.codes, r.jobs, r.kinds, r.historical, r.seconds, r.hours, r.days, r.moneys, r.codeIDs, r.causes)
+		tenant.Of(ctx), b.id, r.employees, r.numbers, r.dates, r.codes, r.jobs, r.kinds, r.historical, r.seconds, r.hours, r.days, r.moneys, r.codeIDs, r.causes)
 }

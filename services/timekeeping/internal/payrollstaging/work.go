@@ -88,7 +88,6 @@ func (w *Worker) handle(ctx context.Context, id uuid.UUID, batch int32) error {
 
 // stagedBatch is a stored batch.
 type stagedBatch struct {
-	tenantID  int64
 	id        uuid.UUID
 	batch     int32
 	rules     rules
@@ -98,7 +97,7 @@ type stagedBatch struct {
 // load returns a batch that is not yet staged, or nil.
 func (w *Worker) load(ctx context.Context, id uuid.UUID, batch int32) (*stagedBatch, error) {
 	tenantID := tenant.Of(ctx)
-	b := &stagedBatch{tenantID: tenantID, id: id, batch: batch}
+	b := &stagedBatch{id: id, batch: batch}
 	var body []byte
 	err := w.deps.Pool.QueryRow(ctx, `SELECT s.body, b.employee_ids FROM payroll_staging s
 		JOIN payroll_staging_batch b ON b.tenant_id = s.tenant_id AND b.staging_id = s.id AND b.batch = $3
@@ -270,7 +269,7 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 	return work.InTx(ctx, w.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		var done bool
 		err := tx.QueryRow(ctx, `SELECT staged FROM payroll_staging_batch WHERE tenant_id = $1 AND staging_id = $2 AND batch = $3 FOR UPDATE`,
-			b.tenantID, b.id, b.batch).Scan(&done)
+			tenant.Of(ctx), b.id, b.batch).Scan(&done)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && done {
 			return nil
 		}
@@ -281,13 +280,13 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE payroll_staging_batch SET staged = true WHERE tenant_id = $1 AND staging_id = $2 AND batch = $3`,
-			b.tenantID, b.id, b.batch); err != nil {
+			tenant.Of(ctx), b.id, b.batch); err != nil {
 			return fmt.Errorf("end batch: %w", err)
 		}
 		// The state of the run depends on the rows of all batches. A statement that waits for a
 		// lock sees the rows from before, so another statement waits. Both batches hold the key
 		// of the run because their rows refer to it: FOR UPDATE would be a deadlock.
-		if _, err := tx.Exec(ctx, `SELECT FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, b.tenantID, b.id); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT FROM payroll_staging WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`, tenant.Of(ctx), b.id); err != nil {
 			return fmt.Errorf("lock run: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE payroll_staging s SET batches_left = batches_left - 1, moved_at = clock_timestamp(),
@@ -296,7 +295,7 @@ func (w *Worker) finish(ctx context.Context, b *stagedBatch, store func(context.
 					WHEN EXISTS (SELECT FROM payroll_staged_employee e WHERE e.tenant_id = $1 AND e.staging_id = $2 AND e.error_code <> '')
 					 AND NOT EXISTS (SELECT FROM payroll_staged_employee e WHERE e.tenant_id = $1 AND e.staging_id = $2 AND e.error_code = '')
 					THEN 'failed' ELSE 'success' END
-			WHERE tenant_id = $1 AND id = $2`, b.tenantID, b.id); err != nil {
+			WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), b.id); err != nil {
 			return fmt.Errorf("note progress: %w", err)
 		}
 		return nil
@@ -315,7 +314,7 @@ func (w *Worker) noteFailure(ctx context.Context, id uuid.UUID, batch int32) (ga
 	if err != nil || attempts < maxFailures {
 		return false, err
 	}
-	b := &stagedBatch{tenantID: tenantID, id: id, batch: batch}
+	b := &stagedBatch{id: id, batch: batch}
 	return true, w.finish(ctx, b, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO payroll_staged_employee
 				(tenant_id, staging_id, employee_id, person_number, full_name, error_code, message, custom_fields)

@@ -56,7 +56,7 @@ func begunOn(t *testing.T, ctx context.Context, pool *pg.Pool, days civil.Range,
 	require.NoError(t, err)
 	out := make([]*stagedBatch, len(employees))
 	for i, employee := range employees {
-		out[i] = &stagedBatch{tenantID: 1, id: id, batch: int32(i), rules: r, employees: []int64{employee}}
+		out[i] = &stagedBatch{id: id, batch: int32(i), rules: r, employees: []int64{employee}}
 		_, err = work.Exec(ctx, pool, `INSERT INTO payroll_staging_batch (tenant_id, staging_id, batch, employee_ids) VALUES (1, $1, $2, $3)`, id, i, out[i].employees)
 		require.NoError(t, err)
 	}

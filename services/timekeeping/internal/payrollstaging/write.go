@@ -22,7 +22,7 @@ const chunkSize = 256 << 10
 
 // GetPayrollExportResponse writes the text of an export, in parts if the caller accepts parts.
 func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeepingv1.GetPayrollExportRequest) (*timekeepingv1.PayrollExportText, error) {
-	_, e, err := h.find(ctx, req.GetExecutionKey())
+	e, err := h.find(ctx, req.GetExecutionKey())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
@@ -96,7 +95,7 @@ func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.
 
 // UpdateTimecard changes the timecard of one employee.
 func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	_, who, err := h.finder.Employee(ctx, req.GetWhere().GetEmployee())
+	who, err := h.finder.Employee(ctx, req.GetWhere().GetEmployee())
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +133,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, tenantID: tenant.Of(ctx), who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(), room: h.room, jobs: h.jobs}
+	plan := &plan{pool: h.pool, zones: &h.zones, who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

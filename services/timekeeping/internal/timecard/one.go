@@ -28,7 +28,7 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 	if req.EmployeeId != nil && req.PersonNumber != nil {
 		return nil, timecardfault.Invalid("employee_id and person_number must not both be given")
 	}
-	_, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 
 // GetEmployeeTimecard returns the timecard of the caller.
 func (h *Timecards) GetEmployeeTimecard(ctx context.Context, req *timekeepingv1.GetEmployeeTimecardRequest) (*timekeepingv1.Timecard, error) {
-	_, who, err := h.finder.Self(ctx)
+	who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 	if err != nil {
 		return nil, err
 	}
-	_, who, err := h.finder.Self(ctx)
+	who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 // UpdateEmployeeTimecard changes the timecard of the caller. An employee in the request must be the
 // caller.
 func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	_, who, err := h.finder.Self(ctx)
+	who, err := h.finder.Self(ctx)
 	if err != nil {
 		return nil, err
 	}

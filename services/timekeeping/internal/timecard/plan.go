@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
@@ -26,12 +27,11 @@ import (
 
 // plan holds the changes that a request makes to the timecard of one employee.
 type plan struct {
-	pool     *pg.Pool
-	zones    *civil.Zones
-	tenantID int64
-	who      person.Person
-	days     signoff.ChangedDays
-	now      time.Time
+	pool  *pg.Pool
+	zones *civil.Zones
+	who   person.Person
+	days  signoff.ChangedDays
+	now   time.Time
 
 	addedPunches, updatedPunches []*punch.Entry
 	removedPunches, removedEdits []int64
@@ -195,7 +195,7 @@ func (p *plan) readOld(ctx context.Context, db pg.Querier, days signoff.ChangedD
 	for _, e := range p.edits {
 		edits = append(edits, e.ID)
 	}
-	rows, err := db.Query(ctx, readOld, p.tenantID, p.who.ID, punches, edits)
+	rows, err := db.Query(ctx, readOld, tenant.Of(ctx), p.who.ID, punches, edits)
 	if err != nil {
 		return fmt.Errorf("read what changes: %w", err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
@@ -101,19 +100,18 @@ func (r *Reader) Now() time.Time { return r.clock.Now() }
 func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
 
 // requestedPersons returns the persons that a criterion names, and the snapshot date.
-func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWhere) (tenantID int64, day civil.Date, keys []store.Key, err error) {
-	tenantID = tenant.Of(ctx)
+func (r *Reader) requestedPersons(where *commonsv1.PersonWhere) (day civil.Date, keys []store.Key, err error) {
 	if day, err = r.snapshotDate(where); err != nil {
-		return 0, 0, nil, err
+		return 0, nil, err
 	}
 	keys, err = parseCriterion(where.GetEmployees(), day)
-	return tenantID, day, keys, err
+	return day, keys, err
 }
 
 // ForEach calls do for each person in a criterion, in the order of the request, with the
 // snapshot date. It passes nil for unknown persons.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
-	_, day, keys, err := r.requestedPersons(ctx, where)
+	day, keys, err := r.requestedPersons(where)
 	if err != nil {
 		return err
 	}

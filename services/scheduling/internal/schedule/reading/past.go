@@ -112,7 +112,7 @@ func (r *Reader) SettledUntil(ctx context.Context, given time.Time) (at, now tim
 // jobs are current data.
 func (r *Reader) ReadAt(ctx context.Context, q *request.Query, persons []window.Person, at time.Time) (*window.Window, error) {
 	rows, err := read(ctx, r.pool, filter{
-		tenantID: tenant.Of(ctx), employees: window.PersonIDs(persons), days: q.Days, at: &at,
+		employees: window.PersonIDs(persons), days: q.Days, at: &at,
 		leave: needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit),
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
@@ -35,7 +34,7 @@ func NewReader(pool *pg.Pool, source PatternSource) *Reader {
 // Rows reads the stored rows that the query needs for the employees with the ids. details also
 // reads the employees themselves.
 func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, details bool) (Rows, error) {
-	w := filter{tenantID: tenant.Of(ctx), days: q.Days, details: details}
+	w := filter{days: q.Days, details: details}
 	if !q.OnlyOpen() {
 		w.employees = ids
 	}

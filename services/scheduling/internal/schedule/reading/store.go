@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
@@ -101,7 +102,6 @@ type Rows struct {
 
 // filter selects the rows to read.
 type filter struct {
-	tenantID  int64
 	employees []int64 // ascending
 	days      civil.Range
 	// Each flag adds a kind of rows; details are the rows of the employees themselves.
@@ -121,7 +121,7 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 		return Rows{}, nil
 	}
 	sql, asked, others := w.statement()
-	args := []any{w.tenantID, asked, w.days.From.AddDays(-window.Lookback), w.days.To, w.days.From, MaxItemDays}
+	args := []any{tenant.Of(ctx), asked, w.days.From.AddDays(-window.Lookback), w.days.To, w.days.From, MaxItemDays}
 	if w.at != nil {
 		args = append(args, *w.at)
 	}

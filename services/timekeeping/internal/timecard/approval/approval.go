@@ -84,7 +84,7 @@ func (h *Handler) RemoveEmployeeTimecardApproval(ctx context.Context, req *timek
 
 // ListTimecardApprovals returns the approvals of an employee's days.
 func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.ListTimecardApprovalsRequest) (*timekeepingv1.TimecardApprovalList, error) {
-	tenantID, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, subject{tenantID: tenantID, who: who, days: days})
+	return h.list(ctx, subject{who: who, days: days})
 }
 
 // ListEmployeeTimecardApprovals returns the approvals of the caller's days.
@@ -106,7 +106,6 @@ func (h *Handler) ListEmployeeTimecardApprovals(ctx context.Context, req *timeke
 
 // subject is the target of an approval: the approver's role, the days, and the employee.
 type subject struct {
-	tenantID int64
 	who      person.Person
 	approver string
 	days     civil.Range
@@ -123,12 +122,12 @@ func done[R any](ctx context.Context, req R, find func(context.Context, R) (subj
 
 // ofSelf returns a target in which the caller approves as an employee.
 func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecardApprovalRequest) (subject, error) {
-	tenantID, who, err := h.finder.Self(ctx)
+	who, err := h.finder.Self(ctx)
 	if err != nil {
 		return subject{}, err
 	}
 	days, err := h.finder.Days(ctx, requested.InQuery(req))
-	return subject{tenantID, who, byEmployee, days}, err
+	return subject{who, byEmployee, days}, err
 }
 
 // ofOther returns a target in which a manager approves days of an employee.
@@ -137,12 +136,12 @@ func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprov
 	if err != nil {
 		return subject{}, err
 	}
-	tenantID, who, err := h.finder.Employee(ctx, ref)
+	who, err := h.finder.Employee(ctx, ref)
 	if err != nil {
 		return subject{}, err
 	}
 	days, err := h.finder.Days(ctx, dates)
-	return subject{tenantID, who, byManager, days}, err
+	return subject{who, byManager, days}, err
 }
 
 // approvalSubject returns the employee and the days of a request. The employee is the body itself or a
@@ -174,10 +173,10 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 		by = principal.Subject
 	}
 	return InLock(ctx, h.pool, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To); err != nil {
+		if _, err := tx.Exec(ctx, deleteApprovals, tenant.Of(ctx), s.who.ID, s.approver, s.days.From, s.days.To); err != nil {
 			return fmt.Errorf("replace approvals: %w", err)
 		}
-		if _, err := tx.Exec(ctx, insertApproval, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To-1, by); err != nil {
+		if _, err := tx.Exec(ctx, insertApproval, tenant.Of(ctx), s.who.ID, s.approver, s.days.From, s.days.To-1, by); err != nil {
 			return fmt.Errorf("store an approval: %w", err)
 		}
 		return nil
@@ -186,7 +185,7 @@ func (h *Handler) approve(ctx context.Context, s subject) error {
 
 func (h *Handler) remove(ctx context.Context, s subject) error {
 	return InLock(ctx, h.pool, []int64{s.who.ID}, func(ctx context.Context, tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, deleteApprovals, s.tenantID, s.who.ID, s.approver, s.days.From, s.days.To)
+		tag, err := tx.Exec(ctx, deleteApprovals, tenant.Of(ctx), s.who.ID, s.approver, s.days.From, s.days.To)
 		if err != nil {
 			return fmt.Errorf("remove approvals: %w", err)
 		}
@@ -202,7 +201,7 @@ func (h *Handler) list(ctx context.Context, s subject) (*timekeepingv1.TimecardA
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.pool.Query(ctx, readApprovals, s.tenantID, s.who.ID, s.days.From, s.days.To)
+	rows, err := h.pool.Query(ctx, readApprovals, tenant.Of(ctx), s.who.ID, s.days.From, s.days.To)
 	if err != nil {
 		return nil, fmt.Errorf("read approvals: %w", err)
 	}

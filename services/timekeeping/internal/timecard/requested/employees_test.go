@@ -143,7 +143,7 @@ func TestOwnTimecards(t *testing.T) {
 			if c.caller != nil {
 				ctx = authn.With(ctx, c.caller, "")
 			}
-			_, who, err := requested.New(directory, &commons{}).Self(ctx)
+			who, err := requested.New(directory, &commons{}).Self(ctx)
 			if c.code != "" {
 				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 				return

@@ -13,7 +13,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -39,25 +38,24 @@ func New(persons *person.Directory, commons Commons) *Finder {
 }
 
 // Employee finds an employee that the caller can see.
-func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (int64, person.Person, error) {
+func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (person.Person, error) {
 	var none person.Person
 	key, err := PersonKey(ref)
 	if err != nil {
-		return 0, none, err
+		return none, err
 	}
 	found, err := f.persons.Find(ctx, []person.Key{key})
 	if err != nil {
-		return 0, none, err
+		return none, err
 	}
-	who, err := In(found, ref)
-	return tenant.Of(ctx), who, err
+	return In(found, ref)
 }
 
 // Self finds the caller.
-func (f *Finder) Self(ctx context.Context) (int64, person.Person, error) {
+func (f *Finder) Self(ctx context.Context) (person.Person, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.PersonID <= 0 {
-		return 0, person.Person{}, fault.Invalid(timecardfault.CodeOwn, "The user is no employee, and has no timecard of their own.")
+		return person.Person{}, fault.Invalid(timecardfault.CodeOwn, "The user is no employee, and has no timecard of their own.")
 	}
 	return f.Employee(ctx, &commonv1.Ref{Id: proto.Int64(p.PersonID)})
 }

@@ -31,18 +31,18 @@ func New(store *Store, finder *requested.Finder) *Handler {
 }
 
 // who returns the employee of the timecard, and the days.
-func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Dates) (int64, person.Person, civil.Range, error) {
+func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Dates) (person.Person, civil.Range, error) {
 	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
-		return 0, person.Person{}, days, err
+		return person.Person{}, days, err
 	}
-	tenantID, who, err := h.finder.Employee(ctx, ref)
-	return tenantID, who, days, err
+	who, err := h.finder.Employee(ctx, ref)
+	return who, days, err
 }
 
 // SignOffTimecard freezes the days of a timecard through the last of the given days.
 func (h *Handler) SignOffTimecard(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	_, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
+	who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 	out := &timekeepingv1.ImportTimecardSignoffsResponse{}
 	for _, given := range req.GetSignoffs() {
 		made := &timekeepingv1.ImportedTimecardSignoff{Employee: given.GetEmployee()}
-		_, who, days, err := h.who(ctx, given.GetEmployee(), requested.InItem(given))
+		who, days, err := h.who(ctx, given.GetEmployee(), requested.InItem(given))
 		if err == nil {
 			made.Employee = &commonv1.Ref{Id: &who.ID, Qualifier: &who.Number}
 			err = h.store.SignOff(ctx, who, days)
@@ -77,7 +77,7 @@ func (h *Handler) ImportTimecardSignoffs(ctx context.Context, req *timekeepingv1
 // RemoveTimecardSignoff reopens signed-off days and all later days. It removes each affected
 // sign-off as a whole.
 func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.SignOffTimecardRequest) (*emptypb.Empty, error) {
-	_, who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
+	who, days, err := h.who(ctx, req.GetEmployee(), requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.
 
 // ListTimecardSignoffs returns the last signed-off day of a timecard.
 func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
-	_, who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
