@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
@@ -33,16 +32,9 @@ const maxAnswer = 4000
 // position of the answers in the request. If a required question lacks an answer, or if an answer does
 // not fit its question, the error has status 400.
 func Answered(ctx context.Context, tx pgx.Tx, path, opportunityID string, answers []Answer) error {
-	ids, err := pg.Collect(ctx, tx, pgx.RowTo[string], `SELECT id::text FROM screening_question
-		WHERE tenant_id = $1 AND opportunity_id = $2 AND NOT deleted ORDER BY number FOR NO KEY UPDATE`, tenant.Of(ctx), opportunityID)
+	list, err := questions.All(ctx, tx, under(opportunityID), "ORDER BY r.number FOR NO KEY UPDATE OF r")
 	if err != nil {
-		return fmt.Errorf("lock screening questions: %w", err)
-	}
-	list := make([]*record.Record[*question], len(ids))
-	for i, id := range ids {
-		if list[i], err = questions.Get(ctx, tx, id, record.Condition{}); err != nil {
-			return err
-		}
+		return err
 	}
 	answered, err := checkAnswers(path, list, answers)
 	if err != nil || len(answered) == 0 {

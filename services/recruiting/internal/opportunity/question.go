@@ -130,18 +130,11 @@ func (c children[T]) list(ctx context.Context, h *Handler, req *byID) (out []T, 
 	if err != nil {
 		return nil, err
 	}
-	ids, err := pg.Collect(ctx, h.pool, pgx.RowTo[string], "SELECT id::text FROM "+c.Name+" WHERE tenant_id = $1 AND opportunity_id = $2 AND NOT deleted ORDER BY number", tenant.Of(ctx), parent.ID)
-	if err != nil {
-		return nil, fmt.Errorf("list the %ss of an opportunity: %w", c.What, err)
-	}
-	for _, id := range ids {
-		r, err := c.Get(ctx, h.pool, id, record.Condition{})
-		if err != nil {
-			return nil, err
-		}
+	list, err := c.All(ctx, h.pool, under(parent.ID), "ORDER BY r.number")
+	for _, r := range list {
 		out = append(out, c.show(parent.ID, r))
 	}
-	return out, nil
+	return out, err
 }
 
 // create adds a record to an opportunity that is not closed.

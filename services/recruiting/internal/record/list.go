@@ -58,6 +58,17 @@ func (t Table[T]) List(ctx context.Context, db pg.Querier, q Query, filter Condi
 	return list, rpc.SetPage(ctx, p.around(changes, more))
 }
 
+// All returns all records that the filter permits and that are not deleted. The end is the one of the
+// statement: the order, and a lock.
+func (t Table[T]) All(ctx context.Context, db pg.Querier, filter Condition, end string) ([]*Record[T], error) {
+	args := arguments(ctx)
+	list, err := pg.Collect(ctx, db, t.scan, filter.apply(t.query()+" AND NOT r.deleted", args)+" "+end, args)
+	if err != nil {
+		return nil, fmt.Errorf("list of all %s: %w", t.What, err)
+	}
+	return list, nil
+}
+
 // page is a parsed Query. Times are microseconds since 1970.
 type page struct {
 	// since is the time of updated_after, or 0.

@@ -161,6 +161,26 @@ func TestDeletionsAreVisible(t *testing.T) {
 	assert.Zero(t, writer)
 }
 
+func TestAllRecordsOfAFilter(t *testing.T) {
+	t.Parallel()
+	ctx, pool := newPool(t)
+	insert(t, ctx, pool, "a", 1)
+	insert(t, ctx, pool, "b", 2)
+	c, gone := insert(t, ctx, pool, "c", 1), insert(t, ctx, pool, "d", 1)
+	insert(t, tenant.With(ctx, 8), pool, "e", 1)
+	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := notes.Delete(ctx, tx, gone.ID, nil); err != nil {
+			return err
+		}
+		list, err := notes.All(ctx, tx, record.Condition{SQL: "r.writer = @writer", Args: pgx.NamedArgs{"writer": 1}}, "ORDER BY r.changed DESC FOR NO KEY UPDATE OF r")
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+		assert.Equal(t, c.ID, list[0].ID)
+		assert.Equal(t, "a", list[1].Body.GetName())
+		return nil
+	}))
+}
+
 func TestRecordsAreUnknownToOthers(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t)
