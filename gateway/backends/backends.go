@@ -142,6 +142,7 @@ func Domains(c Conns) []Domain {
 			newService(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),
 		}},
 		{"recruiting", c.Recruiting, []Service{
+			newService(&recruitingv1.CandidateService_ServiceDesc, recruitingv1.NewCandidateServiceClient, recruitingv1.RegisterCandidateServiceHandlerClient),
 			newService(&recruitingv1.ConfigurationItemService_ServiceDesc, recruitingv1.NewConfigurationItemServiceClient, recruitingv1.RegisterConfigurationItemServiceHandlerClient),
 			newService(&recruitingv1.ConfigurationSettingService_ServiceDesc, recruitingv1.NewConfigurationSettingServiceClient, recruitingv1.RegisterConfigurationSettingServiceHandlerClient),
 			newService(&recruitingv1.OpportunityService_ServiceDesc, recruitingv1.NewOpportunityServiceClient, recruitingv1.RegisterOpportunityServiceHandlerClient),

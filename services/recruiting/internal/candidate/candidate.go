@@ -1,0 +1,106 @@
+package candidate
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/grpc"
+
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
+)
+
+// Handler serves CandidateService.
+type Handler struct {
+	recruitingv1.UnsafeCandidateServiceServer
+
+	pool    *pg.Pool
+	persons *record.Persons
+	visible []Condition
+}
+
+var _ recruitingv1.CandidateServiceServer = (*Handler)(nil)
+
+// New returns a Handler. Commons is a connection to the service of persons. A caller with restricted rows
+// sees the candidates that one of the conditions permits, and those that they created.
+func New(pool *pg.Pool, commons grpc.ClientConnInterface, visible ...Condition) *Handler {
+	return &Handler{pool: pool, persons: record.NewPersons(commons), visible: visible}
+}
+
+// ListCandidates returns a page of the candidates that the caller may see.
+func (h *Handler) ListCandidates(ctx context.Context, req *recruitingv1.ListCandidatesRequest) (*recruitingv1.CandidateList, error) {
+	list, err := Candidates.List(ctx, h.pool, req, Visible(ctx, h.visible...))
+	out := &recruitingv1.CandidateList{}
+	for _, r := range list {
+		out.Items = append(out.Items, show(r))
+	}
+	return out, err
+}
+
+// GetCandidate returns one candidate, or 404.
+func (h *Handler) GetCandidate(ctx context.Context, req *byID) (*candidate, error) {
+	r, err := Candidates.Get(ctx, h.pool, req.GetId(), Visible(ctx, h.visible...))
+	if err != nil {
+		return nil, err
+	}
+	return show(r), nil
+}
+
+// CreateCandidate stores a new candidate.
+func (h *Handler) CreateCandidate(ctx context.Context, c *candidate) (*candidate, error) {
+	if err := prepare(c); err != nil {
+		return nil, err
+	}
+	if _, err := h.persons.Resolve(ctx, map[string]string{"person_id": c.GetPersonId()}); err != nil {
+		return nil, err
+	}
+	columns := record.Columns{
+		"email": strings.ToLower(c.GetContactInfo().GetEmail()), "person_id": number(c.GetPersonId()), "creator_id": number(record.Caller(ctx)),
+	}
+	var r *record.Record[*candidate]
+	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if err = resolveName(ctx, tx, c.GetName()); err != nil {
+			return err
+		}
+		r, err = Candidates.Insert(ctx, tx, c, columns)
+		return err
+	})
+	switch {
+	case pgerr.IsUnique(err, "candidate_email"):
+		err = fault.Conflict(CodeEmailTaken, "Another candidate has this e-mail address. Look it up with candidates-lookup.").WithMembers("contact_info.email")
+	case pgerr.IsUnique(err, "candidate_person"):
+		err = fault.Conflict(CodePersonTaken, "Another candidate is this person. Use that candidate.").WithMembers("person_id")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return show(r), nil
+}
+
+// resolveName checks the prefix and the suffix of a name, and writes their ids and names into it.
+func resolveName(ctx context.Context, tx pgx.Tx, name *recruitingv1.CandidateName) error {
+	if name.GetPrefix() != nil {
+		if _, _, err := configuration.Prefix.Resolve(ctx, tx, "name.prefix", name.GetPrefix()); err != nil {
+			return err
+		}
+	}
+	if name.GetSuffix() != nil {
+		if _, _, err := configuration.Suffix.Resolve(ctx, tx, "name.suffix", name.GetSuffix()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number returns the id of the person with a GUID, or nil without one.
+func number(guid string) *int64 {
+	if id, ok := record.PersonID(guid); ok {
+		return &id
+	}
+	return nil
+}
