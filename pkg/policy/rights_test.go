@@ -108,6 +108,8 @@ var noWages = map[string]string{
 	"LeaseRateResponse.rate":                              "requests a second",
 	"LeaveGrant.amount":                                   "hours",
 	"MinimumWage.amount":                                  "a rule of an employment term, for all employees",
+	"Opportunity.compensation":                            "the offered pay, which belongs to no employee",
+	"OpportunityCompensation.pay_rate":                    "the offered pay, which belongs to no employee",
 	"PayCode.money":                                       "whether a pay code holds money",
 	"PayCodeAmount.money":                                 "money that a user entered for a day, not a wage",
 	"PayRuleVersion.regular_rate":                         "how the rate of overtime is found, for all employees",

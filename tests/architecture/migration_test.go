@@ -24,7 +24,7 @@ var atOnce = map[string]int{
 	"pkg/restore/migrations":          1,
 	"pkg/setup/migrations":            1,
 	"services/auth/migrations":        23,
-	"services/commons/migrations":     30,
+	"services/commons/migrations":     34,
 	"services/platform/migrations":    6,
 	"services/recruiting/migrations":  1,
 	"services/scheduling/migrations":  35,

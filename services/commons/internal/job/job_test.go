@@ -91,10 +91,13 @@ func TestResolveJobCodes(t *testing.T) {
 	t.Parallel()
 	ctx := tenant.With(t.Context(), 1)
 	h := New(pooltest.New(t), clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)), nil)
-	for name, code := range map[string]string{"Cook": "C", "Second cook": "C", "Waiter": ""} {
+	create := func(name, code string) {
 		_, err := h.CreateJob(ctx, &commonsv1.Job{Name: proto.String(name), Code: proto.String(code), EffectiveDate: "2026-01-01"})
 		require.NoError(t, err)
 	}
+	create("Cook", "C")
+	create("Second cook", "C")
+	create("Waiter", "")
 	resolve := func(ctx context.Context, day *int32) []string {
 		got, err := h.ResolveJobCodes(ctx, &commonsv1.ResolveJobCodesRequest{Codes: []string{"C", "X", ""}, Day: day})
 		require.NoError(t, err)

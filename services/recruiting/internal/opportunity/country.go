@@ -40,8 +40,8 @@ var threeLetters = map[string]string{"CAN": "CA", "DEU": "DE", "GBR": "GB", "USA
 // countrySpace is the namespace of the ids of country questions.
 var countrySpace = uuid.MustParse("0b0f9c2e-6d0f-4c53-9a0b-5f4a7c3d1e21")
 
-// questionsOf returns the questions of countries, each country once.
-func questionsOf(countries []string) (out []*recruitingv1.CountryQuestion) {
+// listQuestions returns the questions of countries, each country once.
+func listQuestions(countries []string) (out []*recruitingv1.CountryQuestion) {
 	seen := map[string]bool{}
 	for _, code := range countries {
 		code = strings.ToUpper(strings.TrimSpace(code))
@@ -69,7 +69,7 @@ func (h *Handler) ListCountryQuestions(ctx context.Context, req *byID) (*recruit
 		return nil, err
 	}
 	countries, err := h.countries(ctx, h.pool, r.Body)
-	return &recruitingv1.CountryQuestionList{Items: questionsOf(countries)}, err
+	return &recruitingv1.CountryQuestionList{Items: listQuestions(countries)}, err
 }
 
 // countries returns the codes of the countries of an opportunity's locations, in their order.

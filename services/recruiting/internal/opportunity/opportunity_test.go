@@ -238,16 +238,18 @@ func TestRestrictedCallersSeeTheirOpportunities(t *testing.T) {
 		{9, []string{"everyone"}},
 		{0, []string{"everyone"}},
 	} {
-		list, err := f.ListOpportunities(f.as(c.person), &recruitingv1.ListOpportunitiesRequest{})
-		require.NoError(t, err)
-		var got, want []string
-		for _, o := range list.GetItems() {
-			got = append(got, o.GetId())
-		}
-		for _, name := range c.sees {
-			want = append(want, ids[name])
-		}
-		assert.ElementsMatch(t, want, got, "%d", c.person)
+		t.Run(record.PersonGUID(c.person), func(t *testing.T) {
+			list, err := f.ListOpportunities(f.as(c.person), &recruitingv1.ListOpportunitiesRequest{})
+			require.NoError(t, err)
+			var got, want []string
+			for _, o := range list.GetItems() {
+				got = append(got, o.GetId())
+			}
+			for _, name := range c.sees {
+				want = append(want, ids[name])
+			}
+			assert.ElementsMatch(t, want, got)
+		})
 	}
 	_, err = f.PublishOpportunity(f.as(9), &recruitingv1.ChangeOpportunityRequest{Id: ids["nobody"]})
 	require.True(t, fault.HasStatus(err, 404), "%v", err)

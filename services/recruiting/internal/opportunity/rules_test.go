@@ -228,14 +228,14 @@ func TestCheckAnswers(t *testing.T) {
 func TestQuestionsOfCountries(t *testing.T) {
 	t.Parallel()
 	countries := func(codes ...string) (out []string) {
-		for _, q := range questionsOf(codes) {
+		for _, q := range listQuestions(codes) {
 			out = append(out, q.GetCountry())
 		}
 		return out
 	}
 	assert.Equal(t, []string{"US", "US", "DE"}, countries("USA", "us", "DEU", "", "XX"))
 	assert.Equal(t, []string{"CA", "GB"}, countries("CAN", "GB"))
-	assert.Equal(t, questionsOf([]string{"DE"})[0].GetId(), questionsOf([]string{"DEU"})[0].GetId())
+	assert.Equal(t, listQuestions([]string{"DE"})[0].GetId(), listQuestions([]string{"DEU"})[0].GetId())
 	for code, list := range countryQuestions {
 		for _, q := range list {
 			assert.True(t, hasText(q.texts), code)

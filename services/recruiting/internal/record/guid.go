@@ -17,26 +17,26 @@ const (
 const numberBits = 60
 
 // PersonGUID returns the GUID of the person with an id of commons.
-func PersonGUID(id int64) string { return numbered(kindPerson, id) }
+func PersonGUID(id int64) string { return encodeNumber(kindPerson, id) }
 
 // PersonID returns the id of the person with a GUID, or false for another GUID.
-func PersonID(guid string) (int64, bool) { return number(kindPerson, guid) }
+func PersonID(guid string) (int64, bool) { return decodeNumber(kindPerson, guid) }
 
-// numbered returns the GUID of version 8 with a kind and a number from 0 to 2^60-1: the number has
+// encodeNumber returns the GUID of version 8 with a kind and a number from 0 to 2^60-1: the number has
 // all bits of the first half that are not the version.
-func numbered(kind uint64, n int64) string {
+func encodeNumber(kind uint64, n int64) string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(n)>>12<<16|8<<12|uint64(n)&0xfff) //nolint:gosec // not negative
 	binary.BigEndian.PutUint64(id[8:], 2<<62|kind)
 	return id.String()
 }
 
-func number(kind uint64, guid string) (int64, bool) {
+func decodeNumber(kind uint64, guid string) (int64, bool) {
 	id, err := uuid.Parse(guid)
 	if err != nil || len(guid) != len(uuid.Nil.String()) {
 		return 0, false
 	}
 	high := binary.BigEndian.Uint64(id[:8])
 	n := int64(high>>16<<12 | high&0xfff) //nolint:gosec // at most 60 bits
-	return n, n>>numberBits == 0 && numbered(kind, n) == id.String()
+	return n, n>>numberBits == 0 && encodeNumber(kind, n) == id.String()
 }

@@ -128,28 +128,28 @@ func (t Table[T]) stamp(ctx context.Context, tx pgx.Tx, id string, body T) (*Rec
 // Get returns the record with an id, in any case. If there is none that visible permits, the error
 // has status 404.
 func (t Table[T]) Get(ctx context.Context, db pg.Querier, id string, visible Condition) (*Record[T], error) {
-	return t.one(ctx, db, id, visible, "")
+	return t.readOne(ctx, db, id, visible, "")
 }
 
 // Lock is Get, and keeps other transactions from changing the record until tx ends.
 func (t Table[T]) Lock(ctx context.Context, tx pgx.Tx, id string, visible Condition) (*Record[T], error) {
-	return t.one(ctx, tx, id, visible, " FOR NO KEY UPDATE OF r")
+	return t.readOne(ctx, tx, id, visible, " FOR NO KEY UPDATE OF r")
 }
 
 // Refer is Get for a record that a body names at a path: the error has status 400. Other
 // transactions cannot change the record until tx ends.
 func (t Table[T]) Refer(ctx context.Context, tx pgx.Tx, path, id string, visible Condition) (*Record[T], error) {
-	r, err := t.one(ctx, tx, id, visible, " FOR SHARE OF r")
+	r, err := t.readOne(ctx, tx, id, visible, " FOR SHARE OF r")
 	if fault.HasCode(err, t.Unknown) {
 		return nil, fault.Invalid(t.Unknown, fault.FromError(err).Message).WithMembers(path)
 	}
 	return r, err
 }
 
-func (t Table[T]) one(ctx context.Context, db pg.Querier, id string, visible Condition, lock string) (*Record[T], error) {
+func (t Table[T]) readOne(ctx context.Context, db pg.Querier, id string, visible Condition, lock string) (*Record[T], error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		return nil, t.unknown(id)
+		return nil, t.unknownError(id)
 	}
 	args := arguments(ctx)
 	args["id"] = parsed.String()
@@ -158,17 +158,17 @@ func (t Table[T]) one(ctx context.Context, db pg.Querier, id string, visible Con
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		if visible.SQL != "" {
-			if _, err := t.one(ctx, db, id, Condition{}, ""); err == nil {
+			if _, err := t.readOne(ctx, db, id, Condition{}, ""); err == nil {
 				authn.NoteNotVisible(ctx)
 			}
 		}
-		return nil, t.unknown(id)
+		return nil, t.unknownError(id)
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", t.What, err)
 	}
 	return r, nil
 }
 
-func (t Table[T]) unknown(id string) *fault.Error {
+func (t Table[T]) unknownError(id string) *fault.Error {
 	return fault.NotFound(t.Unknown, fmt.Sprintf("There is no %s with the id %s.", t.What, strings.ToLower(id)))
 }
