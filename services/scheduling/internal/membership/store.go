@@ -108,21 +108,24 @@ func store(ctx context.Context, tx pgx.Tx, changed map[int64]*personAssignments)
 // replace overwrites the assignments of locked persons.
 func replace(ctx context.Context, tx pgx.Tx, now map[int64]*personAssignments) error {
 	tenantID := tenant.Of(ctx)
-	var persons, versions, owners, terms []int64
-	var from, to []civil.Date
+	type row struct {
+		Person, Term int64
+		From, To     civil.Date
+	}
+	var persons, versions []int64
+	var rows []row
 	for id, h := range now {
 		persons = append(persons, id)
 		versions = append(versions, h.version)
 		for _, m := range h.list {
-			owners, terms = append(owners, id), append(terms, m.term)
-			from, to = append(from, m.days.From), append(to, m.days.To)
+			rows = append(rows, row{id, m.term, m.days.From, m.days.To})
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(`DELETE FROM membership WHERE tenant_id = $1 AND `+anyPerson, tenantID, persons)
 	batch.Queue(`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::date[], $5::date[]) AS q`,
-		tenantID, owners, terms, from, to)
+		pg.Columns(rows, tenantID)...)
 	batch.Queue(storeVersions, tenantID, persons, versions)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("write assignments: %w", err)

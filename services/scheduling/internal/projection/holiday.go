@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
@@ -23,10 +24,14 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::date[], $5::date[], $6::
 // applyHolidays stores the dates of holidays. They affect only reads, and start no propagation.
 func applyHolidays(ctx context.Context, tx pgx.Tx, changes []holidayChange) error {
 	tenantID := tenant.Of(ctx)
-	var keys, ids []int64
-	var years []int32
-	var from, to []civil.Date
-	var bodies [][]byte
+	type row struct {
+		ID       int64
+		Year     int32
+		From, To civil.Date
+		Body     []byte
+	}
+	var keys []int64
+	var rows []row
 	for _, c := range changes {
 		keys = append(keys, c.Key)
 		if c.Deleted {
@@ -43,13 +48,12 @@ func applyHolidays(ctx context.Context, tx pgx.Tx, changes []holidayChange) erro
 			if err != nil {
 				return fmt.Errorf("projection: encode holiday %d: %w", c.Key, err)
 			}
-			ids, years = append(ids, c.Key), append(years, date.GetYear())
-			from, to, bodies = append(from, first), append(to, end), append(bodies, body)
+			rows = append(rows, row{c.Key, date.GetYear(), first, end, body})
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteHolidays, tenantID, keys)
-	batch.Queue(insertHolidays, tenantID, ids, years, from, to, bodies)
+	batch.Queue(insertHolidays, pg.Columns(rows, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store holidays: %w", err)
 	}

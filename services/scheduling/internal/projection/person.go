@@ -25,9 +25,9 @@ const (
 	upsertEmployees = `
 INSERT INTO employee (tenant_id, id, person_number, full_name, time_zone, hire_date, terminated_from, terminated_to, primary_jobs)
 SELECT $1, u.id, u.number, u.name, u.zone, u.hired,
-    ARRAY(SELECT d.from_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY 1),
-    ARRAY(SELECT d.to_date FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY d.from_date), u.jobs
-FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $10::bytea[]) AS u (id, number, name, zone, hired, jobs)
+    ARRAY(SELECT d.from_date FROM unnest($8::bigint[], $9::date[], $10::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY 1),
+    ARRAY(SELECT d.to_date FROM unnest($8::bigint[], $9::date[], $10::date[]) AS d (id, from_date, to_date) WHERE d.id = u.id ORDER BY d.from_date), u.jobs
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bytea[]) AS u (id, number, name, zone, hired, jobs)
 ON CONFLICT (tenant_id, id) DO UPDATE SET
     person_number = excluded.person_number, full_name = excluded.full_name, time_zone = excluded.time_zone,
     hire_date = excluded.hire_date, terminated_from = excluded.terminated_from, terminated_to = excluded.terminated_to,
@@ -50,30 +50,19 @@ WHERE e.tenant_id = $1 AND ` + condition.AnyOf("e.id", "$2::bigint[]") + ` ORDER
 // assigning a pattern to them.
 func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error {
 	tenantID := tenant.Of(ctx)
-	n := len(changes)
-	ids, numbers, names, zones := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
-	hired, jobs := make([]*civil.Date, n), make([][]byte, n)
-	var terminated termination
+	rows, ids := make([]employeeRow, len(changes)), make([]int64, len(changes))
+	var terminated []terminatedDays
 	var deleted []int64
 	for i, c := range changes {
 		if c.State.GetDeleted() {
 			deleted = append(deleted, c.Key)
 		}
-		ids[i], numbers[i], names[i] = c.Key, c.State.GetPersonNumber(), c.State.GetFullName()
-		zones[i] = cmp.Or(c.State.GetTimeZone(), defaultZone)
-		encoded, err := proto.Marshal(c.State.GetPrimaryJobs())
+		row, err := newEmployeeRow(c.Key, c.State)
 		if err != nil {
-			return fmt.Errorf("projection: encode jobs of person %d: %w", c.Key, err)
+			return err
 		}
-		jobs[i] = append([]byte{}, encoded...) // nil would be NULL
-		if text := c.State.GetHireDate(); text != "" {
-			date, err := civil.ParseDate(text)
-			if err != nil {
-				return bus.Permanent(fmt.Errorf("projection: hire date of person %d: %w", c.Key, err))
-			}
-			hired[i] = &date
-		}
-		if err := terminated.add(c.Key, c.State); err != nil {
+		ids[i], rows[i] = c.Key, row
+		if terminated, err = appendTerminated(terminated, c.Key, c.State); err != nil {
 			return err
 		}
 	}
@@ -81,7 +70,7 @@ func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, upsertEmployees, tenantID, ids, numbers, names, zones, hired, terminated.ids, terminated.from, terminated.to, jobs)
+	_, err = tx.Exec(ctx, upsertEmployees, pg.Columns(terminated, pg.Columns(rows, tenantID)...)...)
 	if err != nil {
 		return fmt.Errorf("projection: store employees: %w", err)
 	}
@@ -98,14 +87,41 @@ func applyPersons(ctx context.Context, tx pgx.Tx, changes []personChange) error 
 	return start(ctx, tx, propagation.Request{Cause: propagation.CauseMembership, EmployeeIDs: changed})
 }
 
-// termination has days of persons as columns for statements.
-type termination struct {
-	ids      []int64
-	from, to []civil.Date
+// employeeRow is a row of employee, without the days of terminatedDays.
+type employeeRow struct {
+	ID                           int64
+	PersonNumber, FullName, Zone string
+	HireDate                     *civil.Date
+	PrimaryJobs                  []byte
 }
 
-// add adds the days without employment of a person: all days for a deleted person.
-func (t *termination) add(id int64, state *commonsv1.PersonState) error {
+func newEmployeeRow(id int64, state *commonsv1.PersonState) (employeeRow, error) {
+	row := employeeRow{
+		ID: id, PersonNumber: state.GetPersonNumber(), FullName: state.GetFullName(), Zone: cmp.Or(state.GetTimeZone(), defaultZone),
+	}
+	encoded, err := proto.Marshal(state.GetPrimaryJobs())
+	if err != nil {
+		return row, fmt.Errorf("projection: encode jobs of person %d: %w", id, err)
+	}
+	row.PrimaryJobs = append([]byte{}, encoded...) // nil would be NULL
+	if text := state.GetHireDate(); text != "" {
+		date, err := civil.ParseDate(text)
+		if err != nil {
+			return row, bus.Permanent(fmt.Errorf("projection: hire date of person %d: %w", id, err))
+		}
+		row.HireDate = &date
+	}
+	return row, nil
+}
+
+// terminatedDays are days of a person without employment.
+type terminatedDays struct {
+	ID       int64
+	From, To civil.Date
+}
+
+// appendTerminated appends the days without employment of a person: all days for a deleted person.
+func appendTerminated(out []terminatedDays, id int64, state *commonsv1.PersonState) ([]terminatedDays, error) {
 	list := state.GetTerminated()
 	if state.GetDeleted() {
 		list = []*commonsv1.PersonDays{{From: civil.Beginning.String(), To: civil.Forever.String()}}
@@ -113,17 +129,17 @@ func (t *termination) add(id int64, state *commonsv1.PersonState) error {
 	for _, days := range list {
 		from, err := civil.ParseDate(days.GetFrom())
 		if err != nil {
-			return bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
+			return nil, bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
 		}
 		to, err := civil.ParseDate(days.GetTo())
 		if err != nil {
-			return bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
+			return nil, bus.Permanent(fmt.Errorf("projection: termination of person %d: %w", id, err))
 		}
 		if r := (civil.Range{From: from, To: to}).Clamp(); !r.Empty() {
-			t.ids, t.from, t.to = append(t.ids, id), append(t.from, r.From), append(t.to, r.To)
+			out = append(out, terminatedDays{id, r.From, r.To})
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // readTerminations returns the days when employees are not employed.

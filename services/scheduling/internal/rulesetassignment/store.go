@@ -93,12 +93,15 @@ func collectVersions(rows pgx.Rows, err error, count int) (map[int64]int64, erro
 func replace(ctx context.Context, tx pgx.Tx, replacement map[int64][]assignment) error {
 	tenantID := tenant.Of(ctx)
 	ids := slices.Sorted(maps.Keys(replacement))
-	var employees, contexts, sets []int64
-	var from, to []civil.Date
+	type row struct {
+		Employee, Context int64
+		From, To          civil.Date
+		RuleSet           int64
+	}
+	var rows []row
 	for _, id := range ids {
 		for _, a := range replacement[id] {
-			employees, contexts, sets = append(employees, id), append(contexts, a.context), append(sets, a.ruleSet)
-			from, to = append(from, a.days.From), append(to, a.days.To)
+			rows = append(rows, row{id, a.context, a.days.From, a.days.To, a.ruleSet})
 		}
 	}
 	if _, err := tx.Exec(ctx, raiseHeads, tenantID, ids); err != nil {
@@ -107,7 +110,7 @@ func replace(ctx context.Context, tx pgx.Tx, replacement map[int64][]assignment)
 	if _, err := tx.Exec(ctx, deleteAssignments, tenantID, ids); err != nil {
 		return fmt.Errorf("remove rule sets of employees: %w", err)
 	}
-	if _, err := tx.Exec(ctx, insertAssignments, tenantID, employees, contexts, from, to, sets); err != nil {
+	if _, err := tx.Exec(ctx, insertAssignments, pg.Columns(rows, tenantID)...); err != nil {
 		return fmt.Errorf("assign rule sets to employees: %w", err)
 	}
 	return nil

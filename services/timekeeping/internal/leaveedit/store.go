@@ -106,24 +106,26 @@ func number(ctx context.Context, tx pgx.Tx, drafts []*draft) error {
 
 // write stores new and changed rows.
 func write(ctx context.Context, tx pgx.Tx, rows []row) error {
-	var ids, cases, employees, versions []int64
-	var first, last []civil.Date
-	var bodies [][]byte
-	for _, r := range rows {
+	type stored struct {
+		ID, Case, Employee int64
+		First, Last        civil.Date
+		Version            int64
+		Body               []byte
+	}
+	all := make([]stored, len(rows))
+	for i, r := range rows {
 		body, err := proto.Marshal(r.body)
 		if err != nil {
 			return fmt.Errorf("encode leave edit: %w", err)
 		}
-		ids, cases, employees = append(ids, r.id), append(cases, r.caseID), append(employees, r.employeeID)
-		versions, bodies = append(versions, r.version), append(bodies, body)
-		first, last = append(first, r.first), append(last, r.last)
+		all[i] = stored{r.id, r.caseID, r.employeeID, r.first, r.last, r.version, body}
 	}
 	_, err := tx.Exec(ctx, `
 INSERT INTO leave_edit (tenant_id, id, leave_case_id, employee_id, from_day, to_day, version, body)
 SELECT $1, u.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::date[], $6::date[], $7::bigint[], $8::bytea[]) AS u
 ON CONFLICT (tenant_id, id) DO UPDATE
 SET from_day = excluded.from_day, to_day = excluded.to_day, version = excluded.version, body = excluded.body`,
-		tenant.Of(ctx), ids, cases, employees, first, last, versions, bodies)
+		pg.Columns(all, tenant.Of(ctx))...)
 	if err != nil {
 		return fmt.Errorf("store leave edits: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 )
@@ -30,19 +31,21 @@ func insertStaged(ctx context.Context, tx pgx.Tx, b *stagedBatch, staged []stagi
 		batch.Queue(`INSERT INTO payroll_staged_employee (tenant_id, staging_id, employee_id, person_number, full_name, error_code, message, custom_fields, covered_through)
 			VALUES ($1, $2, $3, $4, $5, '', '', $6, $7)`, tenant.Of(ctx), b.id, e.ID, e.Number, e.FullName, e.fields, e.coveredThrough)
 	}
-	var rows stagedRows
+	var rows []stagedRow
 	for _, e := range staged {
 		at := int32(0)
 		for _, t := range e.totals {
 			at++
-			rows.add(e.ID, at, t, "")
+			rows = append(rows, newStagedRow(e.ID, at, t, ""))
 		}
 		for _, t := range earned[e.ID] {
 			at++
-			rows.add(e.ID, at, t.Total, t.hours)
+			rows = append(rows, newStagedRow(e.ID, at, t.Total, t.hours))
 		}
 	}
-	rows.queue(ctx, batch, b)
+	if len(rows) > 0 {
+		batch.Queue(insertRows, pg.Columns(rows, tenant.Of(ctx), b.id)...)
+	}
 	if batch.Len() == 0 {
 		return nil
 	}
@@ -91,34 +94,28 @@ func takeEarnings(ctx context.Context, tx pgx.Tx, b *stagedBatch, ids []int64) (
 	return out, nil
 }
 
-// stagedRows holds the column values of rows.
-type stagedRows struct {
-	employees           []int64
-	numbers             []int32
-	dates               []civil.Date
-	codes, jobs, kinds  []string
-	historical          []*civil.Date
-	seconds             []int64
-	hours, days, moneys []string
-	codeIDs             []int64
-	causes              []string
+// stagedRow is a row of payroll_staged_row, in the order of insertRows.
+type stagedRow struct {
+	Employee           int64
+	Number             int32
+	Date               civil.Date
+	PayCode, Job, Kind string
+	Historical         *civil.Date
+	Seconds            int64
+	Hours, Days, Money string
+	PayCodeID          int64
+	Cause              string
 }
 
-func (r *stagedRows) add(employee int64, number int32, t Total, hours string) {
-	r.employees, r.numbers, r.dates = append(r.employees, employee), append(r.numbers, number), append(r.dates, t.Date)
-	r.codes, r.jobs, r.kinds = append(r.codes, t.PayCode), append(r.jobs, t.Job), append(r.kinds, string(t.Kind))
-	r.historical, r.seconds = append(r.historical, t.Historical), append(r.seconds, t.Seconds)
-	r.hours, r.days, r.moneys = append(r.hours, hours), append(r.days, t.Days), append(r.moneys, t.Money)
-	r.codeIDs, r.causes = append(r.codeIDs, t.PayCodeID), append(r.causes, t.Cause)
-}
-
-func (r *stagedRows) queue(ctx context.Context, batch *pgx.Batch, b *stagedBatch) {
-	if len(r.employees) == 0 {
-		return
+func newStagedRow(employee int64, number int32, t Total, hours string) stagedRow {
+	return stagedRow{
+		Employee: employee, Number: number, Date: t.Date, PayCode: t.PayCode, Job: t.Job, Kind: string(t.Kind),
+		Historical: t.Historical, Seconds: t.Seconds, Hours: hours, Days: t.Days, Money: t.Money, PayCodeID: t.PayCodeID, Cause: t.Cause,
 	}
-	batch.Queue(`INSERT INTO payroll_staged_row (tenant_id, staging_id, employee_id, row_number, apply_date, pay_code, job, kind, historical_date, seconds, hours, days, money, pay_code_id, cause)
-		SELECT $1, $2, e, n, d, c, j, k, h, s, nullif(o, '')::numeric, nullif(y, '')::numeric, nullif(m, '')::numeric, i, u
-		FROM unnest($3::bigint[], $4::int[], $5::date[], $6::text[], $7::text[], $8::text[], $9::date[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
-			AS t (e, n, d, c, j, k, h, s, o, y, m, i, u)`,
-		tenant.Of(ctx), b.id, r.employees, r.numbers, r.dates, r.codes, r.jobs, r.kinds, r.historical, r.seconds, r.hours, r.days, r.moneys, r.codeIDs, r.causes)
 }
+
+const insertRows = `
+INSERT INTO payroll_staged_row (tenant_id, staging_id, employee_id, row_number, apply_date, pay_code, job, kind, historical_date, seconds, hours, days, money, pay_code_id, cause)
+SELECT $1, $2, e, n, d, c, j, k, h, s, nullif(o, '')::numeric, nullif(y, '')::numeric, nullif(m, '')::numeric, i, u
+FROM unnest($3::bigint[], $4::int[], $5::date[], $6::text[], $7::text[], $8::text[], $9::date[], $10::bigint[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
+	AS t (e, n, d, c, j, k, h, s, o, y, m, i, u)`

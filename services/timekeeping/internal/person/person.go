@@ -330,33 +330,37 @@ func NewCopy(pool *pg.Pool) *replica.Replica {
 }
 
 func apply(ctx context.Context, tx pgx.Tx, changes []replica.Change[*commonsv1.PersonState]) error {
-	var ids []int64
-	var numbers, names, zones []string
-	var hired []*civil.Date
-	var dated [][]byte
-	var owners []int64
-	var from, to []civil.Date
+	type row struct {
+		ID                     int64
+		Number, FullName, Zone string
+		HireDate               *civil.Date
+		Zones                  []byte
+	}
+	type terminatedDays struct {
+		ID       int64
+		From, To civil.Date
+	}
+	var rows []row
+	var terminated []terminatedDays
 	for _, c := range changes {
 		p := fromState(c.State)
-		ids, numbers = append(ids, p.ID), append(numbers, p.Number)
-		names, zones, hired = append(names, p.FullName), append(zones, p.TimeZone), append(hired, p.HireDate)
 		encoded, err := personzone.Encode(p.TimeZones)
 		if err != nil {
 			return fmt.Errorf("encode time zones of person %d: %w", p.ID, err)
 		}
-		dated = append(dated, encoded)
+		rows = append(rows, row{p.ID, p.Number, p.FullName, p.TimeZone, p.HireDate, encoded})
 		for _, days := range p.Terminated {
-			owners, from, to = append(owners, p.ID), append(from, days.From), append(to, days.To)
+			terminated = append(terminated, terminatedDays{p.ID, days.From, days.To})
 		}
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, hire_date, time_zones, terminated)
 		SELECT $1, q.*, coalesce((SELECT range_agg(daterange(d.from_date, d.to_date))
-			FROM unnest($7::bigint[], $8::date[], $9::date[]) AS d (id, from_date, to_date) WHERE d.id = q.id), '{}')
-		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $10::bytea[]) AS q (id, number, name, zone, hired, zones)
+			FROM unnest($8::bigint[], $9::date[], $10::date[]) AS d (id, from_date, to_date) WHERE d.id = q.id), '{}')
+		FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::date[], $7::bytea[]) AS q (id, number, name, zone, hired, zones)
 		ON CONFLICT (tenant_id, id) DO UPDATE
 		SET person_number = excluded.person_number, full_name = excluded.full_name,
 		    time_zone = excluded.time_zone, time_zones = excluded.time_zones, hire_date = excluded.hire_date, terminated = excluded.terminated`,
-		tenant.Of(ctx), ids, numbers, names, zones, hired, owners, from, to, dated)
+		pg.Columns(terminated, pg.Columns(rows, tenant.Of(ctx))...)...)
 	if err != nil {
 		return fmt.Errorf("store persons: %w", err)
 	}

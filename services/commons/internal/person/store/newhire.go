@@ -1,6 +1,10 @@
 package store
 
-import "github.com/jackc/pgx/v5"
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+)
 
 // NewHire is the stored data of a new hire beside the person.
 type NewHire struct {
@@ -11,18 +15,20 @@ type NewHire struct {
 
 // queueNewHires queues the statement that stores the hiring data of persons.
 func queueNewHires(batch *pgx.Batch, tenantID int64, persons []Change) {
-	var ids []int64
-	var resident, work []*int64
-	var bodies [][]byte
+	type row struct {
+		Person         int64
+		Resident, Work *int64
+		Body           []byte
+	}
+	var rows []row
 	for _, p := range persons {
 		if p.NewHire != nil {
-			ids, bodies = append(ids, p.ID), append(bodies, p.NewHire.Body)
-			resident, work = append(resident, p.NewHire.Resident), append(work, p.NewHire.Work)
+			rows = append(rows, row{p.ID, p.NewHire.Resident, p.NewHire.Work, p.NewHire.Body})
 		}
 	}
-	if len(ids) > 0 {
+	if len(rows) > 0 {
 		batch.Queue(`INSERT INTO new_hire (tenant_id, person_id, resident_state_allowances, work_state_allowances, body)
-			SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) AS q`, tenantID, ids, resident, work, bodies)
+			SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) AS q`, pg.Columns(rows, tenantID)...)
 	}
 }
 

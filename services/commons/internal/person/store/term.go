@@ -17,32 +17,33 @@ import (
 
 // InsertTermRequests stores the requests for terms and publishes them.
 func InsertTermRequests(ctx context.Context, tx pgx.Tx, persons []Change) error {
-	var owners, numbers []int64
-	var positions []int32
-	var terms []*int64
-	var from, to, original []*civil.Date
+	type row struct {
+		Person, Number     int64
+		Position           int32
+		Term               *int64
+		From, To, Original *civil.Date
+	}
+	var rows []row
 	event := &commonsv1.TermRequestsMade{}
 	for _, p := range persons {
 		for i, a := range p.TermRequests {
-			owners, numbers, positions = append(owners, p.ID), append(numbers, p.State().GetVersion()), append(positions, int32(i))
-			terms, original = append(terms, nonZero(a.ID)), append(original, a.OriginalStart)
 			first, end := &a.Days.From, &a.Days.To
 			if a.Days.Empty() {
 				first, end = nil, nil
 			}
-			from, to = append(from, first), append(to, end)
+			rows = append(rows, row{p.ID, p.State().GetVersion(), int32(i), nonZero(a.ID), first, end, a.OriginalStart})
 		}
 		if len(p.TermRequests) > 0 {
 			event.PersonIds = append(event.PersonIds, p.ID)
 		}
 	}
-	if len(owners) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO term_request
 			(tenant_id, person_id, number, position, employment_term_id, from_date, to_date, original_from_date)
 		SELECT $1, q.* FROM unnest($2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::date[], $7::date[], $8::date[]) AS q`,
-		tenant.Of(ctx), owners, numbers, positions, terms, from, to, original); err != nil {
+		pg.Columns(rows, tenant.Of(ctx))...); err != nil {
 		return fmt.Errorf("store term requests: %w", err)
 	}
 	return outbox.Append(ctx, tx, event)

@@ -89,12 +89,14 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 		}
 		before[b.number] = append(before[b.number], b)
 	}
-	var numbers []string
-	var persons []int64
-	var from, to []civil.Date
+	type row struct {
+		Number   string
+		Person   int64
+		From, To civil.Date
+	}
+	var rows []row
 	for _, b := range badges {
-		numbers, persons = append(numbers, b.number), append(persons, b.item.ID)
-		from, to = append(from, b.days.From), append(to, b.days.To)
+		rows = append(rows, row{b.number, b.item.ID, b.days.From, b.days.To})
 	}
 	var at int
 	err := pg.ForEach(ctx, w.pool, []any{&at}, func() error {
@@ -107,7 +109,7 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 		WHERE EXISTS (SELECT FROM badge_assignment b
 			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person
 			  AND b.from_date < q.to_date AND b.to_date > q.from_date)`,
-		tenantID, numbers, persons, from, to)
+		pg.Columns(rows, tenantID)...)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -24,22 +25,28 @@ SELECT $1, unnest($2::bigint[]), unnest($3::date[]), unnest($4::date[]),
 // applyLeave replaces the leave of persons.
 func applyLeave(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EmployeeLeave]) error {
 	tenantID := tenant.Of(ctx)
-	var ids, persons []int64
-	var from, to []civil.Date
-	var starts, ends []int32
-	var shiftsFrom, shiftsTo []*civil.Date
+	type row struct {
+		Person               int64
+		From, To             civil.Date
+		Start, End           int32
+		ShiftsFrom, ShiftsTo *civil.Date
+	}
+	var ids []int64
+	var rows []row
 	for _, c := range changes {
 		ids = append(ids, c.Key)
 		for _, s := range c.State.GetIntervals() {
-			persons, from = append(persons, c.Key), append(from, civil.Date(s.GetDay()))
-			to = append(to, civil.Date(s.GetDay()+max(0, s.GetEndSecond()-1)/civil.SecondsPerDay))
-			starts, ends = append(starts, s.GetStartSecond()), append(ends, s.GetEndSecond())
-			shiftsFrom, shiftsTo = append(shiftsFrom, (*civil.Date)(s.ShiftsFrom)), append(shiftsTo, (*civil.Date)(s.ShiftsTo))
+			rows = append(rows, row{
+				Person: c.Key,
+				From:   civil.Date(s.GetDay()), To: civil.Date(s.GetDay() + max(0, s.GetEndSecond()-1)/civil.SecondsPerDay),
+				Start: s.GetStartSecond(), End: s.GetEndSecond(),
+				ShiftsFrom: (*civil.Date)(s.ShiftsFrom), ShiftsTo: (*civil.Date)(s.ShiftsTo),
+			})
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteLeave, tenantID, ids)
-	batch.Queue(insertLeave, tenantID, persons, from, to, starts, ends, shiftsFrom, shiftsTo)
+	batch.Queue(insertLeave, pg.Columns(rows, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store leave: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -49,8 +50,12 @@ func applyTerms(ctx context.Context, tx pgx.Tx, changes []termChange) error {
 // applyMemberships replaces the memberships of persons.
 func applyMemberships(ctx context.Context, tx pgx.Tx, changes []membershipChange) error {
 	tenantID := tenant.Of(ctx)
-	var ids, persons, terms []int64
-	var from, to []civil.Date
+	type row struct {
+		Person, Term int64
+		From, To     civil.Date
+	}
+	var ids []int64
+	var rows []row
 	for _, c := range changes {
 		ids = append(ids, c.Key)
 		for _, m := range c.State.GetMemberships() {
@@ -62,13 +67,12 @@ func applyMemberships(ctx context.Context, tx pgx.Tx, changes []membershipChange
 			if days.Empty() {
 				continue
 			}
-			persons, terms = append(persons, c.Key), append(terms, m.GetEmploymentTermId())
-			from, to = append(from, days.From), append(to, days.To)
+			rows = append(rows, row{c.Key, m.GetEmploymentTermId(), days.From, days.To})
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteMemberships, tenantID, ids)
-	batch.Queue(insertMemberships, tenantID, persons, terms, from, to)
+	batch.Queue(insertMemberships, pg.Columns(rows, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store memberships: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -50,23 +51,35 @@ ON CONFLICT (tenant_id, person_id, from_date, lane) DO NOTHING`
 func applySpans(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EqualSpans]) error {
 	tenantID := tenant.Of(ctx)
 	ids := make([]int64, len(changes))
-	var persons, patterns []int64
-	var lanes []int16
-	var from, to []civil.Date
-	var positions, dayCounts []int32
+	type row struct {
+		Person             int64
+		Lane               int16
+		From, To           civil.Date
+		Pattern            int64
+		Position, DayCount int32
+	}
+	type key struct {
+		Person int64
+		Lane   int16
+		From   civil.Date
+	}
+	var rows []row
+	var keys []key
 	for i, c := range changes {
 		ids[i] = c.Key
 		for _, s := range c.State.GetSpans() {
-			persons, patterns, lanes = append(persons, c.Key), append(patterns, s.GetPatternId()), append(lanes, int16(s.GetLane()))
-			from, to = append(from, civil.Date(s.GetFrom())), append(to, civil.Date(s.GetTo()))
-			positions, dayCounts = append(positions, s.GetPosition()), append(dayCounts, s.GetDayCount())
+			r := row{
+				c.Key, int16(s.GetLane()), civil.Date(s.GetFrom()), civil.Date(s.GetTo()), s.GetPatternId(), s.GetPosition(), s.GetDayCount(),
+			}
+			rows, keys = append(rows, r), append(keys, key{r.Person, r.Lane, r.From})
 		}
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(deleteSpans, tenantID, persons, lanes, from, ids, slices.Min(ids), slices.Max(ids))
-	if len(persons) > 0 {
-		batch.Queue(updateSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts, slices.Min(persons), slices.Max(persons))
-		batch.Queue(insertSpans, tenantID, persons, lanes, from, to, patterns, positions, dayCounts)
+	batch.Queue(deleteSpans, append(pg.Columns(keys, tenantID), ids, slices.Min(ids), slices.Max(ids))...)
+	if len(rows) > 0 {
+		columns := pg.Columns(rows, tenantID)
+		batch.Queue(updateSpans, append(slices.Clone(columns), slices.Min(ids), slices.Max(ids))...)
+		batch.Queue(insertSpans, columns...)
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store spans: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payledger"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -151,19 +152,22 @@ func (s *Store) historical(ctx context.Context, tx pgx.Tx, k *known) (*calculati
 // countSince stores the present work of signed-off days that a change affects. It is the overtime basis of
 // the open days of their week.
 func countSince(ctx context.Context, tx pgx.Tx, old, changed *calculation.Timecard) error {
-	var days []civil.Date
-	var worked, week []int64
+	type row struct {
+		Day          civil.Date
+		Worked, Week int64
+	}
+	var rows []row
 	for day := old.Days.From; day < old.Days.To; day++ {
 		now, then := changed.Worked(day), old.Worked(day)
 		if now == then {
 			continue
 		}
-		days, worked, week = append(days, day), append(worked, now.All), append(week, now.Week)
+		rows = append(rows, row{day, now.All, now.Week})
 	}
-	if len(days) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, setWorked, tenant.Of(ctx), changed.ID, days, worked, week); err != nil {
+	if _, err := tx.Exec(ctx, setWorked, pg.Columns(rows, tenant.Of(ctx), changed.ID)...); err != nil {
 		return fmt.Errorf("store what was worked on signed days: %w", err)
 	}
 	return nil
@@ -200,20 +204,23 @@ func correct(ctx context.Context, tx pgx.Tx, employeeID int64, apply civil.Date,
 	for key, w := range before {
 		diff[key] = diff[key].Sub(w)
 	}
-	var days []civil.Date
-	var codes, seconds, inDays, money []int64
-	var names, jobs []string
+	type row struct {
+		Day                  civil.Date
+		PayCodeID            int64
+		PayCode, Job         string
+		Seconds, Days, Money int64
+	}
+	var rows []row
 	for key, w := range diff {
 		if w == (amount.Quantity{}) {
 			continue
 		}
-		days, codes, names, jobs = append(days, key.Day), append(codes, key.PayCode.ID), append(names, key.PayCode.Name), append(jobs, key.Job)
-		seconds, inDays, money = append(seconds, w.Seconds), append(inDays, int64(w.Days)), append(money, int64(w.Money))
+		rows = append(rows, row{key.Day, key.PayCode.ID, key.PayCode.Name, key.Job, w.Seconds, int64(w.Days), int64(w.Money)})
 	}
-	if len(days) == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, insertCorrections, tenant.Of(ctx), employeeID, apply, days, codes, names, jobs, seconds, inDays, money); err != nil {
+	if _, err := tx.Exec(ctx, insertCorrections, pg.Columns(rows, tenant.Of(ctx), employeeID, apply)...); err != nil {
 		return fmt.Errorf("store historical corrections: %w", err)
 	}
 	return nil

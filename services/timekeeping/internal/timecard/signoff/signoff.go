@@ -221,9 +221,12 @@ func freezeDays(ctx context.Context, tx pgx.Tx, c *calculation.Timecard, schedul
 		}
 		bodies[day] = d
 	}
-	var days []civil.Date
-	var worked, week []int64
-	var shown, entries [][]byte
+	type row struct {
+		Day            civil.Date
+		Worked, Week   int64
+		Shown, Entries []byte
+	}
+	var rows []row
 	for day := c.Days.From; day < c.Days.To; day++ {
 		entry, err := proto.Marshal(schedule[day])
 		if err != nil {
@@ -238,10 +241,9 @@ func freezeDays(ctx context.Context, tx pgx.Tx, c *calculation.Timecard, schedul
 		if len(body) == 0 && len(entry) == 0 {
 			continue
 		}
-		days, shown, entries = append(days, day), append(shown, body), append(entries, entry)
-		worked, week = append(worked, bodies[day].GetWorkedSeconds()), append(week, bodies[day].GetWeekSeconds())
+		rows = append(rows, row{day, bodies[day].GetWorkedSeconds(), bodies[day].GetWeekSeconds(), body, entry})
 	}
-	if _, err := tx.Exec(ctx, insertSigned, tenant.Of(ctx), c.ID, days, worked, week, shown, entries); err != nil {
+	if _, err := tx.Exec(ctx, insertSigned, pg.Columns(rows, tenant.Of(ctx), c.ID)...); err != nil {
 		return fmt.Errorf("store signed days: %w", err)
 	}
 	return nil
