@@ -27,11 +27,15 @@ const (
 // the initiator's permission with CheckUserChanges beforehand; LockOutUsers additionally refuses, with
 // details.error-offsets, to lock out the last administrator.
 func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequest) (*emptypb.Empty, error) {
-	var persons, versions, owners, from, to []int64
+	type version struct{ Person, Version int64 }
+	type period struct{ Person, From, To int64 }
+	var persons []int64
+	var versions []version
+	var periods []period
 	for _, u := range req.GetUsers() {
-		persons, versions = append(persons, u.GetPersonId()), append(versions, u.GetVersion())
+		persons, versions = append(persons, u.GetPersonId()), append(versions, version{u.GetPersonId(), u.GetVersion()})
 		for _, p := range u.GetPeriods() {
-			owners, from, to = append(owners, u.GetPersonId()), append(from, p.GetFrom()), append(to, p.GetTo())
+			periods = append(periods, period{u.GetPersonId(), p.GetFrom(), p.GetTo()})
 		}
 	}
 	var ending []int64
@@ -56,7 +60,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 				FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS u (person, first, last) GROUP BY person) p USING (person)
 			ORDER BY q.person
 			ON CONFLICT (tenant_id, person_id) DO UPDATE SET version = excluded.version, periods = excluded.periods
-			WHERE excluded.version > l.version`, tenant.Of(ctx), persons, versions, owners, from, to)
+			WHERE excluded.version > l.version`, pg.Columns(periods, pg.Columns(versions, tenant.Of(ctx))...)...)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func CountDifferences(ctx context.Context, db pg.Querier, states []*schedulingv1
 	}
 	count := map[int64]int{}
 	for _, r := range stored {
-		count[r.employeeID]++
+		count[r.EmployeeID]++
 	}
 	differ := 0
 	for _, s := range states {
@@ -42,7 +42,7 @@ func CountDifferences(ctx context.Context, db pg.Querier, states []*schedulingv1
 		}
 		same := len(expected) == count[s.GetEmployeeId()]
 		for _, r := range expected {
-			same = same && stored[r.id].equal(r)
+			same = same && stored[r.ID].equal(r)
 		}
 		if !same {
 			differ++

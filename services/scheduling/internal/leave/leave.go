@@ -57,13 +57,14 @@ func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
 
 // row is a row of leave_edit.
 type row struct {
-	id, employeeID, version int64
-	first, last             civil.Date
-	body                    []byte
+	ID, EmployeeID int64
+	First, Last    civil.Date
+	Version        int64
+	Body           []byte
 }
 
 func (r row) equal(other row) bool {
-	return r.employeeID == other.employeeID && r.version == other.version && r.first == other.first && r.last == other.last && bytes.Equal(r.body, other.body)
+	return r.EmployeeID == other.EmployeeID && r.Version == other.Version && r.First == other.First && r.Last == other.Last && bytes.Equal(r.Body, other.Body)
 }
 
 // PutLeave replaces the leave of employees if the new state is newer. It locks the employees'
@@ -107,23 +108,23 @@ func newRows(e *schedulingv1.EmployeeLeaveState) ([]row, error) {
 }
 
 func newRow(employeeID int64, edit *schedulingv1.LeaveEdit) (row, error) {
-	r := row{id: edit.GetId(), employeeID: employeeID, version: edit.GetVersion()}
+	r := row{ID: edit.GetId(), EmployeeID: employeeID, Version: edit.GetVersion()}
 	var err error
-	if r.first, err = civil.ParseDate(edit.GetStartDate()); err != nil {
+	if r.First, err = civil.ParseDate(edit.GetStartDate()); err != nil {
 		return r, err
 	}
-	r.last = r.first
+	r.Last = r.First
 	if edit.GetStartTime() != "" {
 		end, err := civil.ParseDateTime(edit.GetEndDate() + "T" + edit.GetEndTime())
 		if err != nil {
 			return r, err
 		}
 		lastMoment, _ := civil.DateTime{Date: end.Date, Seconds: end.Seconds - 1}.Clock()
-		r.last = max(r.first, lastMoment)
+		r.Last = max(r.First, lastMoment)
 	}
 	stored := proto.CloneOf(edit)
 	stored.Id, stored.Version, stored.Employee = nil, nil, nil
-	r.body, err = proto.MarshalOptions{Deterministic: true}.Marshal(stored)
+	r.Body, err = proto.MarshalOptions{Deterministic: true}.Marshal(stored)
 	return r, err
 }
 
@@ -151,8 +152,8 @@ func storeNewer(ctx context.Context, tx pgx.Tx, versions map[int64]int64, wanted
 	for i, id := range employees {
 		heads[i] = versions[id]
 		for _, r := range wanted[id] {
-			before, exists := rows[r.id]
-			delete(rows, r.id)
+			before, exists := rows[r.ID]
+			delete(rows, r.ID)
 			if exists && before.equal(r) {
 				continue
 			}
@@ -160,17 +161,17 @@ func storeNewer(ctx context.Context, tx pgx.Tx, versions map[int64]int64, wanted
 				c.addDays(before)
 			}
 			c.addDays(r)
-			c.write(r)
+			c.written = append(c.written, r)
 		}
 	}
 	for _, removed := range rows {
 		c.addDays(removed)
-		c.deleted = append(c.deleted, removed.id)
+		c.deleted = append(c.deleted, removed.ID)
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(writeHeads, tenantID, employees, heads)
 	batch.Queue(deleteEdits, tenantID, c.deleted)
-	batch.Queue(upsertEdits, tenantID, c.ids, c.owners, c.first, c.last, c.versions, c.bodies)
+	batch.Queue(upsertEdits, pg.Columns(c.written, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -205,35 +206,28 @@ func readRows(ctx context.Context, db pg.Querier, employees []int64) (map[int64]
 	out := map[int64]row{}
 	for rows.Next() {
 		var r row
-		if err := rows.Scan(&r.id, &r.employeeID, &r.first, &r.last, &r.version, &r.body); err != nil {
+		if err := rows.Scan(&r.ID, &r.EmployeeID, &r.First, &r.Last, &r.Version, &r.Body); err != nil {
 			return nil, err
 		}
-		out[r.id] = r
+		out[r.ID] = r
 	}
 	return out, rows.Err()
 }
 
-// change collects the differences as columns for the database.
+// change collects the differences.
 type change struct {
-	deleted               []int64
-	ids, owners, versions []int64
-	first, last           []civil.Date
-	bodies                [][]byte
+	deleted []int64
+	written []row
 
 	changed  []int64 // employees
 	from, to civil.Date
 }
 
-func (c *change) write(r row) {
-	c.ids, c.owners, c.versions = append(c.ids, r.id), append(c.owners, r.employeeID), append(c.versions, r.version)
-	c.first, c.last, c.bodies = append(c.first, r.first), append(c.last, r.last), append(c.bodies, r.body)
-}
-
 // addDays records the days of changed leave, including the last one.
 func (c *change) addDays(r row) {
 	if len(c.changed) == 0 {
-		c.from, c.to = r.first, r.last
+		c.from, c.to = r.First, r.Last
 	}
-	c.changed = append(c.changed, r.employeeID)
-	c.from, c.to = min(c.from, r.first), max(c.to, r.last)
+	c.changed = append(c.changed, r.EmployeeID)
+	c.from, c.to = min(c.from, r.First), max(c.to, r.Last)
 }

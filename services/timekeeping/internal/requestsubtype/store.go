@@ -63,17 +63,20 @@ func ensureSeeded(ctx context.Context, pool *pg.Pool) error {
 	if err := pool.QueryRow(ctx, seeded, tenantID).Scan(&done); err != nil || done {
 		return err
 	}
-	var ids []int64
-	var names []string
-	var bodies [][]byte
+	type row struct {
+		ID   int64
+		Name string
+		Body []byte
+	}
+	var rows []row
 	for _, t := range requestTypes() {
 		body, err := proto.Marshal(&stored{Name: t.subtype, Subtype: t.first()})
 		if err != nil {
 			return fmt.Errorf("request_subtype: encode: %w", err)
 		}
-		ids, names, bodies = append(ids, t.id), append(names, t.subtype), append(bodies, body)
+		rows = append(rows, row{t.id, t.subtype, body})
 	}
-	if _, err := seeds.Exec(ctx, pool, seed, tenantID, ids, names, bodies); err != nil {
+	if _, err := seeds.Exec(ctx, pool, seed, pg.Columns(rows, tenantID)...); err != nil {
 		return fmt.Errorf("request_subtype: seed: %w", err)
 	}
 	return nil

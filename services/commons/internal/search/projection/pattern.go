@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -24,10 +25,15 @@ SELECT $1, u.* FROM unnest($2::bigint[], $3::int[], $4::smallint[], $5::smallint
 // pattern.
 func applyPatterns(ctx context.Context, tx pgx.Tx, parts []replica.Change[*schedulingv1.PatternStored]) error {
 	tenantID := tenant.Of(ctx)
-	var begun, patterns []int64
-	var days []int32
-	var ordinals []int16
-	var rows segments
+	type row struct {
+		Pattern          int64
+		CycleDay         int32
+		Ordinal, Segment int16
+		Job              string
+		Start, End       int32
+	}
+	var begun []int64
+	var rows []row
 	for i, c := range parts {
 		if c.Whole {
 			begun = append(begun, c.Key)
@@ -37,32 +43,32 @@ func applyPatterns(ctx context.Context, tx pgx.Tx, parts []replica.Change[*sched
 			continue // A later part in the same transaction replaces it.
 		}
 		for _, shift := range c.State.GetShifts() {
-			if err := rows.add(c.State.GetJobs(), shift.GetSegments()); err != nil {
+			list, err := numberSegments(c.State.GetJobs(), shift.GetSegments())
+			if err != nil {
 				return err
 			}
-			for range shift.GetSegments() {
-				patterns, days = append(patterns, c.Key), append(days, shift.GetCycleDay())
-				ordinals = append(ordinals, int16(shift.GetOrdinal()))
+			for _, s := range list {
+				rows = append(rows, row{c.Key, shift.GetCycleDay(), int16(shift.GetOrdinal()), s.number, s.job, s.start, s.end})
 			}
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deletePatterns, tenantID, begun)
-	batch.Queue(insertPatterns, tenantID, patterns, days, ordinals, rows.numbers, rows.jobs, rows.starts, rows.ends)
+	batch.Queue(insertPatterns, pg.Columns(rows, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store patterns: %w", err)
 	}
 	return nil
 }
 
-// add adds the segments of a shift, numbered in order.
-func (s *segments) add(jobs []string, list []*schedulingv1.JobSegment) error {
-	for i, segment := range list {
-		if int(segment.GetJob()) >= len(jobs) || segment.GetJob() < 0 {
-			return errJob
+// numberSegments returns the segments of a shift, numbered in order.
+func numberSegments(jobs []string, list []*schedulingv1.JobSegment) ([]segment, error) {
+	out := make([]segment, len(list))
+	for i, s := range list {
+		if int(s.GetJob()) >= len(jobs) || s.GetJob() < 0 {
+			return nil, errJob
 		}
-		s.jobs, s.numbers = append(s.jobs, jobs[segment.GetJob()]), append(s.numbers, int16(i))
-		s.starts, s.ends = append(s.starts, segment.GetStartSecond()), append(s.ends, segment.GetEndSecond())
+		out[i] = segment{int16(i), jobs[s.GetJob()], s.GetStartSecond(), s.GetEndSecond()}
 	}
-	return nil
+	return out, nil
 }

@@ -55,11 +55,11 @@ func Copies(pool *pg.Pool, observe func(context.Context, pgx.Tx, []*schedulingv1
 	}
 }
 
-// segments are rows of segments, as database columns.
-type segments struct {
-	jobs         []string
-	numbers      []int16
-	starts, ends []int32
+// segment is a segment of a shift with its number in the shift.
+type segment struct {
+	number     int16
+	job        string
+	start, end int32
 }
 
 var errJob = bus.Permanent(errors.New("projection: an event names a job that it does not have"))

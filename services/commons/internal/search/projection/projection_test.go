@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -238,6 +239,11 @@ func TestPatternsAreKeptOnce(t *testing.T) {
 
 func TestPlacesThatAreMissing(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.JobSegment{{Job: 1}}), errJob)
-	require.ErrorIs(t, new(segments).add([]string{""}, []*schedulingv1.JobSegment{{Job: -1}}), errJob)
+	for _, job := range []int32{1, -1} {
+		t.Run(strconv.Itoa(int(job)), func(t *testing.T) {
+			t.Parallel()
+			_, err := numberSegments([]string{""}, []*schedulingv1.JobSegment{{Job: job}})
+			require.ErrorIs(t, err, errJob)
+		})
+	}
 }

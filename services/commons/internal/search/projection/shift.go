@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -38,63 +39,64 @@ SELECT $1, unnest($2::bigint[]), unnest($3::smallint[]), unnest($4::bigint[]), u
     unnest($6::text[]), unnest($7::int[]), unnest($8::int[])`
 )
 
-// shifts are rows of shifts, as database columns.
-type shifts struct {
-	ids, versions, persons []int64
-	hidesPersons           []*int64
-	hidesDays              []*civil.Date
-	hidesLanes             []*int16
-	hidesOrdinals          []*int16
+// shiftRow is a row of entered_shift.
+type shiftRow struct {
+	ID, Version, Person     int64
+	HidesPerson             *int64
+	HidesDay                *civil.Date
+	HidesLane, HidesOrdinal *int16
 }
 
-func (r *shifts) add(s *schedulingv1.EnteredShift) {
-	r.ids, r.versions, r.persons = append(r.ids, s.GetId()), append(r.versions, s.GetVersion()), append(r.persons, s.GetEmployeeId())
-	h, none := s.GetHides(), s.GetHides() == nil
-	r.hidesPersons = append(r.hidesPersons, unless(none, h.GetEmployeeId()))
-	r.hidesDays = append(r.hidesDays, unless(none, civil.Date(h.GetDay())))
-	r.hidesLanes = append(r.hidesLanes, unless(none, int16(h.GetLane())))
-	r.hidesOrdinals = append(r.hidesOrdinals, unless(none, int16(h.GetOrdinal())))
+func newShiftRow(s *schedulingv1.EnteredShift) shiftRow {
+	row := shiftRow{ID: s.GetId(), Version: s.GetVersion(), Person: s.GetEmployeeId()}
+	if h := s.GetHides(); h != nil {
+		person, day, lane, ordinal := h.GetEmployeeId(), civil.Date(h.GetDay()), int16(h.GetLane()), int16(h.GetOrdinal())
+		row.HidesPerson, row.HidesDay, row.HidesLane, row.HidesOrdinal = &person, &day, &lane, &ordinal
+	}
+	return row
+}
+
+// segmentRow is a row of entered_shift_segment.
+type segmentRow struct {
+	Shift      int64
+	Segment    int16
+	Person     int64
+	Day        civil.Date
+	Job        string
+	Start, End int32
 }
 
 // applyShifts stores shifts, and removes the deleted ones.
 func applyShifts(ctx context.Context, tx pgx.Tx, changes []replica.Change[*schedulingv1.EnteredShift]) error {
 	tenantID := tenant.Of(ctx)
-	var all, gone, owners, workers []int64
-	var days []civil.Date
-	var rows shifts
-	var placed segments
+	var all, gone []int64
+	var rows []shiftRow
+	var segments []segmentRow
 	for _, c := range changes {
 		all = append(all, c.Key)
 		if c.Deleted {
 			gone = append(gone, c.Key)
 			continue
 		}
-		rows.add(c.State)
+		rows = append(rows, newShiftRow(c.State))
 		if c.State.GetEmployeeId() == 0 {
 			continue
 		}
-		if err := placed.add(c.Event.(*schedulingv1.ShiftsEntered).GetJobs(), c.State.GetSegments()); err != nil {
+		list, err := numberSegments(c.Event.(*schedulingv1.ShiftsEntered).GetJobs(), c.State.GetSegments())
+		if err != nil {
 			return err
 		}
-		for range c.State.GetSegments() {
-			owners, workers, days = append(owners, c.Key), append(workers, c.State.GetEmployeeId()), append(days, civil.Date(c.State.GetDay()))
+		for _, s := range list {
+			segments = append(segments, segmentRow{c.Key, s.number, c.State.GetEmployeeId(), civil.Date(c.State.GetDay()), s.job, s.start, s.end})
 		}
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(deleteShifts, tenantID, gone)
-	batch.Queue(upsertShifts, tenantID, rows.ids, rows.versions, rows.persons, rows.hidesPersons, rows.hidesDays, rows.hidesLanes, rows.hidesOrdinals)
+	batch.Queue(upsertShifts, pg.Columns(rows, tenantID)...)
 	batch.Queue(deleteSegments, tenantID, all)
-	batch.Queue(insertSegments, tenantID, owners, placed.numbers, workers, days, placed.jobs, placed.starts, placed.ends)
+	batch.Queue(insertSegments, pg.Columns(segments, tenantID)...)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("projection: store shifts: %w", err)
 	}
 	return nil
-}
-
-// unless returns a pointer to a value, or nil if the value is absent.
-func unless[T any](absent bool, value T) *T {
-	if absent {
-		return nil
-	}
-	return &value
 }
