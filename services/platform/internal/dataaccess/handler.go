@@ -166,7 +166,7 @@ func (h *Handler) read(ctx context.Context, q *query.Query) (*encoding.Result, e
 	}
 	now := h.clock.Now()
 	r := &encoding.Result{
-		View: q.View, Label: q.Label, Rows: rows, Bounds: bounds, Table: table, Read: p.Columns, Shown: p.Shown,
+		View: q.View, Label: q.Label, Week: q.Periods.Week(), Rows: rows, Bounds: bounds, Table: table, Read: p.Columns, Shown: p.Shown,
 		MetadataKey: uuid.NewString(), ReadAt: now, Expires: now.Add(h.cacheFor),
 	}
 	r.Prepare()

@@ -145,6 +145,9 @@ func suppressUntil(n *platformv1.GenericNotification, now time.Time, zone *time.
 	return time.Time{}
 }
 
+// maxExact is the largest number whose neighbours a number of JSON can tell apart.
+const maxExact = 1<<53 - 1
+
 // placeholderValues returns the values of placeholders in a request. If a name occurs several times, the first
 // value is used.
 func placeholderValues(data []*structpb.Struct) (map[string]string, error) {
@@ -156,7 +159,10 @@ func placeholderValues(data []*structpb.Struct) (map[string]string, error) {
 			case *structpb.Value_StringValue:
 				text = kind.StringValue
 			case *structpb.Value_NumberValue:
-				text = numeral(kind.NumberValue)
+				if math.Abs(kind.NumberValue) > maxExact {
+					return nil, fault.Invalid(CodeInvalid, fmt.Sprintf("The value of %.100q is a number above %d, of which JSON programs lose digits. Send it as text.", name, int64(maxExact)))
+				}
+				text = strconv.FormatFloat(kind.NumberValue, 'f', -1, 64)
 			case *structpb.Value_BoolValue:
 				text = strconv.FormatBool(kind.BoolValue)
 			case *structpb.Value_NullValue:
@@ -175,12 +181,4 @@ func placeholderValues(data []*structpb.Struct) (map[string]string, error) {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There are %d values; at most %d are permitted.", len(values), maxValues))
 	}
 	return values, nil
-}
-
-// numeral formats whole numbers without a fraction or an exponent.
-func numeral(number float64) string {
-	if number == math.Trunc(number) && math.Abs(number) < 1<<53 {
-		return strconv.FormatFloat(number, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(number, 'g', -1, 64)
 }

@@ -345,7 +345,7 @@ type NotifyBody struct {
 	RecipientPersonNums []string `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
 	// Additional e-mail addresses that get the message.
 	AdditionalRecipients []string `protobuf:"bytes,4,rep,name=additional_recipients,json=additionalRecipients,proto3" json:"additional_recipients,omitempty"`
-	// Values of placeholders, by name: text, numbers, true and false.
+	// Values of placeholders, by name: text, numbers up to 9007199254740991 (send longer ones as text), true and false.
 	NotifyData *structpb.Struct `protobuf:"bytes,5,opt,name=notify_data,json=notifyData,proto3" json:"notify_data,omitempty"`
 	// More values, for links.
 	UrlParams     *structpb.Struct `protobuf:"bytes,6,opt,name=url_params,json=urlParams,proto3" json:"url_params,omitempty"`

@@ -169,7 +169,7 @@ func (w *Writer) rowKey(dst []byte, node int32) ([]byte, string) {
 		days := civil.Range{From: civil.Date(w.Bounds[at]), To: civil.Date(w.Bounds[at+1])}
 		w.id = days.From.Append(w.id[:0])
 		w.key = appendTextEntry(w.key, "DAY", w.id)
-		w.core = w.refEntry(w.core, "DAY", w.id, w.Label.Label(days))
+		w.core = w.refEntry(w.core, "DAY", w.id, w.Label.Label(days, w.Week))
 	}
 	return appendBytes(appendBytes(dst, nodeKey, w.key), nodeCoreKey, w.core), entity
 }

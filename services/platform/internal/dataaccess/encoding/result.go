@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -16,6 +17,7 @@ import (
 type Result struct {
 	View   query.View
 	Label  query.LabelForm
+	Week   civil.Range // a week of the tenant, for labels; empty if the periods are not weeks
 	Rows   []*datav1.DataRow
 	Bounds []int32
 	Table  *table.Table

@@ -43,6 +43,14 @@ type periods struct {
 	One civil.Range
 }
 
+// Week returns a week of the tenant, or an empty range if the periods are not weeks.
+func (p periods) Week() civil.Range {
+	if p.Increment != byWeek {
+		return civil.Range{}
+	}
+	return p.One
+}
+
 func parseIncrement(text string) (Increment, error) {
 	if text == "" {
 		return byDay, nil
@@ -81,6 +89,8 @@ func (p periods) next(d civil.Date) civil.Date {
 	}
 }
 
+const daysPerWeek = 7
+
 // LabelForm is a format of period labels.
 type LabelForm string
 
@@ -102,10 +112,10 @@ func parseLabelForm(text string) (LabelForm, error) {
 	return form, nil
 }
 
-// Label returns the label of a period.
-func (f LabelForm) Label(days civil.Range) string {
+// Label returns the label of a period. week is any week of the tenant, which says on which day weeks begin.
+func (f LabelForm) Label(days, week civil.Range) string {
 	first, last := days.From.Time(), (days.To - 1).Time()
-	_, week := first.ISOWeek()
+	number := weekNumber(days.From, week)
 	span := longDate(first) + " - " + longDate(last)
 	switch f {
 	case "DAY_OF_WEEK":
@@ -113,9 +123,9 @@ func (f LabelForm) Label(days civil.Range) string {
 	case "DAY_OF_WEEK_LONGDATE":
 		return first.Weekday().String() + " " + longDate(first)
 	case "WEEK_NUMBER":
-		return fmt.Sprintf("Week %d", week)
+		return fmt.Sprintf("Week %d", number)
 	case "WEEK_NUMBER_LONG_DATERANGE":
-		return fmt.Sprintf("Week %d %s", week, span)
+		return fmt.Sprintf("Week %d %s", number, span)
 	case "LONG_DATERANGE":
 		return span
 	case "MONTH_NAME":
@@ -128,6 +138,18 @@ func (f LabelForm) Label(days civil.Range) string {
 		return fmt.Sprintf("Q%d %d", (int(first.Month())+2)/3, first.Year())
 	}
 	return longDate(first)
+}
+
+// weekNumber returns the ISO 8601 number of the week of the tenant that a day is in: the number of its
+// Thursday, because weeks may begin on another day than ISO weeks, and the first week of a series may be cut.
+func weekNumber(day civil.Date, week civil.Range) int {
+	if !week.Empty() {
+		into := (int(day-week.From)%daysPerWeek + daysPerWeek) % daysPerWeek
+		day = day.AddDays(-into)
+		day = day.AddDays((int(time.Thursday-day.Time().Weekday()) + daysPerWeek) % daysPerWeek)
+	}
+	_, number := day.Time().ISOWeek()
+	return number
 }
 
 // longDate formats a date in the reference product's first locale.

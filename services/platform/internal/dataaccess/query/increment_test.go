@@ -54,7 +54,33 @@ func TestLabels(t *testing.T) {
 	} {
 		t.Run(cmp.Or(string(form), "none"), func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, want, form.Label(days))
+			assert.Equal(t, want, form.Label(days, civil.Range{}))
+		})
+	}
+}
+
+// Weeks have the ISO 8601 number of their Thursday, on whatever day they begin and even if the range cuts them.
+func TestWeekNumbers(t *testing.T) {
+	t.Parallel()
+	sunday, monday, saturday := civil.Of(2026, 1, 4), civil.Of(2026, 1, 5), civil.Of(2026, 1, 3)
+	for _, c := range []struct {
+		name  string
+		first civil.Date
+		begin civil.Date
+		want  string
+	}{
+		{"a week from Sunday", civil.Of(2026, 11, 22), sunday, "Week 48"},
+		{"the first week of a year, from Sunday", civil.Of(2027, 1, 3), sunday, "Week 1"},
+		{"the last week of a year, from Sunday", civil.Of(2026, 12, 27), sunday, "Week 53"},
+		{"a week from Monday", civil.Of(2026, 11, 23), monday, "Week 48"},
+		{"a week from Saturday", civil.Of(2026, 11, 21), saturday, "Week 48"},
+		{"a week before the known one", civil.Of(2025, 12, 28), sunday, "Week 1"},
+		{"the last days of a week from Sunday", civil.Of(2026, 11, 28), sunday, "Week 48"},
+		{"the last day of a week from Monday", civil.Of(2026, 11, 29), monday, "Week 48"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, LabelForm("WEEK_NUMBER").Label(civil.Range{From: c.first, To: c.first + 1}, civil.Range{From: c.begin, To: c.begin + 7}))
 		})
 	}
 }
