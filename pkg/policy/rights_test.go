@@ -52,6 +52,7 @@ var nobodys = map[string]string{
 	"HyperfindProfileService":        "which queries users may use",
 	"HyperfindService":               "queries, which show no more persons than their users see",
 	"IdentityProviderService":        "the issuers of users' tokens",
+	"AssessmentService":              "assessments of candidates, who are not employees yet",
 	"OpportunityService":             "requisitions, which belong to no employee",
 	"MessagingService":               "it sends messages, and changes nothing of those who get them",
 	"RateLimitService":               "how often clients may call",

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/assessment"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
@@ -49,6 +50,7 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons)),
+			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterOpportunityServiceServer)(opportunity.New(deps.Pool, deps.Clock, deps.Commons)),
 		},
 	}, nil
