@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -22,6 +23,8 @@ type Answer struct {
 	QuestionID string
 	// Text is the response, for questions with the type Numeric a number.
 	Text string
+	// Type is the type of the question. Answered sets it.
+	Type string
 }
 
 // maxAnswer is the largest number of characters of an answer.
@@ -46,25 +49,41 @@ func Answered(ctx context.Context, tx pgx.Tx, path, opportunityID string, answer
 	return nil
 }
 
-// checkAnswers returns the ids of the answered questions.
+// CountryAnswered checks the answers of a new application to the country questions of an opportunity. If a
+// question lacks an answer, or if an answer does not fit its question, the error has status 400.
+func CountryAnswered(ctx context.Context, tx pgx.Tx, path string, o *opportunity, answers []Answer) error {
+	codes, err := countries(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	var list []*record.Record[*question]
+	for _, q := range listQuestions(codes) {
+		body := &question{Type: q.GetType(), Choices: q.GetChoices(), IsRequired: q.GetIsRequired(), IsActive: proto.Bool(true)}
+		list = append(list, &record.Record[*question]{ID: q.GetId(), Body: body})
+	}
+	_, err = checkAnswers(path, list, answers)
+	return err
+}
+
+// checkAnswers returns the ids of the answered questions, and sets the types of the answers.
 func checkAnswers(path string, list []*record.Record[*question], answers []Answer) (ids []string, err error) {
 	for i, answer := range answers {
 		at, id := fmt.Sprintf("%s[%d]", path, i), strings.ToLower(answer.QuestionID)
 		n := slices.IndexFunc(list, func(r *record.Record[*question]) bool { return r.ID == id })
 		switch {
 		case n < 0 || !list[n].Body.GetIsActive():
-			return nil, fault.Invalid(CodeQuestionUnknown, fmt.Sprintf("The opportunity has no active screening question with the id %.40q.", answer.QuestionID)).WithMembers(at + ".question.id")
+			return nil, fault.Invalid(CodeQuestionUnknown, fmt.Sprintf("The opportunity has no active question with the id %.40q.", answer.QuestionID)).WithMembers(at + ".question.id")
 		case slices.Contains(ids, id):
 			return nil, fault.Invalid(CodeAnswer, at+" answers a question twice. Send one answer.").WithMembers(at + ".question.id")
 		}
 		if problem := answerProblem(list[n].Body, answer.Text); problem != "" {
 			return nil, fault.Invalid(CodeAnswer, at+".response "+problem).WithMembers(at + ".response")
 		}
-		ids = append(ids, id)
+		ids, answers[i].Type = append(ids, id), list[n].Body.GetType()
 	}
 	for _, r := range list {
 		if r.Body.GetIsActive() && r.Body.GetIsRequired() && !slices.Contains(ids, r.ID) {
-			return nil, fault.Invalid(CodeAnswer, fmt.Sprintf("The screening question %s needs an answer.", r.ID)).WithMembers(path)
+			return nil, fault.Invalid(CodeAnswer, fmt.Sprintf("The question %s needs an answer.", r.ID)).WithMembers(path)
 		}
 	}
 	return ids, nil

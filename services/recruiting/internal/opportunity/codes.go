@@ -22,7 +22,7 @@ const (
 	CodeStatus = "WRL-50306"
 	// CodeFilled (409): all positions of the opportunity are filled. Hire for another opportunity.
 	CodeFilled = "WRL-50307"
-	// CodeQuestionUnknown (404; 400 for one in a body): the opportunity has no screening question with the id. List its questions.
+	// CodeQuestionUnknown (404; 400 for one in a body): the opportunity has no screening question or country question with the id. List its questions.
 	CodeQuestionUnknown = "WRL-50308"
 	// CodeQuestionAnswered (409): applications have answered the screening question. Deactivate it, and create another one.
 	CodeQuestionAnswered = "WRL-50309"
@@ -34,7 +34,7 @@ const (
 	CodeShared = "WRL-50312"
 	// CodeJobUnknown (400): no job has the code today. Create the job, or send the code of another one.
 	CodeJobUnknown = "WRL-50313"
-	// CodeAnswer (400): an answer to a screening question is missing, or does not fit the question. Correct it.
+	// CodeAnswer (400): an answer to a question of the opportunity is missing, or does not fit the question. Correct it.
 	CodeAnswer = "WRL-50314"
 )
 

@@ -68,12 +68,12 @@ func (h *Handler) ListCountryQuestions(ctx context.Context, req *byID) (*recruit
 	if err != nil {
 		return nil, err
 	}
-	countries, err := h.countries(ctx, h.pool, r.Body)
-	return &recruitingv1.CountryQuestionList{Items: listQuestions(countries)}, err
+	codes, err := countries(ctx, h.pool, r.Body)
+	return &recruitingv1.CountryQuestionList{Items: listQuestions(codes)}, err
 }
 
 // countries returns the codes of the countries of an opportunity's locations, in their order.
-func (h *Handler) countries(ctx context.Context, db pg.Querier, o *opportunity) (out []string, err error) {
+func countries(ctx context.Context, db pg.Querier, o *opportunity) (out []string, err error) {
 	if len(o.GetLocations()) == 0 {
 		return nil, nil
 	}

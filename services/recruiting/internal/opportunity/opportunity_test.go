@@ -284,7 +284,7 @@ func TestAnsweredQuestionsStay(t *testing.T) {
 	}
 	require.NoError(t, update(second))
 	require.NoError(t, pg.InTx(f.ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error {
-		return Answered(ctx, tx, "responses", id, []Answer{{first.GetId(), "4"}})
+		return Answered(ctx, tx, "responses", id, []Answer{{QuestionID: first.GetId(), Text: "4"}})
 	}))
 	require.True(t, fault.HasCode(update(first), CodeQuestionAnswered))
 	gone, err := f.DeactivateScreeningQuestion(f.ctx, &recruitingv1.DeactivateScreeningQuestionRequest{Id: id, QuestionId: first.GetId()})
@@ -297,6 +297,45 @@ func TestAnsweredQuestionsStay(t *testing.T) {
 	other := f.create(nil).GetId()
 	_, err = f.DeactivateScreeningQuestion(f.ctx, &recruitingv1.DeactivateScreeningQuestionRequest{Id: other, QuestionId: second.GetId()})
 	require.True(t, fault.HasCode(err, CodeQuestionUnknown), "%v", err)
+}
+
+func TestCountriesNeedAnswers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var place string
+	require.NoError(t, pg.InTx(f.ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `INSERT INTO physical_location (tenant_id, name, body) VALUES (1, 'London', $1) RETURNING guid::text`,
+			marshal(t, &recruitingv1.PhysicalLocation{IsActive: proto.Bool(true), Address: &recruitingv1.PlaceAddress{Country: &recruitingv1.CodedName{Code: "GB"}}})).Scan(&place)
+	}))
+	o := f.create(func(o *opportunity) { o.Locations = []*ref{{Id: place}} })
+	asked := listQuestions([]string{"GB"})[0].GetId()
+	for name, c := range map[string]struct {
+		code    string
+		answers []Answer
+	}{
+		"yes":         {"", []Answer{{QuestionID: asked, Text: "Yes"}}},
+		"no answer":   {CodeAnswer, nil},
+		"no choice":   {CodeAnswer, []Answer{{QuestionID: asked, Text: "Perhaps"}}},
+		"no question": {CodeQuestionUnknown, []Answer{{QuestionID: board, Text: "Yes"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := pg.InTx(f.ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error {
+				return CountryAnswered(ctx, tx, "responses", o, c.answers)
+			})
+			require.Equal(t, c.code == "", err == nil, "%v", err)
+			assert.True(t, err == nil || fault.HasCode(err, c.code), "%v", err)
+			if err == nil {
+				assert.Equal(t, multipleChoice, c.answers[0].Type)
+			}
+		})
+	}
+}
+
+func marshal(t *testing.T, m proto.Message) []byte {
+	t.Helper()
+	body, err := proto.Marshal(m)
+	require.NoError(t, err)
+	return body
 }
 
 func TestAssessmentNamesAreUnique(t *testing.T) {

@@ -195,22 +195,22 @@ func TestCheckAnswers(t *testing.T) {
 		active("b", &question{Type: numeric}), active("c", &question{Type: text}),
 		{ID: "d", Body: &question{Type: text, IsRequired: true}},
 	}
-	yes := Answer{"A", "Yes"}
+	yes := Answer{"A", "Yes", ""}
 	for _, c := range []struct {
 		name, code, member string
 		answers            []Answer
 	}{
-		{"all", "", "", []Answer{yes, {"b", "2.5"}, {"c", "x"}}},
+		{"all", "", "", []Answer{yes, {"b", "2.5", ""}, {"c", "x", ""}}},
 		{"the required one alone", "", "", []Answer{yes}},
 		{"none", CodeAnswer, "responses", nil},
-		{"an unknown question", CodeQuestionUnknown, "responses[0].question.id", []Answer{{"x", "1"}}},
-		{"an inactive question", CodeQuestionUnknown, "responses[1].question.id", []Answer{yes, {"d", "1"}}},
+		{"an unknown question", CodeQuestionUnknown, "responses[0].question.id", []Answer{{"x", "1", ""}}},
+		{"an inactive question", CodeQuestionUnknown, "responses[1].question.id", []Answer{yes, {"d", "1", ""}}},
 		{"an answer twice", CodeAnswer, "responses[1].question.id", []Answer{yes, yes}},
-		{"an unknown choice", CodeAnswer, "responses[0].response", []Answer{{"a", "yes"}}},
-		{"a text for a number", CodeAnswer, "responses[1].response", []Answer{yes, {"b", "two"}}},
-		{"NaN", CodeAnswer, "responses[1].response", []Answer{yes, {"b", "NaN"}}},
-		{"an empty text", CodeAnswer, "responses[1].response", []Answer{yes, {"c", " "}}},
-		{"a long text", CodeAnswer, "responses[1].response", []Answer{yes, {"c", string(make([]rune, maxAnswer)) + "xx"}}},
+		{"an unknown choice", CodeAnswer, "responses[0].response", []Answer{{"a", "yes", ""}}},
+		{"a text for a number", CodeAnswer, "responses[1].response", []Answer{yes, {"b", "two", ""}}},
+		{"NaN", CodeAnswer, "responses[1].response", []Answer{yes, {"b", "NaN", ""}}},
+		{"an empty text", CodeAnswer, "responses[1].response", []Answer{yes, {"c", " ", ""}}},
+		{"a long text", CodeAnswer, "responses[1].response", []Answer{yes, {"c", string(make([]rune, maxAnswer)) + "xx", ""}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
