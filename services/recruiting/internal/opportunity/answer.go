@@ -119,6 +119,6 @@ func Hired(ctx context.Context, tx pgx.Tx, r *record.Record[*opportunity], equiv
 	if err := hire(r.Body, equivalent, now); err != nil {
 		return err
 	}
-	_, err := Opportunities.Update(ctx, tx, r.ID, r.Body, nil)
+	_, err := Opportunities.Update(ctx, tx, r.ID, r.Body, publication(r.Body))
 	return err
 }

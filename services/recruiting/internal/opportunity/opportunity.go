@@ -74,7 +74,7 @@ func (h *Handler) CreateOpportunity(ctx context.Context, o *opportunity) (*oppor
 	}
 	columns := record.Columns{
 		"recruiter_id": personID("recruiter.id"), "hiring_manager_id": personID("hiring_manager.id"), "onboarding_owner_id": personID("onboarding_owner.id"),
-		"is_shared_with_everyone": o.GetIsSharedWithEveryone(),
+		"is_shared_with_everyone": o.GetIsSharedWithEveryone(), "job_board_ids": boards(o),
 	}
 	var r *record.Record[*opportunity]
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
@@ -144,11 +144,25 @@ func (h *Handler) change(ctx context.Context, req *recruitingv1.ChangeOpportunit
 		if err = change(ctx, tx, r.Body); err != nil {
 			return err
 		}
-		r, err = Opportunities.Update(ctx, tx, r.ID, r.Body, nil)
+		r, err = Opportunities.Update(ctx, tx, r.ID, r.Body, publication(r.Body))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return show(r), nil
+}
+
+// publication returns the column that says whether job boards show an opportunity.
+func publication(o *opportunity) record.Columns {
+	return record.Columns{"is_published": o.GetStatus() == Published}
+}
+
+// boards returns the ids of the job boards of an opportunity.
+func boards(o *opportunity) []string {
+	ids := []string{}
+	for _, board := range o.GetJobBoards() {
+		ids = append(ids, board.GetId())
+	}
+	return ids
 }
