@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/assessment"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/application"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
@@ -44,6 +45,7 @@ func Migrations() ([]pg.Migrations, error) {
 
 // New creates the service. It does not access the database.
 func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
+	applications := application.New(deps.Pool, deps.Clock, deps.Commons)
 	return &Service{
 		pool: deps.Pool,
 		Registrations: serve.Registrations{
@@ -51,6 +53,9 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool)),
+			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)),
+			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
+			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterOpportunityServiceServer)(opportunity.New(deps.Pool, deps.Clock, deps.Commons)),
 		},
 	}, nil
