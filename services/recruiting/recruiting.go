@@ -51,7 +51,6 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 		Registrations: serve.Registrations{
 			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
-			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)),
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
