@@ -32,7 +32,7 @@ type bruteForce struct {
 
 func newBruteForce(location *time.Location, calendar ruleevaluation.Calendar, days civil.Range, shifts []ruleevaluation.Shift, birth *civil.Date) *bruteForce {
 	first := days.From.AddDays(-45).Time().Unix()
-	count := (days.Days() + 65) * 24 * 60
+	count := (days.Days() + 95) * 24 * 60
 	b := &bruteForce{
 		calendar: calendar, days: days, first: first, shifts: shifts, birth: birth, known: map[int64]int{},
 		wall: make([]int64, count), work: make([]bool, count), presence: make([]bool, count), begins: make([]int, count),
@@ -221,18 +221,21 @@ func (b *bruteForce) evaluate(rules []ruleevaluation.Rule) []measured {
 	return out
 }
 
-// rows looks from each day that is asked for back to where its row began.
+// rows finds the rows of all days that are asked for, up to 31 days before and after them.
 func (b *bruteForce) rows(r ruleevaluation.Rule, counts func(civil.Date) bool, found func(from, to civil.Date, n int)) {
 	for day := b.days.From; day < b.days.To; day++ {
-		if !counts(day) || day+1 < b.days.To && counts(day+1) {
+		if !counts(day) || day > b.days.From && counts(day-1) {
 			continue
 		}
-		from := day
+		from, last := day, day
 		for from > b.days.From-31 && counts(from-1) {
 			from--
 		}
-		if n := int(day-from) + 1; float64(n) > r.Limit {
-			found(from, day+1, n)
+		for last < b.days.To+30 && counts(last+1) {
+			last++
+		}
+		if n := int(last-from) + 1; float64(n) > r.Limit {
+			found(from, last+1, n)
 		}
 	}
 }

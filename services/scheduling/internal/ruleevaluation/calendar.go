@@ -10,9 +10,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-// lookback is the number of days before the first day that are examined for a row of days or
-// nights. It equals the largest limit of a rule.
-const lookback = 31
+// maxBeyond is the number of days before and after the evaluated days that are examined for a row of
+// days or nights. It equals the largest limit of a rule, so that no row that breaks a rule is missed.
+const maxBeyond = 31
 
 // Calendar defines the weeks and nights of an employee.
 type Calendar struct {
@@ -49,9 +49,10 @@ func (c Calendar) Window(days civil.Range, rules []Rule) civil.Range {
 		case schedulerule.MaxHoursWeek, schedulerule.MaxDaysWeek, schedulerule.MinRestWeek, schedulerule.MinorMaxHoursWeek:
 			need = civil.Range{From: c.Week(days.From).From, To: c.Week(days.To.AddDays(-1)).To}
 		case schedulerule.MaxDaysInRow:
-			need.From = days.From.AddDays(-lookback)
+			need = rowDays(days)
 		case schedulerule.MaxNightsInRow:
-			need = civil.Range{From: days.From.AddDays(-lookback), To: days.To.AddDays(1)}
+			need = rowDays(days)
+			need.To = need.To.AddDays(1)
 		case schedulerule.MinRestBetweenShifts:
 			need.From = days.From.AddDays(-int(math.Ceil(r.Limit/24)) - 1)
 		case schedulerule.MaxHoursNight, schedulerule.MinorNoNightWork:
@@ -60,6 +61,11 @@ func (c Calendar) Window(days civil.Range, rules []Rule) civil.Range {
 		out = civil.Range{From: min(out.From, need.From), To: max(out.To, need.To)}
 	}
 	return out
+}
+
+// rowDays returns the days that rows of days or nights on days may have.
+func rowDays(days civil.Range) civil.Range {
+	return civil.Range{From: days.From.AddDays(-maxBeyond), To: days.To.AddDays(maxBeyond)}
 }
 
 // grid is a calendar in a time zone as instants, in Unix seconds.

@@ -41,7 +41,7 @@ func changes(location *time.Location) []civil.Date {
 // drawShifts draws shifts around a day. Some shifts overlap or touch.
 func drawShifts(t *rapid.T, days civil.Range) []ruleevaluation.Shift {
 	var shifts []ruleevaluation.Shift
-	from, to := days.From.AddDays(-33).Time().Unix(), days.To.AddDays(10).Time().Unix()
+	from, to := days.From.AddDays(-33).Time().Unix(), days.To.AddDays(36).Time().Unix()
 	gap := rapid.SampledFrom([]int64{8, 20, 40, 90}).Draw(t, "gap")
 	step := rapid.SampledFrom([]int64{60, 1800}).Draw(t, "step") // Some begin at midnight.
 	for at := from; at < to; {

@@ -43,12 +43,13 @@ func (e *Evaluator) checkWeekDays(rule int, r Rule) {
 	}
 }
 
-// reportRows reports the rows of days that exceed the limit on one of the evaluated days. counts
+// reportRows reports the rows of days that exceed the limit and have one of the evaluated days. counts
 // tells whether a day of the window counts. shifts returns the shifts of a row.
 func (e *Evaluator) reportRows(rule int, r Rule, counts func(day int) bool, shifts func(civil.Range) []int) {
-	row := civil.Range{From: e.days.From.AddDays(-lookback)}
-	for day := row.From; day <= e.days.To; day++ {
-		if day < e.days.To && counts(int(day-e.window.From)) {
+	within := rowDays(e.days)
+	row := civil.Range{From: within.From}
+	for day := row.From; day <= within.To && row.From < e.days.To; day++ {
+		if day < within.To && counts(int(day-e.window.From)) {
 			continue
 		}
 		row.To = day

@@ -48,7 +48,7 @@ func TestWorkedShiftsAreNeededUpToToday(t *testing.T) {
 	}{
 		"past days":                      {usingActualHours(true, hours), civil.Range{From: day(2, 1), To: day(2, 8)}, day(1, 30), day(2, 10), "Real"},
 		"up to today":                    {usingActualHours(true, hours), civil.Range{From: day(3, 1), To: day(4, 1)}, day(2, 27), day(3, 5), "Real"},
-		"a row of days":                  {usingActualHours(true, hours, inRow), civil.Range{From: day(2, 1), To: day(2, 8)}, day(2, 1) - 33, day(2, 10), "Real"},
+		"a row of days":                  {usingActualHours(true, hours, inRow), civil.Range{From: day(2, 1), To: day(2, 8)}, day(2, 1) - 33, day(3, 5), "Real"},
 		"no days of the future":          {usingActualHours(true, hours), civil.Range{From: day(5, 1), To: day(5, 8)}, day(4, 29), day(3, 5), "Real"},
 		"days of sets on actual hours":   {planned, civil.Range{From: day(2, 1), To: day(2, 8)}, day(1, 30), day(2, 10), "Real"},
 		"nothing for what is planned":    {usingActualHours(false, hours), civil.Range{From: day(2, 1), To: day(2, 8)}, 0, 0, ""},
