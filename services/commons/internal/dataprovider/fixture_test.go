@@ -130,6 +130,30 @@ func TestFindEmployees(t *testing.T) {
 	assert.Equal(t, []string{"", "", "", "", ""}, named(ask(tenant.With(t.Context(), 2))), "so is another tenant's")
 }
 
+// Persons whose employment has ended are not counted, for callers who see all persons and for others.
+func TestTerminatedPersonsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.addAda(t)
+	b.exec(t, `INSERT INTO location (tenant_id, id, persistent_id) VALUES (1, 1, 'p1')`)
+	b.exec(t, `INSERT INTO location_version (tenant_id, location_id, from_date, to_date, name, body) VALUES (1, 1, '1900-01-01', '3000-01-01', 'Acme', '')`)
+	b.exec(t, `INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path) VALUES (1, 1, '1900-01-01', '3000-01-01', 1, '.1.', 'Acme')`)
+	b.exec(t, `UPDATE employment_status SET to_date = '2026-03-05' WHERE person_id = 1`)
+	b.exec(t, `INSERT INTO employment_status VALUES (1, 1, '2026-03-05', '3000-01-01', 'Terminated')`)
+	for name, rows := range map[string]string{"all": string(rowvisibility.All), "own": string(rowvisibility.Own)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := authn.With(b.ctx, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 1, Rows: rows}, "")
+			table := newLocations(b.pool, rowvisibility.New(clock.System{}))
+			for day, want := range map[civil.Date]int64{civil.Of(2026, 3, 4): 1, civil.Of(2026, 3, 5): 0} {
+				loaded, err := table.Load(ctx, []int64{1}, civil.Through(day, day), needHeads)
+				require.NoError(t, err)
+				assert.Equal(t, want, loaded[0].heads, day.String())
+			}
+		})
+	}
+}
+
 func TestEveryElementOfLocations(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)

@@ -18,6 +18,7 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
 // Bits for the data that elements of LOCATION need.
@@ -86,14 +87,19 @@ const countChildren = `
 SELECT parent_id, count(*) FROM location_version
 WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $3 GROUP BY parent_id`
 
-// countHeads returns SQL that counts, for each location, the persons whose primary job is
+// employed is the condition that the employment of the person of a primary job a is not terminated on day $3.
+const employed = `
+		  AND NOT EXISTS (SELECT FROM employment_status e WHERE e.tenant_id = $1 AND e.person_id = a.person_id
+			AND e.status = '` + record.StatusTerminated + `' AND e.from_date <= $3 AND e.to_date > $3)`
+
+// countHeads returns SQL that counts, for each location, the employed persons whose primary job is
 // there or below on a day. Because of the array, the planner looks up the paths in the index,
 // regardless of its estimate of their number. Without the array, it reads all jobs for each
 // location.
 func countHeads() string {
 	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
 		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names)))
+		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))` + employed + `)
 		FROM unnest($2::bigint[]) AS asked (id)`
 }
 
@@ -146,7 +152,7 @@ func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day civil.Da
 			return nil
 		})
 		return err
-	}, listEmployees(), tenantID, ids, day)
+	}, listEmployees(employed), tenantID, ids, day)
 }
 
 func scanVersions(rows pgx.Rows, found map[int64]*location) error {

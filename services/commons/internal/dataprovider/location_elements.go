@@ -60,7 +60,7 @@ func locationElements() []locationElement {
 			Value: func(l *location, _ at) value { return dataelement.Whole(l.children) },
 		},
 		{
-			Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many persons have their primary job there or below, on the last day asked for.",
+			Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many employed persons have their primary job there or below, on the last requested day.",
 			Type: dataelement.Long, Categories: ofLocation, Needs: needHeads,
 			Value: func(l *location, _ at) value { return dataelement.Whole(l.heads) },
 		},

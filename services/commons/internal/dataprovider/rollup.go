@@ -137,13 +137,14 @@ func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmpl
 	return out, nil
 }
 
-// listEmployees returns SQL for the persons whose primary job is at the locations or below.
+// listEmployees returns SQL for the persons whose primary job a is at the locations or below, with one
+// more condition or "".
 // As in countHeads, the array makes the planner look up the paths in the index.
-func listEmployees() string {
+func listEmployees(condition string) string {
 	return `SELECT asked.place, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
 		CROSS JOIN LATERAL (SELECT DISTINCT a.person_id AS id FROM primary_labor_account a
 			WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))) AS who
+			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))` + condition + `) AS who
 		ORDER BY 1, 2`
 }
 
@@ -158,7 +159,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.pool.Query(ctx, listEmployees(), tenant.Of(ctx), req.GetLocationIds(), day)
+	found, err := f.pool.Query(ctx, listEmployees(""), tenant.Of(ctx), req.GetLocationIds(), day)
 	if err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}
