@@ -22,6 +22,12 @@ func PersonGUID(id int64) string { return encodeNumber(kindPerson, id) }
 // PersonID returns the id of the person with a GUID, or false for another GUID.
 func PersonID(guid string) (int64, bool) { return decodeNumber(kindPerson, guid) }
 
+// Cursor returns the cursor for the position after a change. Its time is in microseconds since 1970.
+func Cursor(changed int64) string { return encodeNumber(kindCursor, changed) }
+
+// ParseCursor returns the time of the change that a cursor stands for, or false for another text.
+func ParseCursor(cursor string) (changed int64, ok bool) { return decodeNumber(kindCursor, cursor) }
+
 // encodeNumber returns the GUID of version 8 with a kind and a number from 0 to 2^60-1: the number has
 // all bits of the first half that are not the version.
 func encodeNumber(kind uint64, n int64) string {

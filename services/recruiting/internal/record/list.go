@@ -112,7 +112,7 @@ func (t Table[T]) position(ctx context.Context, db pg.Querier, name, cursor stri
 	if cursor == "" {
 		return 0, nil
 	}
-	if changed, ok := decodeNumber(kindCursor, cursor); ok {
+	if changed, ok := ParseCursor(cursor); ok {
 		return changed, nil
 	}
 	unknown := fault.Invalid(CodeCursorUnknown, fmt.Sprintf("%s is neither a cursor nor the id of a %s in this list.", name, t.What)).WithMembers(name)
@@ -159,10 +159,10 @@ func (p page) around(changes []int64, more bool) rpc.Page {
 	}
 	var out rpc.Page
 	if more && p.before > 0 || p.after > 0 {
-		out.Prev = encodeNumber(kindCursor, first)
+		out.Prev = Cursor(first)
 	}
 	if more && p.before == 0 || p.before > 0 {
-		out.Next = encodeNumber(kindCursor, last)
+		out.Next = Cursor(last)
 	}
 	return out
 }
