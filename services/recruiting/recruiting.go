@@ -15,6 +15,7 @@ import (
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/application"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/assessment"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/backgroundcheck"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
@@ -51,7 +52,8 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 		Registrations: serve.Registrations{
 			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
-			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool)),
+			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool, application.VisibleCandidates)),
+			serve.Handle(recruitingv1.RegisterBackgroundCheckServiceServer)(backgroundcheck.New(deps.Pool, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)),
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
