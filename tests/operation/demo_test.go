@@ -29,3 +29,27 @@ func TestAReadyServerHasTheDemonstration(t *testing.T) {
 	}
 	assert.Positive(t, patterns)
 }
+
+// The demonstration has applications at every step before the hire.
+func TestTheDemonstrationRecruits(t *testing.T) {
+	t.Parallel()
+	server := launch.Standalone(t, "--demo")
+	api := scenario.API{Target: server.Target(t)}
+	count := func(list string, key func(scenario.Object) any) map[any]int {
+		var items []scenario.Object
+		_, err := api.Call(t.Context(), http.MethodGet, "/v1/recruiting/"+list+"?limit=500", nil, &items)
+		require.NoError(t, err)
+		counts := map[any]int{}
+		for _, item := range items {
+			counts[key(item)]++
+		}
+		return counts
+	}
+	statuses := count("opportunities", func(o scenario.Object) any { return o["status"] })
+	assert.Equal(t, map[any]int{"Published": 4, "Draft": 1}, statuses)
+	assert.Equal(t, map[any]int{true: 40}, count("candidates", func(o scenario.Object) any { return o["is_active"] }))
+	steps := count("applications", func(o scenario.Object) any { return o["step"].(map[string]any)["name"] })
+	for _, step := range []string{"Applied", "Screening", "Interview", "Offer"} {
+		assert.GreaterOrEqual(t, steps[step], 8, step)
+	}
+}

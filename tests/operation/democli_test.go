@@ -19,10 +19,15 @@ func TestDemonstrationIsMadeByTheAPI(t *testing.T) {
 		require.Contains(t, o.run("demo", "--state-dir", server.StateDir), "pattern assignments")
 	}
 	api := scenario.API{Target: server.Target(t)}
-	var list []struct{ Name string }
+	var list []struct{ Name any }
 	_, err := api.Call(t.Context(), http.MethodGet, "/v1/scheduling/schedule_pattern_templates", nil, &list)
 	require.NoError(t, err)
 	require.Len(t, list, 11)
+	for resource, count := range map[string]int{"opportunities": 5, "candidates": 40, "applications": 40} {
+		_, err = api.Call(t.Context(), http.MethodGet, "/v1/recruiting/"+resource, nil, &list)
+		require.NoError(t, err)
+		require.Len(t, list, count, resource)
+	}
 
 	var made struct{ ClientSecret string }
 	o.read(&made, "client", "create", "payroll", "--access-profile", "Administrator", "--no-password", "--state-dir", server.StateDir)

@@ -100,7 +100,7 @@ func (c *Client) do(request *http.Request, reply any) (http.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
+	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusMultipleChoices || response.StatusCode == http.StatusMultiStatus {
 		return nil, &refused{status: response.StatusCode, body: body}
 	}
 	if reply == nil {

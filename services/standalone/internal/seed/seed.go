@@ -1,5 +1,5 @@
 // Package seed creates a demonstration: rotations that real crews work, an employment term for each, and two
-// thousand persons on them, who work at four sites. It uses the public API only, which proves that the API
+// thousand persons on them, who work at four sites. Forty candidates apply for opportunities. It uses the public API only, which proves that the API
 // suffices.
 package seed
 
@@ -44,6 +44,7 @@ func Demo(ctx context.Context, c *Client, now time.Time, progress func(step stri
 		{"persons", func() error { return createPersons(ctx, c, start) }},
 		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
+		{"opportunities, candidates and applications", func() error { return createRecruiting(ctx, c) }},
 	}
 	for _, step := range steps {
 		progress(step.name)
