@@ -24,15 +24,15 @@ const (
 )
 
 // stamp identifies the state of a person. The version increases with every change of the
-// person's row and lists. Terms belong to timekeeping, so the stamp contains the terms
-// themselves.
+// person's row and lists. Terms belong to timekeeping and the name of the supervisor to another
+// person, so the stamp contains them.
 type stamp struct {
-	version, updated int64
-	terms, requests  string
+	version, updated            int64
+	supervisor, terms, requests string
 }
 
 // An array in index order costs half as much as an aggregate that sorts.
-const readStamp = `SELECT p.version, p.updated_at,
+const readStamp = `SELECT p.version, p.updated_at, coalesce(` + store.SupervisorName + `, ''),
     array_to_string(ARRAY(SELECT ROW(m.*, t.id, t.name)::text
         FROM membership m JOIN employment_term t ON t.tenant_id = $1 AND t.id = m.employment_term_id
         WHERE m.tenant_id = $1 AND m.person_id = $2 ORDER BY m.from_date), ','),
@@ -43,7 +43,7 @@ FROM person p WHERE p.tenant_id = $1 AND p.id = $2`
 
 func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
 	var updated time.Time
-	err = row.Scan(&s.version, &updated, &s.terms, &s.requests)
+	err = row.Scan(&s.version, &updated, &s.supervisor, &s.terms, &s.requests)
 	s.updated = updated.UnixMicro()
 	return s, err
 }

@@ -2552,7 +2552,9 @@ type JobAssignmentDetails struct {
 	PayRuleName            string                 `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
 	PayRuleEffectiveDate   string                 `protobuf:"bytes,2,opt,name=pay_rule_effective_date,json=payRuleEffectiveDate,proto3" json:"pay_rule_effective_date,omitempty"`
 	SupervisorPersonNumber string                 `protobuf:"bytes,3,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
-	SupervisorName         string                 `protobuf:"bytes,4,opt,name=supervisor_name,json=supervisorName,proto3" json:"supervisor_name,omitempty"`
+	// In responses: the present name of the person with supervisorPersonNumber, or the sent name if no person
+	// has the number.
+	SupervisorName string `protobuf:"bytes,4,opt,name=supervisor_name,json=supervisorName,proto3" json:"supervisor_name,omitempty"`
 	// An IANA name ("Europe/Zurich") or one of the reference product's short
 	// names ("Eastern").
 	TimeZoneName      string `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`

@@ -33,6 +33,11 @@ func (p *Person) Clocks(zones *civil.Zones) (civil.Clocks, error) {
 	return personzone.Clocks(zones, p.Zone, p.Zones)
 }
 
+// SupervisorName is SQL for the present name of the supervisor of a person p, in a statement with the
+// tenant as its first parameter. It is NULL if no person has the number.
+const SupervisorName = `(SELECT m.full_name FROM person m
+	WHERE m.tenant_id = $1 AND m.person_number = p.supervisor_person_number AND p.supervisor_person_number <> '')`
+
 // Load reads all data of persons in one snapshot, together with the queries that beside
 // queues. Unknown persons are left out.
 func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Snapshot)) (map[int64]*Person, error) {
@@ -48,8 +53,9 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 	persons := map[int64]*Person{}
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(rows pgx.Rows) error { return readPersons(rows, columns, persons) },
-		fmt.Sprintf(`SELECT id, version, time_zone, time_zones, body%s FROM person
-		WHERE tenant_id = $1 AND id = ANY($2)`, names), tenantID, ids)
+		fmt.Sprintf(`SELECT id, version, time_zone, time_zones, body,
+			%s%s
+		FROM person p WHERE tenant_id = $1 AND id = ANY($2)`, SupervisorName, names), tenantID, ids)
 	for _, l := range record.Lists() {
 		snapshot.Queue(func(rows pgx.Rows) error {
 			if err := readInto(l, rows, persons); err != nil {
@@ -73,7 +79,8 @@ func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Pers
 		p := &Person{Record: &record.Record{Message: &commonsv1.Person{}}}
 		values := make([]any, len(columns))
 		var body, zones []byte
-		places := []any{&p.ID, &p.Version, &p.Zone, &zones, &body}
+		var supervisor *string
+		places := []any{&p.ID, &p.Version, &p.Zone, &zones, &body, &supervisor}
 		for i := range values {
 			places = append(places, &values[i])
 		}
@@ -91,6 +98,10 @@ func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Pers
 			if err := c.SetValue(p.Message.ProtoReflect(), values[i]); err != nil {
 				return fmt.Errorf("read person %d: %w", p.ID, err)
 			}
+		}
+		if supervisor != nil {
+			// The supervisor may have another name by now than when it was sent.
+			p.Message.GetJobAssignment().GetJobAssignmentDetails().SupervisorName = *supervisor
 		}
 		details := record.DetailsOrEmpty(p.Record)
 		details.FullName = details.GetLastName() + ", " + details.GetFirstName()
