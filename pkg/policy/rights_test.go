@@ -56,6 +56,7 @@ var nobodys = map[string]string{
 	"ApplicationService":             "applications, which belong to candidates",
 	"DispositionService":             "the steps of applications, which belong to candidates",
 	"BackgroundCheckService":         "background checks of candidates, who are not employees yet",
+	"OfferService":                   "offers, which belong to candidates",
 	"OpportunityService":             "requisitions, which belong to no employee",
 	"MessagingService":               "it sends messages, and changes nothing of those who get them",
 	"RateLimitService":               "how often clients may call",

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/backgroundcheck"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/offer"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
 	"github.com/rotaloom/rotaloom/services/recruiting/migrations"
 )
@@ -57,6 +58,7 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)),
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
+			serve.Handle(recruitingv1.RegisterOfferServiceServer)(offer.New(deps.Pool, deps.Clock, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterOpportunityServiceServer)(opportunity.New(deps.Pool, deps.Clock, deps.Commons)),
 		},
 	}, nil
