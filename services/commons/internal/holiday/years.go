@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rickar/cal/v2"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -125,12 +126,10 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 				continue
 			}
 			names[key(known.Name)] = true
-			before := c.byName[key(known.Name)]
+			before := c.findPublic(known)
 			after := proto.CloneOf(before)
 			if before == nil {
-				after = &commonsv1.Holiday{Name: known.Name, Rule: &commonsv1.HolidayRule{PublicHoliday: &commonsv1.HolidayPublic{
-					Region: req.GetRegion(), Name: known.Name, Observed: req.Observed,
-				}}}
+				after = c.newPublic(req.GetRegion(), known.Name, req.Observed)
 			}
 			if err := selectImported(after, req.GetYears()); err != nil {
 				return err
@@ -147,6 +146,32 @@ func (h *Handler) ApplyImportHolidays(ctx context.Context, req *commonsv1.ApplyI
 		return nil, err
 	}
 	return response(ctx, list)
+}
+
+// findPublic returns the tenant's holiday for a public holiday, or nil: the holiday whose rule names it, in
+// any region that has it, or a holiday with its name whose rule names no public holiday.
+func (c *change) findPublic(known *cal.Holiday) (found *commonsv1.Holiday) {
+	for id, h := range c.byID {
+		if rule := h.GetRule().GetPublicHoliday(); rule != nil && public(rule.GetRegion(), rule.GetName()) == known && (found == nil || id < found.GetId()) {
+			found = h
+		}
+	}
+	if named := c.byName[key(known.Name)]; found == nil && named.GetRule().GetPublicHoliday() == nil {
+		found = named
+	}
+	return found
+}
+
+// newPublic returns a new holiday for a public holiday of a region. Regions have different holidays with the
+// same name, such as Thanksgiving Day: the later one has the region in its name.
+func (c *change) newPublic(region, name string, observed *bool) *commonsv1.Holiday {
+	out := &commonsv1.Holiday{Name: name, Rule: &commonsv1.HolidayRule{
+		PublicHoliday: &commonsv1.HolidayPublic{Region: region, Name: name, Observed: observed},
+	}}
+	if c.byName[key(name)] != nil {
+		out.Name = fmt.Sprintf("%s (%s)", name, region)
+	}
+	return out
 }
 
 // selectImported selects a holiday for years, and for a following year if that year's date is

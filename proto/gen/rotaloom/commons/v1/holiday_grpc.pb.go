@@ -48,7 +48,9 @@ type HolidayServiceClient interface {
 	// that the request names.
 	ApplyUpsertHolidayYears(ctx context.Context, in *HolidayYearList, opts ...grpc.CallOption) (*HolidayList, error)
 	// Creates the public holidays of a country or a region, and selects them for years.
-	// Existing holidays with the same names are only selected.
+	// Holidays of the region that exist are only selected, and so are holidays with the
+	// same names and rules of their own. If a holiday of another region has the name, the new
+	// holiday has the code of its region behind its name: "Thanksgiving Day (CA)".
 	ApplyImportHolidays(ctx context.Context, in *ApplyImportHolidaysRequest, opts ...grpc.CallOption) (*HolidayList, error)
 	// Deletes a holiday, and removes it from schedules.
 	DeleteHoliday(ctx context.Context, in *DeleteHolidayRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -140,7 +142,9 @@ type HolidayServiceServer interface {
 	// that the request names.
 	ApplyUpsertHolidayYears(context.Context, *HolidayYearList) (*HolidayList, error)
 	// Creates the public holidays of a country or a region, and selects them for years.
-	// Existing holidays with the same names are only selected.
+	// Holidays of the region that exist are only selected, and so are holidays with the
+	// same names and rules of their own. If a holiday of another region has the name, the new
+	// holiday has the code of its region behind its name: "Thanksgiving Day (CA)".
 	ApplyImportHolidays(context.Context, *ApplyImportHolidaysRequest) (*HolidayList, error)
 	// Deletes a holiday, and removes it from schedules.
 	DeleteHoliday(context.Context, *DeleteHolidayRequest) (*emptypb.Empty, error)
