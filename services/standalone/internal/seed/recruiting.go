@@ -62,11 +62,11 @@ func createRecruiting(ctx context.Context, c *Client) error {
 
 // findConfiguration returns the id of the job board, and the names of the steps before the hire.
 func findConfiguration(ctx context.Context, c *Client) (board string, steps []string, err error) {
-	boards, err := byKey(ctx, c, "job-boards", nameOf)
+	boards, err := byKey(ctx, c, "job-boards", configuredName)
 	if err != nil {
 		return "", nil, err
 	}
-	processes, err := byKey(ctx, c, "recruiting-processes", nameOf)
+	processes, err := byKey(ctx, c, "recruiting-processes", configuredName)
 	if err != nil {
 		return "", nil, err
 	}
@@ -168,8 +168,8 @@ func apply(ctx context.Context, c *Client, opportunities, people, steps []string
 	return nil
 }
 
-// nameOf returns the name of an object of the configuration.
-func nameOf(o identified) (name string) {
+// configuredName returns the name of an object of the configuration.
+func configuredName(o identified) (name string) {
 	if json.Unmarshal(o.Name, &name) != nil {
 		return ""
 	}
