@@ -1,8 +1,5 @@
 package record
 
-// Cursor returns the cursor of a position.
-func Cursor(changed int64) string { return encodeNumber(kindCursor, changed) }
-
 // Around returns the cursors around a page with these times.
 func Around(after, before int64, changes []int64, more bool) (prev, next string) {
 	p := page{after: after, before: before}.around(changes, more)

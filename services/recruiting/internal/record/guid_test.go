@@ -26,8 +26,20 @@ func TestGUIDsHoldPersons(t *testing.T) {
 		assert.False(t, seen[guid])
 		seen[guid] = true
 	}
+	assert.Equal(t, "00000000-0001-8234-8000-000000000002", record.PersonGUID(0x1234), "docs/guides/moving.md has this example")
 	for _, other := range []string{"", "7", uuid.NewString(), record.Cursor(7), "{" + record.PersonGUID(7) + "}", strings.ReplaceAll(record.PersonGUID(7), "-", "")} {
 		_, ok := record.PersonID(other)
+		assert.False(t, ok, other)
+	}
+}
+
+func TestCursorsHoldPositions(t *testing.T) {
+	t.Parallel()
+	changed, ok := record.ParseCursor(record.Cursor(1795949726678562))
+	require.True(t, ok)
+	assert.EqualValues(t, 1795949726678562, changed)
+	for _, other := range []string{"", "7", uuid.NewString(), record.PersonGUID(7)} {
+		_, ok := record.ParseCursor(other)
 		assert.False(t, ok, other)
 	}
 }
