@@ -904,12 +904,12 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"f\n" +
 	"\x12CandidateHyperlink\x12(\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50203R\x04name\x12&\n" +
-	"\x03url\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\x03url2\x94\x04\n" +
+	"\x03url\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\x03url2\xcc\x04\n" +
 	"\x10CandidateService\x12\xae\x01\n" +
 	"\x0eListCandidates\x12-.rotaloom.recruiting.v1.ListCandidatesRequest\x1a%.rotaloom.recruiting.v1.CandidateList\"F\xa2\xbb\x18!\n" +
-	"\x1arecruiting.candidates.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/recruiting/candidates\x12\xa3\x01\n" +
-	"\x0fCreateCandidate\x12!.rotaloom.recruiting.v1.Candidate\x1a!.rotaloom.recruiting.v1.Candidate\"J\xa2\xbb\x18\"\n" +
-	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/recruiting/candidates\x12\xa8\x01\n" +
+	"\x1arecruiting.candidates.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/recruiting/candidates\x12\xdb\x01\n" +
+	"\x0fCreateCandidate\x12!.rotaloom.recruiting.v1.Candidate\x1a!.rotaloom.recruiting.v1.Candidate\"\x81\x01\xa2\xbb\x18Y\n" +
+	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x92\x014\x122Employees apply for other positions as candidates.\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/recruiting/candidates\x12\xa8\x01\n" +
 	"\fGetCandidate\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a!.rotaloom.recruiting.v1.Candidate\"H\xa2\xbb\x18\x1e\n" +
 	"\x1arecruiting.candidates.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/recruiting/candidates/{id}B\xf8\x01\xa2\xbb\x18\x02\b\x01\n" +
 	"\x1acom.rotaloom.recruiting.v1B\x0eCandidateProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1;recruitingv1\xa2\x02\x03RRX\xaa\x02\x16Rotaloom.Recruiting.V1\xca\x02\x16Rotaloom\\Recruiting\\V1\xe2\x02\"Rotaloom\\Recruiting\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Recruiting::V1b\x06proto3"
