@@ -30,7 +30,7 @@ func New(pool *pg.Pool, rules *rowvisibility.Rules) *Handler {
 
 // read finds contacts. An address without a notification setting receives notifications.
 const read = `
-SELECT p.id, p.person_number, p.full_name, p.locale_policy_name, coalesce(m.id, 0),
+SELECT p.id, p.person_number, p.full_name, p.locale_policy_name, coalesce(m.id, 0), p.user_name,
     ARRAY(SELECT e.address FROM email_address e
         WHERE e.tenant_id = p.tenant_id AND e.person_id = p.id AND e.address <> '' AND e.notification IS DISTINCT FROM false
         ORDER BY e.contact_type_name)
@@ -70,7 +70,7 @@ func (h *Handler) ResolveContacts(ctx context.Context, req *commonsv1.ResolveCon
 func (h *Handler) find(ctx context.Context, ids []int64, numbers []string) ([]*commonsv1.Contact, error) {
 	found, err := pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.Contact, error) {
 		c := &commonsv1.Contact{}
-		return c, row.Scan(&c.PersonId, &c.PersonNumber, &c.FullName, &c.Locale, &c.ManagerId, &c.Addresses)
+		return c, row.Scan(&c.PersonId, &c.PersonNumber, &c.FullName, &c.Locale, &c.ManagerId, &c.UserName, &c.Addresses)
 	}, read, tenant.Of(ctx), ids, numbers)
 	if err != nil {
 		return nil, fmt.Errorf("find contacts: %w", err)

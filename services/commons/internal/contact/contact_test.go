@@ -18,8 +18,8 @@ func TestResolveContacts(t *testing.T) {
 	pool := pooltest.New(t)
 	ctx := tenant.With(t.Context(), 1)
 	for i, sql := range []string{
-		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number, locale_policy_name)
-			VALUES (1, 1, 'M', 'Boss, B', 'UTC', '', '', ''), (1, 2, 'E', 'Worker, W', 'UTC', '', 'M', 'de-CH'), (1, 3, 'L', 'Lone, L', 'UTC', '', 'GONE', '')`,
+		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body, supervisor_person_number, locale_policy_name, user_name)
+			VALUES (1, 1, 'M', 'Boss, B', 'UTC', '', '', '', ''), (1, 2, 'E', 'Worker, W', 'UTC', '', 'M', 'de-CH', 'ww'), (1, 3, 'L', 'Lone, L', 'UTC', '', 'GONE', '', '')`,
 		`INSERT INTO email_address (tenant_id, person_id, contact_type_name, address, notification)
 			VALUES (1, 1, 'Work', 'b@example.com', NULL), (1, 2, 'Home', 'w@example.com', true), (1, 2, 'Work', 'quiet@example.com', false)`,
 	} {
@@ -35,6 +35,7 @@ func TestResolveContacts(t *testing.T) {
 	require.Len(t, got.GetPersons(), 2)
 	worker := got.GetPersons()[0]
 	assert.Equal(t, "de-CH", worker.GetLocale())
+	assert.Equal(t, "ww", worker.GetUserName())
 	assert.Equal(t, []string{"w@example.com"}, worker.GetAddresses(), "an address that says no gets nothing")
 	assert.EqualValues(t, 1, worker.GetManagerId())
 	assert.Zero(t, got.GetPersons()[1].GetManagerId(), "a manager who is not there")

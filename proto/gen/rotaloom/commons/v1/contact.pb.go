@@ -150,7 +150,9 @@ type Contact struct {
 	// notifications are left out.
 	Addresses []string `protobuf:"bytes,5,rep,name=addresses,proto3" json:"addresses,omitempty"`
 	// The id of the manager; 0 if the person has none.
-	ManagerId     int64 `protobuf:"varint,6,opt,name=manager_id,json=managerId,proto3" json:"manager_id,omitempty"`
+	ManagerId int64 `protobuf:"varint,6,opt,name=manager_id,json=managerId,proto3" json:"manager_id,omitempty"`
+	// The name that the person logs in with, or "".
+	UserName      string `protobuf:"bytes,7,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,6 +229,13 @@ func (x *Contact) GetManagerId() int64 {
 	return 0
 }
 
+func (x *Contact) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
 var File_rotaloom_commons_v1_contact_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_contact_proto_rawDesc = "" +
@@ -238,7 +247,7 @@ const file_rotaloom_commons_v1_contact_proto_rawDesc = "" +
 	"\bmanagers\x18\x03 \x01(\bR\bmanagers:5\xa2\xbb\x181\x1a/\b\x90N\x12\tWRL-00400\x18\x90\x03*\x03ids*\x0eperson_numbersJ\apersons\"\x8b\x01\n" +
 	"\x17ResolveContactsResponse\x126\n" +
 	"\apersons\x18\x01 \x03(\v2\x1c.rotaloom.commons.v1.ContactR\apersons\x128\n" +
-	"\bmanagers\x18\x02 \x03(\v2\x1c.rotaloom.commons.v1.ContactR\bmanagers\"\xbd\x01\n" +
+	"\bmanagers\x18\x02 \x03(\v2\x1c.rotaloom.commons.v1.ContactR\bmanagers\"\xda\x01\n" +
 	"\aContact\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -246,9 +255,11 @@ const file_rotaloom_commons_v1_contact_proto_rawDesc = "" +
 	"\x06locale\x18\x04 \x01(\tR\x06locale\x12\x1c\n" +
 	"\taddresses\x18\x05 \x03(\tR\taddresses\x12\x1d\n" +
 	"\n" +
-	"manager_id\x18\x06 \x01(\x03R\tmanagerId2\x93\x01\n" +
-	"\x0eContactService\x12\x80\x01\n" +
-	"\x0fResolveContacts\x12+.rotaloom.commons.v1.ResolveContactsRequest\x1a,.rotaloom.commons.v1.ResolveContactsResponse\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatformB\xdb\x01\n" +
+	"manager_id\x18\x06 \x01(\x03R\tmanagerId\x12\x1b\n" +
+	"\tuser_name\x18\a \x01(\tR\buserName2\x9f\x01\n" +
+	"\x0eContactService\x12\x8c\x01\n" +
+	"\x0fResolveContacts\x12+.rotaloom.commons.v1.ResolveContactsRequest\x1a,.rotaloom.commons.v1.ResolveContactsResponse\"\x1e\xa2\xbb\x18\x1a\x18\x010\x01Z\bplatformZ\n" +
+	"recruitingB\xdb\x01\n" +
 	"\x17com.rotaloom.commons.v1B\fContactProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
