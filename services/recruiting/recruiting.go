@@ -48,6 +48,7 @@ func Migrations() ([]pg.Migrations, error) {
 // New creates the service. It does not access the database.
 func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 	applications := application.New(deps.Pool, deps.Clock, deps.Commons)
+	candidates := candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)
 	return &Service{
 		pool: deps.Pool,
 		Registrations: serve.Registrations{
@@ -55,7 +56,8 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterAssessmentServiceServer)(assessment.New(deps.Pool, application.VisibleCandidates)),
 			serve.Handle(recruitingv1.RegisterBackgroundCheckServiceServer)(backgroundcheck.New(deps.Pool, deps.Commons)),
-			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)),
+			serve.Handle(recruitingv1.RegisterCandidateServiceServer)(candidates),
+			serve.Handle(recruitingv1.RegisterCandidateListServiceServer)(candidates),
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterOfferServiceServer)(offer.New(deps.Pool, deps.Clock, deps.Commons)),

@@ -10,45 +10,61 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
 
-// Handler serves CandidateService.
+// Handler serves CandidateService and CandidateListService.
 type Handler struct {
 	recruitingv1.UnsafeCandidateServiceServer
+	recruitingv1.UnsafeCandidateListServiceServer
 
-	pool    *pg.Pool
-	persons *record.Persons
-	visible []Condition
+	pool     *pg.Pool
+	persons  *record.Persons
+	contacts commonsv1.ContactServiceClient
+	visible  []Condition
 }
 
-var _ recruitingv1.CandidateServiceServer = (*Handler)(nil)
+var (
+	_ recruitingv1.CandidateServiceServer     = (*Handler)(nil)
+	_ recruitingv1.CandidateListServiceServer = (*Handler)(nil)
+)
 
 // New returns a Handler. Commons is a connection to the service of persons. A caller with restricted rows
 // sees the candidates that one of the conditions permits, and those that they created.
 func New(pool *pg.Pool, commons grpc.ClientConnInterface, visible ...Condition) *Handler {
-	return &Handler{pool: pool, persons: record.NewPersons(commons), visible: visible}
+	return &Handler{pool: pool, persons: record.NewPersons(commons), contacts: commonsv1.NewContactServiceClient(commons), visible: visible}
 }
 
 // ListCandidates returns a page of the candidates that the caller may see.
 func (h *Handler) ListCandidates(ctx context.Context, req *recruitingv1.ListCandidatesRequest) (*recruitingv1.CandidateList, error) {
 	list, err := Candidates.List(ctx, h.pool, req, Visible(ctx, h.visible...))
-	out := &recruitingv1.CandidateList{}
-	for _, r := range list {
-		out.Items = append(out.Items, show(r))
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out, shown := &recruitingv1.CandidateList{}, map[string]*candidate{}
+	for _, r := range list {
+		c := show(r)
+		out.Items, shown[r.ID] = append(out.Items, c), c
+	}
+	return out, Profiles(ctx, h.pool, shown)
 }
 
 // GetCandidate returns one candidate, or 404.
 func (h *Handler) GetCandidate(ctx context.Context, req *byID) (*candidate, error) {
-	r, err := Candidates.Get(ctx, h.pool, req.GetId(), Visible(ctx, h.visible...))
+	r, err := h.get(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return show(r), nil
+	c := show(r)
+	return c, Profiles(ctx, h.pool, map[string]*candidate{r.ID: c})
+}
+
+// get returns a candidate that the caller may see, or 404.
+func (h *Handler) get(ctx context.Context, id string) (*record.Record[*candidate], error) {
+	return Candidates.Get(ctx, h.pool, id, Visible(ctx, h.visible...))
 }
 
 // CreateCandidate stores a new candidate.
@@ -62,13 +78,21 @@ func (h *Handler) CreateCandidate(ctx context.Context, c *candidate) (*candidate
 	columns := record.Columns{
 		"email": strings.ToLower(c.GetContactInfo().GetEmail()), "person_id": number(c.GetPersonId()), "creator_id": number(record.Caller(ctx)),
 	}
-	var r *record.Record[*candidate]
+	withLists := takeProfile(c)
+	var out *candidate
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if err = resolveName(ctx, tx, c.GetName()); err != nil {
 			return err
 		}
-		r, err = Candidates.Insert(ctx, tx, c, columns)
-		return err
+		r, err := Candidates.Insert(ctx, tx, c, columns)
+		if err != nil {
+			return err
+		}
+		if err := insertProfile(ctx, tx, r.ID, withLists); err != nil {
+			return err
+		}
+		out = show(r)
+		return Profiles(ctx, tx, map[string]*candidate{r.ID: out})
 	})
 	switch {
 	case pgerr.IsUnique(err, "candidate_email"):
@@ -76,10 +100,7 @@ func (h *Handler) CreateCandidate(ctx context.Context, c *candidate) (*candidate
 	case pgerr.IsUnique(err, "candidate_person"):
 		err = fault.Conflict(CodePersonTaken, "Another candidate is this person. Use that candidate.").WithMembers("person_id")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return show(r), nil
+	return out, err
 }
 
 // resolveName checks the prefix and the suffix of a name, and writes their ids and names into it.

@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -26,10 +27,18 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 type commons struct{ grpc.ClientConnInterface }
 
 func (commons) Invoke(_ context.Context, _ string, request, response any, _ ...grpc.CallOption) error {
-	for _, id := range request.(*commonsv1.ResolvePersonsRequest).GetIds() {
-		if id < 1000 {
-			out := response.(*commonsv1.ResolvePersonsResponse)
-			out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id})
+	switch request := request.(type) {
+	case *commonsv1.ResolvePersonsRequest:
+		for _, id := range request.GetIds() {
+			if id < 1000 {
+				out := response.(*commonsv1.ResolvePersonsResponse)
+				out.Persons = append(out.Persons, &commonsv1.PersonState{PersonId: id})
+			}
+		}
+	case *commonsv1.ResolveContactsRequest:
+		for _, id := range request.GetIds() {
+			out := response.(*commonsv1.ResolveContactsResponse)
+			out.Persons = append(out.Persons, &commonsv1.Contact{PersonId: id, UserName: fmt.Sprint("user", id)})
 		}
 	}
 	return nil

@@ -17,6 +17,12 @@ const (
 	CodeEmailTaken = "WRL-50204"
 	// CodePersonTaken (409): another candidate is the person. Use that candidate.
 	CodePersonTaken = "WRL-50205"
+	// CodeItemUnknown (404): the list of the candidate has no item with the id. Read the list.
+	CodeItemUnknown = "WRL-50206"
+	// CodeItemTaken (409): the list of the candidate has the item already. Nothing is to be done.
+	CodeItemTaken = "WRL-50207"
+	// CodeListFull (409): the list of the candidate has the largest number of items. Nothing can be added.
+	CodeListFull = "WRL-50208"
 )
 
 type (

@@ -21,6 +21,9 @@ const minPostalCode = 3
 // roles are the roles that a candidate may have.
 var roles = []string{"hiring-manager", "onboarding-owner", "recruiter", "recruiting-administrator"}
 
+// linked are the last parts of the paths of resources that a candidate has links to.
+var linked = []string{"comments", "behaviors", "educations", "motivations", "licenses", "skills", "references", "work-experience"}
+
 // prepare checks a new candidate, sets the defaults, and clears the properties that the product sets.
 func prepare(c *candidate) error {
 	if c.GetName() == nil {
@@ -74,7 +77,11 @@ func show(r *record.Record[*candidate]) *candidate {
 	if r.Deleted {
 		return c
 	}
-	c.Links = []*recruitingv1.Link{{Href: "/v1/recruiting/candidates/" + r.ID, Rel: "self"}}
+	self := "/v1/recruiting/candidates/" + r.ID
+	c.Links = []*recruitingv1.Link{{Href: self, Rel: "self"}}
+	for _, rel := range linked {
+		c.Links = append(c.Links, &recruitingv1.Link{Href: self + "/" + rel, Rel: rel})
+	}
 	return c
 }
 

@@ -187,6 +187,202 @@ func (x *GetCandidateRequest) GetId() string {
 	return ""
 }
 
+type LookUpCandidatesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required.
+	Email         string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookUpCandidatesRequest) Reset() {
+	*x = LookUpCandidatesRequest{}
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookUpCandidatesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookUpCandidatesRequest) ProtoMessage() {}
+
+func (x *LookUpCandidatesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookUpCandidatesRequest.ProtoReflect.Descriptor instead.
+func (*LookUpCandidatesRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *LookUpCandidatesRequest) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+type FoundCandidateList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*FoundCandidate      `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FoundCandidateList) Reset() {
+	*x = FoundCandidateList{}
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundCandidateList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundCandidateList) ProtoMessage() {}
+
+func (x *FoundCandidateList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundCandidateList.ProtoReflect.Descriptor instead.
+func (*FoundCandidateList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *FoundCandidateList) GetItems() []*FoundCandidate {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// FoundCandidate names a candidate.
+type FoundCandidate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The GUID of the candidate.
+	Id            string  `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Links         []*Link `protobuf:"bytes,2,rep,name=links,proto3" json:"links,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FoundCandidate) Reset() {
+	*x = FoundCandidate{}
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundCandidate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundCandidate) ProtoMessage() {}
+
+func (x *FoundCandidate) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundCandidate.ProtoReflect.Descriptor instead.
+func (*FoundCandidate) Descriptor() ([]byte, []int) {
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *FoundCandidate) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *FoundCandidate) GetLinks() []*Link {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+type CandidateUserNameEmail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent for a candidate that is not an employee, and for an employee that the caller may not see.
+	UserName      string `protobuf:"bytes,1,opt,name=user_name,proto3" json:"user_name,omitempty"`
+	Email         string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CandidateUserNameEmail) Reset() {
+	*x = CandidateUserNameEmail{}
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CandidateUserNameEmail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CandidateUserNameEmail) ProtoMessage() {}
+
+func (x *CandidateUserNameEmail) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CandidateUserNameEmail.ProtoReflect.Descriptor instead.
+func (*CandidateUserNameEmail) Descriptor() ([]byte, []int) {
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CandidateUserNameEmail) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *CandidateUserNameEmail) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
 // Candidate is a person that looks for work.
 type Candidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -214,14 +410,20 @@ type Candidate struct {
 	// Links to related resources. Requests need not have them.
 	Links []*Link `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
 	// Own: whether the candidate is erased. Then no other property is left but id and updated_at.
-	IsDeleted     bool `protobuf:"varint,14,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IsDeleted      bool                       `protobuf:"varint,14,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
+	Behaviors      []*CandidateBehavior       `protobuf:"bytes,15,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
+	Educations     []*CandidateEducation      `protobuf:"bytes,16,rep,name=educations,proto3" json:"educations,omitempty"`
+	Motivations    []*CandidateMotivation     `protobuf:"bytes,17,rep,name=motivations,proto3" json:"motivations,omitempty"`
+	Licenses       []*CandidateLicense        `protobuf:"bytes,18,rep,name=licenses,proto3" json:"licenses,omitempty"`
+	Skills         []*CandidateSkill          `protobuf:"bytes,19,rep,name=skills,proto3" json:"skills,omitempty"`
+	WorkExperience []*CandidateWorkExperience `protobuf:"bytes,20,rep,name=work_experience,proto3" json:"work_experience,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Candidate) Reset() {
 	*x = Candidate{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[3]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +435,7 @@ func (x *Candidate) String() string {
 func (*Candidate) ProtoMessage() {}
 
 func (x *Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[3]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +448,7 @@ func (x *Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
 func (*Candidate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Candidate) GetId() string {
@@ -347,6 +549,48 @@ func (x *Candidate) GetIsDeleted() bool {
 	return false
 }
 
+func (x *Candidate) GetBehaviors() []*CandidateBehavior {
+	if x != nil {
+		return x.Behaviors
+	}
+	return nil
+}
+
+func (x *Candidate) GetEducations() []*CandidateEducation {
+	if x != nil {
+		return x.Educations
+	}
+	return nil
+}
+
+func (x *Candidate) GetMotivations() []*CandidateMotivation {
+	if x != nil {
+		return x.Motivations
+	}
+	return nil
+}
+
+func (x *Candidate) GetLicenses() []*CandidateLicense {
+	if x != nil {
+		return x.Licenses
+	}
+	return nil
+}
+
+func (x *Candidate) GetSkills() []*CandidateSkill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+func (x *Candidate) GetWorkExperience() []*CandidateWorkExperience {
+	if x != nil {
+		return x.WorkExperience
+	}
+	return nil
+}
+
 type CandidateLocale struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A language such as en_us.
@@ -357,7 +601,7 @@ type CandidateLocale struct {
 
 func (x *CandidateLocale) Reset() {
 	*x = CandidateLocale{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[4]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -369,7 +613,7 @@ func (x *CandidateLocale) String() string {
 func (*CandidateLocale) ProtoMessage() {}
 
 func (x *CandidateLocale) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[4]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -382,7 +626,7 @@ func (x *CandidateLocale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateLocale.ProtoReflect.Descriptor instead.
 func (*CandidateLocale) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CandidateLocale) GetCode() string {
@@ -407,7 +651,7 @@ type CandidateName struct {
 
 func (x *CandidateName) Reset() {
 	*x = CandidateName{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[5]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -419,7 +663,7 @@ func (x *CandidateName) String() string {
 func (*CandidateName) ProtoMessage() {}
 
 func (x *CandidateName) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[5]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -432,7 +676,7 @@ func (x *CandidateName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateName.ProtoReflect.Descriptor instead.
 func (*CandidateName) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CandidateName) GetFirst() string {
@@ -482,7 +726,7 @@ type CandidateContact struct {
 
 func (x *CandidateContact) Reset() {
 	*x = CandidateContact{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[6]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -494,7 +738,7 @@ func (x *CandidateContact) String() string {
 func (*CandidateContact) ProtoMessage() {}
 
 func (x *CandidateContact) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[6]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -507,7 +751,7 @@ func (x *CandidateContact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateContact.ProtoReflect.Descriptor instead.
 func (*CandidateContact) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CandidateContact) GetEmail() string {
@@ -541,7 +785,7 @@ type CandidatePhone struct {
 
 func (x *CandidatePhone) Reset() {
 	*x = CandidatePhone{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[7]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +797,7 @@ func (x *CandidatePhone) String() string {
 func (*CandidatePhone) ProtoMessage() {}
 
 func (x *CandidatePhone) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[7]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +810,7 @@ func (x *CandidatePhone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidatePhone.ProtoReflect.Descriptor instead.
 func (*CandidatePhone) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CandidatePhone) GetPrimary() string {
@@ -598,7 +842,7 @@ type CandidateAddress struct {
 
 func (x *CandidateAddress) Reset() {
 	*x = CandidateAddress{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[8]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +854,7 @@ func (x *CandidateAddress) String() string {
 func (*CandidateAddress) ProtoMessage() {}
 
 func (x *CandidateAddress) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[8]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +867,7 @@ func (x *CandidateAddress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateAddress.ProtoReflect.Descriptor instead.
 func (*CandidateAddress) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CandidateAddress) GetLine1() string {
@@ -679,7 +923,7 @@ type CandidateState struct {
 
 func (x *CandidateState) Reset() {
 	*x = CandidateState{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[9]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -691,7 +935,7 @@ func (x *CandidateState) String() string {
 func (*CandidateState) ProtoMessage() {}
 
 func (x *CandidateState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[9]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -704,7 +948,7 @@ func (x *CandidateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateState.ProtoReflect.Descriptor instead.
 func (*CandidateState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CandidateState) GetCode() string {
@@ -731,7 +975,7 @@ type CandidateCountry struct {
 
 func (x *CandidateCountry) Reset() {
 	*x = CandidateCountry{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[10]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +987,7 @@ func (x *CandidateCountry) String() string {
 func (*CandidateCountry) ProtoMessage() {}
 
 func (x *CandidateCountry) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[10]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +1000,7 @@ func (x *CandidateCountry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateCountry.ProtoReflect.Descriptor instead.
 func (*CandidateCountry) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CandidateCountry) GetCode() string {
@@ -784,7 +1028,7 @@ type CandidateHyperlink struct {
 
 func (x *CandidateHyperlink) Reset() {
 	*x = CandidateHyperlink{}
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[11]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -796,7 +1040,7 @@ func (x *CandidateHyperlink) String() string {
 func (*CandidateHyperlink) ProtoMessage() {}
 
 func (x *CandidateHyperlink) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[11]
+	mi := &file_rotaloom_recruiting_v1_candidate_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -809,7 +1053,7 @@ func (x *CandidateHyperlink) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateHyperlink.ProtoReflect.Descriptor instead.
 func (*CandidateHyperlink) Descriptor() ([]byte, []int) {
-	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CandidateHyperlink) GetName() string {
@@ -830,7 +1074,7 @@ var File_rotaloom_recruiting_v1_candidate_proto protoreflect.FileDescriptor
 
 const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/recruiting/v1/candidate.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a#rotaloom/recruiting/v1/record.proto\"\x89\x01\n" +
+	"&rotaloom/recruiting/v1/candidate.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a+rotaloom/recruiting/v1/candidate_item.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a#rotaloom/recruiting/v1/record.proto\"\x89\x01\n" +
 	"\x15ListCandidatesRequest\x12,\n" +
 	"\rupdated_after\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x06R\rupdated_after\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x16\n" +
@@ -840,7 +1084,18 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2!.rotaloom.recruiting.v1.CandidateR\x05items:\v\xa2\xbb\x18\a\n" +
 	"\x05items\"-\n" +
 	"\x13GetCandidateRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"\xae\x06\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"/\n" +
+	"\x17LookUpCandidatesRequest\x12\x14\n" +
+	"\x05email\x18\x01 \x01(\tR\x05email\"_\n" +
+	"\x12FoundCandidateList\x12<\n" +
+	"\x05items\x18\x01 \x03(\v2&.rotaloom.recruiting.v1.FoundCandidateR\x05items:\v\xa2\xbb\x18\a\n" +
+	"\x05items\"T\n" +
+	"\x0eFoundCandidate\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x122\n" +
+	"\x05links\x18\x02 \x03(\v2\x1c.rotaloom.recruiting.v1.LinkR\x05links\"L\n" +
+	"\x16CandidateUserNameEmail\x12\x1c\n" +
+	"\tuser_name\x18\x01 \x01(\tR\tuser_name\x12\x14\n" +
+	"\x05email\x18\x02 \x01(\tR\x05email\"\xb8\v\n" +
 	"\tCandidate\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\tperson_id\x12\x1e\n" +
@@ -868,7 +1123,22 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x14\b\x14\x12\tWFP-90003J\x05linksR\x05links\x12\x1e\n" +
 	"\n" +
 	"is_deleted\x18\x0e \x01(\bR\n" +
-	"is_deletedB\x0e\n" +
+	"is_deleted\x12g\n" +
+	"\tbehaviors\x18\x0f \x03(\v2).rotaloom.recruiting.v1.CandidateBehaviorB\x1e\xa2\xbb\x18\x1a\n" +
+	"\x18\bd\x12\tWFP-90003J\tbehaviorsR\tbehaviors\x12k\n" +
+	"\n" +
+	"educations\x18\x10 \x03(\v2*.rotaloom.recruiting.v1.CandidateEducationB\x1f\xa2\xbb\x18\x1b\n" +
+	"\x19\bd\x12\tWFP-90003J\n" +
+	"educationsR\n" +
+	"educations\x12o\n" +
+	"\vmotivations\x18\x11 \x03(\v2+.rotaloom.recruiting.v1.CandidateMotivationB \xa2\xbb\x18\x1c\n" +
+	"\x1a\bd\x12\tWFP-90003J\vmotivationsR\vmotivations\x12c\n" +
+	"\blicenses\x18\x12 \x03(\v2(.rotaloom.recruiting.v1.CandidateLicenseB\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\bd\x12\tWFP-90003J\blicensesR\blicenses\x12[\n" +
+	"\x06skills\x18\x13 \x03(\v2&.rotaloom.recruiting.v1.CandidateSkillB\x1b\xa2\xbb\x18\x17\n" +
+	"\x15\bd\x12\tWFP-90003J\x06skillsR\x06skills\x12\x7f\n" +
+	"\x0fwork_experience\x18\x14 \x03(\v2/.rotaloom.recruiting.v1.CandidateWorkExperienceB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\tWFP-90003J\x0fwork_experienceR\x0fwork_experienceB\x0e\n" +
 	"\f_is_internalB\f\n" +
 	"\n" +
 	"_is_activeB\x19\n" +
@@ -904,14 +1174,18 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"f\n" +
 	"\x12CandidateHyperlink\x12(\n" +
 	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50203R\x04name\x12&\n" +
-	"\x03url\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\x03url2\xcc\x04\n" +
+	"\x03url\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\x03url2\xe2\a\n" +
 	"\x10CandidateService\x12\xae\x01\n" +
 	"\x0eListCandidates\x12-.rotaloom.recruiting.v1.ListCandidatesRequest\x1a%.rotaloom.recruiting.v1.CandidateList\"F\xa2\xbb\x18!\n" +
 	"\x1arecruiting.candidates.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/recruiting/candidates\x12\xdb\x01\n" +
 	"\x0fCreateCandidate\x12!.rotaloom.recruiting.v1.Candidate\x1a!.rotaloom.recruiting.v1.Candidate\"\x81\x01\xa2\xbb\x18Y\n" +
 	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x92\x014\x122Employees apply for other positions as candidates.\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/v1/recruiting/candidates\x12\xa8\x01\n" +
 	"\fGetCandidate\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a!.rotaloom.recruiting.v1.Candidate\"H\xa2\xbb\x18\x1e\n" +
-	"\x1arecruiting.candidates.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/recruiting/candidates/{id}B\xf8\x01\xa2\xbb\x18\x02\b\x01\n" +
+	"\x1arecruiting.candidates.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/recruiting/candidates/{id}\x12\xbe\x01\n" +
+	"\x10LookUpCandidates\x12/.rotaloom.recruiting.v1.LookUpCandidatesRequest\x1a*.rotaloom.recruiting.v1.FoundCandidateList\"M\xa2\xbb\x18\x1e\n" +
+	"\x1arecruiting.candidates.read\x18\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/recruiting/candidates-lookup\x12\xd2\x01\n" +
+	"\x19GetCandidateUserNameEmail\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a..rotaloom.recruiting.v1.CandidateUserNameEmail\"X\xa2\xbb\x18\x1e\n" +
+	"\x1arecruiting.candidates.read\x18\x01\x82\xd3\xe4\x93\x020\x12./v1/recruiting/candidates/{id}/user-name-emailB\xf8\x01\xa2\xbb\x18\x02\b\x01\n" +
 	"\x1acom.rotaloom.recruiting.v1B\x0eCandidateProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1;recruitingv1\xa2\x02\x03RRX\xaa\x02\x16Rotaloom.Recruiting.V1\xca\x02\x16Rotaloom\\Recruiting\\V1\xe2\x02\"Rotaloom\\Recruiting\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Recruiting::V1b\x06proto3"
 
 var (
@@ -926,47 +1200,69 @@ func file_rotaloom_recruiting_v1_candidate_proto_rawDescGZIP() []byte {
 	return file_rotaloom_recruiting_v1_candidate_proto_rawDescData
 }
 
-var file_rotaloom_recruiting_v1_candidate_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_rotaloom_recruiting_v1_candidate_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_rotaloom_recruiting_v1_candidate_proto_goTypes = []any{
-	(*ListCandidatesRequest)(nil), // 0: rotaloom.recruiting.v1.ListCandidatesRequest
-	(*CandidateList)(nil),         // 1: rotaloom.recruiting.v1.CandidateList
-	(*GetCandidateRequest)(nil),   // 2: rotaloom.recruiting.v1.GetCandidateRequest
-	(*Candidate)(nil),             // 3: rotaloom.recruiting.v1.Candidate
-	(*CandidateLocale)(nil),       // 4: rotaloom.recruiting.v1.CandidateLocale
-	(*CandidateName)(nil),         // 5: rotaloom.recruiting.v1.CandidateName
-	(*CandidateContact)(nil),      // 6: rotaloom.recruiting.v1.CandidateContact
-	(*CandidatePhone)(nil),        // 7: rotaloom.recruiting.v1.CandidatePhone
-	(*CandidateAddress)(nil),      // 8: rotaloom.recruiting.v1.CandidateAddress
-	(*CandidateState)(nil),        // 9: rotaloom.recruiting.v1.CandidateState
-	(*CandidateCountry)(nil),      // 10: rotaloom.recruiting.v1.CandidateCountry
-	(*CandidateHyperlink)(nil),    // 11: rotaloom.recruiting.v1.CandidateHyperlink
-	(*Link)(nil),                  // 12: rotaloom.recruiting.v1.Link
-	(*Ref)(nil),                   // 13: rotaloom.recruiting.v1.Ref
+	(*ListCandidatesRequest)(nil),   // 0: rotaloom.recruiting.v1.ListCandidatesRequest
+	(*CandidateList)(nil),           // 1: rotaloom.recruiting.v1.CandidateList
+	(*GetCandidateRequest)(nil),     // 2: rotaloom.recruiting.v1.GetCandidateRequest
+	(*LookUpCandidatesRequest)(nil), // 3: rotaloom.recruiting.v1.LookUpCandidatesRequest
+	(*FoundCandidateList)(nil),      // 4: rotaloom.recruiting.v1.FoundCandidateList
+	(*FoundCandidate)(nil),          // 5: rotaloom.recruiting.v1.FoundCandidate
+	(*CandidateUserNameEmail)(nil),  // 6: rotaloom.recruiting.v1.CandidateUserNameEmail
+	(*Candidate)(nil),               // 7: rotaloom.recruiting.v1.Candidate
+	(*CandidateLocale)(nil),         // 8: rotaloom.recruiting.v1.CandidateLocale
+	(*CandidateName)(nil),           // 9: rotaloom.recruiting.v1.CandidateName
+	(*CandidateContact)(nil),        // 10: rotaloom.recruiting.v1.CandidateContact
+	(*CandidatePhone)(nil),          // 11: rotaloom.recruiting.v1.CandidatePhone
+	(*CandidateAddress)(nil),        // 12: rotaloom.recruiting.v1.CandidateAddress
+	(*CandidateState)(nil),          // 13: rotaloom.recruiting.v1.CandidateState
+	(*CandidateCountry)(nil),        // 14: rotaloom.recruiting.v1.CandidateCountry
+	(*CandidateHyperlink)(nil),      // 15: rotaloom.recruiting.v1.CandidateHyperlink
+	(*Link)(nil),                    // 16: rotaloom.recruiting.v1.Link
+	(*CandidateBehavior)(nil),       // 17: rotaloom.recruiting.v1.CandidateBehavior
+	(*CandidateEducation)(nil),      // 18: rotaloom.recruiting.v1.CandidateEducation
+	(*CandidateMotivation)(nil),     // 19: rotaloom.recruiting.v1.CandidateMotivation
+	(*CandidateLicense)(nil),        // 20: rotaloom.recruiting.v1.CandidateLicense
+	(*CandidateSkill)(nil),          // 21: rotaloom.recruiting.v1.CandidateSkill
+	(*CandidateWorkExperience)(nil), // 22: rotaloom.recruiting.v1.CandidateWorkExperience
+	(*Ref)(nil),                     // 23: rotaloom.recruiting.v1.Ref
 }
 var file_rotaloom_recruiting_v1_candidate_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.recruiting.v1.CandidateList.items:type_name -> rotaloom.recruiting.v1.Candidate
-	4,  // 1: rotaloom.recruiting.v1.Candidate.preferred_locale:type_name -> rotaloom.recruiting.v1.CandidateLocale
-	5,  // 2: rotaloom.recruiting.v1.Candidate.name:type_name -> rotaloom.recruiting.v1.CandidateName
-	6,  // 3: rotaloom.recruiting.v1.Candidate.contact_info:type_name -> rotaloom.recruiting.v1.CandidateContact
-	11, // 4: rotaloom.recruiting.v1.Candidate.hyperlinks:type_name -> rotaloom.recruiting.v1.CandidateHyperlink
-	12, // 5: rotaloom.recruiting.v1.Candidate.links:type_name -> rotaloom.recruiting.v1.Link
-	13, // 6: rotaloom.recruiting.v1.CandidateName.prefix:type_name -> rotaloom.recruiting.v1.Ref
-	13, // 7: rotaloom.recruiting.v1.CandidateName.suffix:type_name -> rotaloom.recruiting.v1.Ref
-	7,  // 8: rotaloom.recruiting.v1.CandidateContact.phone:type_name -> rotaloom.recruiting.v1.CandidatePhone
-	8,  // 9: rotaloom.recruiting.v1.CandidateContact.address:type_name -> rotaloom.recruiting.v1.CandidateAddress
-	9,  // 10: rotaloom.recruiting.v1.CandidateAddress.state:type_name -> rotaloom.recruiting.v1.CandidateState
-	10, // 11: rotaloom.recruiting.v1.CandidateAddress.country:type_name -> rotaloom.recruiting.v1.CandidateCountry
-	0,  // 12: rotaloom.recruiting.v1.CandidateService.ListCandidates:input_type -> rotaloom.recruiting.v1.ListCandidatesRequest
-	3,  // 13: rotaloom.recruiting.v1.CandidateService.CreateCandidate:input_type -> rotaloom.recruiting.v1.Candidate
-	2,  // 14: rotaloom.recruiting.v1.CandidateService.GetCandidate:input_type -> rotaloom.recruiting.v1.GetCandidateRequest
-	1,  // 15: rotaloom.recruiting.v1.CandidateService.ListCandidates:output_type -> rotaloom.recruiting.v1.CandidateList
-	3,  // 16: rotaloom.recruiting.v1.CandidateService.CreateCandidate:output_type -> rotaloom.recruiting.v1.Candidate
-	3,  // 17: rotaloom.recruiting.v1.CandidateService.GetCandidate:output_type -> rotaloom.recruiting.v1.Candidate
-	15, // [15:18] is the sub-list for method output_type
-	12, // [12:15] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	7,  // 0: rotaloom.recruiting.v1.CandidateList.items:type_name -> rotaloom.recruiting.v1.Candidate
+	5,  // 1: rotaloom.recruiting.v1.FoundCandidateList.items:type_name -> rotaloom.recruiting.v1.FoundCandidate
+	16, // 2: rotaloom.recruiting.v1.FoundCandidate.links:type_name -> rotaloom.recruiting.v1.Link
+	8,  // 3: rotaloom.recruiting.v1.Candidate.preferred_locale:type_name -> rotaloom.recruiting.v1.CandidateLocale
+	9,  // 4: rotaloom.recruiting.v1.Candidate.name:type_name -> rotaloom.recruiting.v1.CandidateName
+	10, // 5: rotaloom.recruiting.v1.Candidate.contact_info:type_name -> rotaloom.recruiting.v1.CandidateContact
+	15, // 6: rotaloom.recruiting.v1.Candidate.hyperlinks:type_name -> rotaloom.recruiting.v1.CandidateHyperlink
+	16, // 7: rotaloom.recruiting.v1.Candidate.links:type_name -> rotaloom.recruiting.v1.Link
+	17, // 8: rotaloom.recruiting.v1.Candidate.behaviors:type_name -> rotaloom.recruiting.v1.CandidateBehavior
+	18, // 9: rotaloom.recruiting.v1.Candidate.educations:type_name -> rotaloom.recruiting.v1.CandidateEducation
+	19, // 10: rotaloom.recruiting.v1.Candidate.motivations:type_name -> rotaloom.recruiting.v1.CandidateMotivation
+	20, // 11: rotaloom.recruiting.v1.Candidate.licenses:type_name -> rotaloom.recruiting.v1.CandidateLicense
+	21, // 12: rotaloom.recruiting.v1.Candidate.skills:type_name -> rotaloom.recruiting.v1.CandidateSkill
+	22, // 13: rotaloom.recruiting.v1.Candidate.work_experience:type_name -> rotaloom.recruiting.v1.CandidateWorkExperience
+	23, // 14: rotaloom.recruiting.v1.CandidateName.prefix:type_name -> rotaloom.recruiting.v1.Ref
+	23, // 15: rotaloom.recruiting.v1.CandidateName.suffix:type_name -> rotaloom.recruiting.v1.Ref
+	11, // 16: rotaloom.recruiting.v1.CandidateContact.phone:type_name -> rotaloom.recruiting.v1.CandidatePhone
+	12, // 17: rotaloom.recruiting.v1.CandidateContact.address:type_name -> rotaloom.recruiting.v1.CandidateAddress
+	13, // 18: rotaloom.recruiting.v1.CandidateAddress.state:type_name -> rotaloom.recruiting.v1.CandidateState
+	14, // 19: rotaloom.recruiting.v1.CandidateAddress.country:type_name -> rotaloom.recruiting.v1.CandidateCountry
+	0,  // 20: rotaloom.recruiting.v1.CandidateService.ListCandidates:input_type -> rotaloom.recruiting.v1.ListCandidatesRequest
+	7,  // 21: rotaloom.recruiting.v1.CandidateService.CreateCandidate:input_type -> rotaloom.recruiting.v1.Candidate
+	2,  // 22: rotaloom.recruiting.v1.CandidateService.GetCandidate:input_type -> rotaloom.recruiting.v1.GetCandidateRequest
+	3,  // 23: rotaloom.recruiting.v1.CandidateService.LookUpCandidates:input_type -> rotaloom.recruiting.v1.LookUpCandidatesRequest
+	2,  // 24: rotaloom.recruiting.v1.CandidateService.GetCandidateUserNameEmail:input_type -> rotaloom.recruiting.v1.GetCandidateRequest
+	1,  // 25: rotaloom.recruiting.v1.CandidateService.ListCandidates:output_type -> rotaloom.recruiting.v1.CandidateList
+	7,  // 26: rotaloom.recruiting.v1.CandidateService.CreateCandidate:output_type -> rotaloom.recruiting.v1.Candidate
+	7,  // 27: rotaloom.recruiting.v1.CandidateService.GetCandidate:output_type -> rotaloom.recruiting.v1.Candidate
+	4,  // 28: rotaloom.recruiting.v1.CandidateService.LookUpCandidates:output_type -> rotaloom.recruiting.v1.FoundCandidateList
+	6,  // 29: rotaloom.recruiting.v1.CandidateService.GetCandidateUserNameEmail:output_type -> rotaloom.recruiting.v1.CandidateUserNameEmail
+	25, // [25:30] is the sub-list for method output_type
+	20, // [20:25] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_recruiting_v1_candidate_proto_init() }
@@ -974,16 +1270,17 @@ func file_rotaloom_recruiting_v1_candidate_proto_init() {
 	if File_rotaloom_recruiting_v1_candidate_proto != nil {
 		return
 	}
+	file_rotaloom_recruiting_v1_candidate_item_proto_init()
 	file_rotaloom_recruiting_v1_link_proto_init()
 	file_rotaloom_recruiting_v1_record_proto_init()
-	file_rotaloom_recruiting_v1_candidate_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_recruiting_v1_candidate_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_recruiting_v1_candidate_proto_rawDesc), len(file_rotaloom_recruiting_v1_candidate_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

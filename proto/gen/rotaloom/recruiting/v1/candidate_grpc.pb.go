@@ -23,9 +23,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	CandidateService_ListCandidates_FullMethodName  = "/rotaloom.recruiting.v1.CandidateService/ListCandidates"
-	CandidateService_CreateCandidate_FullMethodName = "/rotaloom.recruiting.v1.CandidateService/CreateCandidate"
-	CandidateService_GetCandidate_FullMethodName    = "/rotaloom.recruiting.v1.CandidateService/GetCandidate"
+	CandidateService_ListCandidates_FullMethodName            = "/rotaloom.recruiting.v1.CandidateService/ListCandidates"
+	CandidateService_CreateCandidate_FullMethodName           = "/rotaloom.recruiting.v1.CandidateService/CreateCandidate"
+	CandidateService_GetCandidate_FullMethodName              = "/rotaloom.recruiting.v1.CandidateService/GetCandidate"
+	CandidateService_LookUpCandidates_FullMethodName          = "/rotaloom.recruiting.v1.CandidateService/LookUpCandidates"
+	CandidateService_GetCandidateUserNameEmail_FullMethodName = "/rotaloom.recruiting.v1.CandidateService/GetCandidateUserNameEmail"
 )
 
 // CandidateServiceClient is the client API for CandidateService service.
@@ -42,6 +44,10 @@ type CandidateServiceClient interface {
 	CreateCandidate(ctx context.Context, in *Candidate, opts ...grpc.CallOption) (*Candidate, error)
 	// Retrieves one candidate.
 	GetCandidate(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*Candidate, error)
+	// Finds the candidate that has an e-mail address, in any case.
+	LookUpCandidates(ctx context.Context, in *LookUpCandidatesRequest, opts ...grpc.CallOption) (*FoundCandidateList, error)
+	// Retrieves the e-mail address of a candidate, and the user name of one that is an employee.
+	GetCandidateUserNameEmail(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateUserNameEmail, error)
 }
 
 type candidateServiceClient struct {
@@ -82,6 +88,26 @@ func (c *candidateServiceClient) GetCandidate(ctx context.Context, in *GetCandid
 	return out, nil
 }
 
+func (c *candidateServiceClient) LookUpCandidates(ctx context.Context, in *LookUpCandidatesRequest, opts ...grpc.CallOption) (*FoundCandidateList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FoundCandidateList)
+	err := c.cc.Invoke(ctx, CandidateService_LookUpCandidates_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *candidateServiceClient) GetCandidateUserNameEmail(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateUserNameEmail, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CandidateUserNameEmail)
+	err := c.cc.Invoke(ctx, CandidateService_GetCandidateUserNameEmail_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // CandidateServiceServer is the server API for CandidateService service.
 // All implementations must embed UnimplementedCandidateServiceServer
 // for forward compatibility.
@@ -96,6 +122,10 @@ type CandidateServiceServer interface {
 	CreateCandidate(context.Context, *Candidate) (*Candidate, error)
 	// Retrieves one candidate.
 	GetCandidate(context.Context, *GetCandidateRequest) (*Candidate, error)
+	// Finds the candidate that has an e-mail address, in any case.
+	LookUpCandidates(context.Context, *LookUpCandidatesRequest) (*FoundCandidateList, error)
+	// Retrieves the e-mail address of a candidate, and the user name of one that is an employee.
+	GetCandidateUserNameEmail(context.Context, *GetCandidateRequest) (*CandidateUserNameEmail, error)
 	mustEmbedUnimplementedCandidateServiceServer()
 }
 
@@ -114,6 +144,12 @@ func (UnimplementedCandidateServiceServer) CreateCandidate(context.Context, *Can
 }
 func (UnimplementedCandidateServiceServer) GetCandidate(context.Context, *GetCandidateRequest) (*Candidate, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetCandidate not implemented")
+}
+func (UnimplementedCandidateServiceServer) LookUpCandidates(context.Context, *LookUpCandidatesRequest) (*FoundCandidateList, error) {
+	return nil, status.Error(codes.Unimplemented, "method LookUpCandidates not implemented")
+}
+func (UnimplementedCandidateServiceServer) GetCandidateUserNameEmail(context.Context, *GetCandidateRequest) (*CandidateUserNameEmail, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetCandidateUserNameEmail not implemented")
 }
 func (UnimplementedCandidateServiceServer) mustEmbedUnimplementedCandidateServiceServer() {}
 func (UnimplementedCandidateServiceServer) testEmbeddedByValue()                          {}
@@ -190,6 +226,42 @@ func _CandidateService_GetCandidate_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _CandidateService_LookUpCandidates_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LookUpCandidatesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CandidateServiceServer).LookUpCandidates(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CandidateService_LookUpCandidates_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CandidateServiceServer).LookUpCandidates(ctx, req.(*LookUpCandidatesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _CandidateService_GetCandidateUserNameEmail_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetCandidateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CandidateServiceServer).GetCandidateUserNameEmail(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CandidateService_GetCandidateUserNameEmail_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CandidateServiceServer).GetCandidateUserNameEmail(ctx, req.(*GetCandidateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // CandidateService_ServiceDesc is the grpc.ServiceDesc for CandidateService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -208,6 +280,14 @@ var CandidateService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetCandidate",
 			Handler:    _CandidateService_GetCandidate_Handler,
+		},
+		{
+			MethodName: "LookUpCandidates",
+			Handler:    _CandidateService_LookUpCandidates_Handler,
+		},
+		{
+			MethodName: "GetCandidateUserNameEmail",
+			Handler:    _CandidateService_GetCandidateUserNameEmail_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,76 @@
+package candidate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
+)
+
+// profileList is a list that is a property of candidates.
+type profileList interface {
+	field() protoreflect.FieldDescriptor
+	decode(s stored, item proto.Message) error
+	insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List) error
+}
+
+// profileSegments are the last parts of the paths of the lists that are properties of candidates, in the
+// order in which new candidates are checked.
+var profileSegments = slices.Sorted(maps.Keys(profile))
+
+// profile has the lists that are properties of candidates, by the last part of their paths.
+var profile = map[string]profileList{
+	behaviors.segment: behaviors, educations.segment: educations, motivations.segment: motivations,
+	licenses.segment: licenses, skills.segment: skills, workExperience.segment: workExperience,
+}
+
+// takeProfile removes the lists from a new candidate, and returns a copy with them.
+func takeProfile(c *candidate) *candidate {
+	taken := proto.CloneOf(c)
+	for _, l := range profile {
+		c.ProtoReflect().Clear(l.field())
+	}
+	return taken
+}
+
+// insertProfile stores the lists of a new candidate.
+func insertProfile(ctx context.Context, tx pgx.Tx, candidateID string, c *candidate) error {
+	for _, segment := range profileSegments {
+		l := profile[segment]
+		if err := l.insertAll(ctx, tx, candidateID, c.ProtoReflect().Get(l.field()).List()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Profiles sets the lists of candidates: behaviors, educations, motivations, licenses, skills and work
+// experience. The keys are the ids of the candidates.
+func Profiles(ctx context.Context, db pg.Querier, candidates map[string]*candidate) error {
+	ids := make([]string, 0, len(candidates))
+	for id := range candidates {
+		ids = append(ids, id)
+	}
+	items, err := pg.Collect(ctx, db, scanItem, "SELECT "+itemColumns+" FROM candidate_item WHERE tenant_id = $1 AND candidate_id = ANY($2::uuid[]) AND list = ANY($3) ORDER BY number",
+		tenant.Of(ctx), ids, profileSegments)
+	if err != nil {
+		return fmt.Errorf("read the lists of candidates: %w", err)
+	}
+	for _, s := range items {
+		l := profile[s.segment]
+		to := candidates[s.candidateID].ProtoReflect().Mutable(l.field()).List()
+		item := to.NewElement()
+		if err := l.decode(s, item.Message().Interface()); err != nil {
+			return err
+		}
+		to.Append(item)
+	}
+	return nil
+}
