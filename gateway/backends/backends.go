@@ -142,6 +142,7 @@ func Domains(c Conns) []Domain {
 			newService(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),
 		}},
 		{"recruiting", c.Recruiting, []Service{
+			newService(&recruitingv1.CandidateDocumentService_ServiceDesc, recruitingv1.NewCandidateDocumentServiceClient, recruitingv1.RegisterCandidateDocumentServiceHandlerClient),
 			newService(&recruitingv1.CandidateListService_ServiceDesc, recruitingv1.NewCandidateListServiceClient, recruitingv1.RegisterCandidateListServiceHandlerClient),
 			newService(&recruitingv1.CandidateService_ServiceDesc, recruitingv1.NewCandidateServiceClient, recruitingv1.RegisterCandidateServiceHandlerClient),
 			newService(&recruitingv1.AssessmentService_ServiceDesc, recruitingv1.NewAssessmentServiceClient, recruitingv1.RegisterAssessmentServiceHandlerClient),

@@ -16,10 +16,11 @@ import (
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
 
-// Handler serves CandidateService and CandidateListService.
+// Handler serves CandidateService, CandidateListService and CandidateDocumentService.
 type Handler struct {
 	recruitingv1.UnsafeCandidateServiceServer
 	recruitingv1.UnsafeCandidateListServiceServer
+	recruitingv1.UnsafeCandidateDocumentServiceServer
 
 	pool     *pg.Pool
 	persons  *record.Persons
@@ -28,8 +29,9 @@ type Handler struct {
 }
 
 var (
-	_ recruitingv1.CandidateServiceServer     = (*Handler)(nil)
-	_ recruitingv1.CandidateListServiceServer = (*Handler)(nil)
+	_ recruitingv1.CandidateServiceServer         = (*Handler)(nil)
+	_ recruitingv1.CandidateListServiceServer     = (*Handler)(nil)
+	_ recruitingv1.CandidateDocumentServiceServer = (*Handler)(nil)
 )
 
 // New returns a Handler. Commons is a connection to the service of persons. A caller with restricted rows

@@ -22,7 +22,7 @@ const minPostalCode = 3
 var roles = []string{"hiring-manager", "onboarding-owner", "recruiter", "recruiting-administrator"}
 
 // linked are the last parts of the paths of resources that a candidate has links to.
-var linked = []string{"comments", "behaviors", "educations", "motivations", "licenses", "skills", "references", "work-experience"}
+var linked = []string{"comments", "behaviors", "educations", "motivations", "licenses", "skills", "references", "work-experience", "documents"}
 
 // prepare checks a new candidate, sets the defaults, and clears the properties that the product sets.
 func prepare(c *candidate) error {
