@@ -143,6 +143,7 @@ type fixture struct {
 	persons commonsv1.PersonServiceClient
 
 	termRequests commonsv1.TermRequestServiceClient
+	newHires     commonsv1.NewHireServiceClient
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -167,6 +168,7 @@ func newFixture(t *testing.T) *fixture {
 	b.service.Register(local)
 	b.persons = commonsv1.NewPersonServiceClient(local.Conn("test", nil))
 	b.termRequests = commonsv1.NewTermRequestServiceClient(local.Conn("test", nil))
+	b.newHires = commonsv1.NewNewHireServiceClient(local.Conn("test", nil))
 	return b
 }
 

@@ -28,6 +28,112 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type HirePersonRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A GUID, which identifies the hire.
+	Key      string   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Employee *NewHire `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The name of an employment term, or empty. The assignment begins on the hire date.
+	EmploymentTerm string `protobuf:"bytes,3,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *HirePersonRequest) Reset() {
+	*x = HirePersonRequest{}
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HirePersonRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HirePersonRequest) ProtoMessage() {}
+
+func (x *HirePersonRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HirePersonRequest.ProtoReflect.Descriptor instead.
+func (*HirePersonRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *HirePersonRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *HirePersonRequest) GetEmployee() *NewHire {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *HirePersonRequest) GetEmploymentTerm() string {
+	if x != nil {
+		return x.EmploymentTerm
+	}
+	return ""
+}
+
+type HirePersonResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HirePersonResponse) Reset() {
+	*x = HirePersonResponse{}
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HirePersonResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HirePersonResponse) ProtoMessage() {}
+
+func (x *HirePersonResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HirePersonResponse.ProtoReflect.Descriptor instead.
+func (*HirePersonResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HirePersonResponse) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
 type GetNewHireRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
@@ -37,7 +143,7 @@ type GetNewHireRequest struct {
 
 func (x *GetNewHireRequest) Reset() {
 	*x = GetNewHireRequest{}
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -49,7 +155,7 @@ func (x *GetNewHireRequest) String() string {
 func (*GetNewHireRequest) ProtoMessage() {}
 
 func (x *GetNewHireRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -62,7 +168,7 @@ func (x *GetNewHireRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetNewHireRequest.ProtoReflect.Descriptor instead.
 func (*GetNewHireRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GetNewHireRequest) GetPersonId() int64 {
@@ -83,7 +189,7 @@ type NewHireList struct {
 
 func (x *NewHireList) Reset() {
 	*x = NewHireList{}
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -95,7 +201,7 @@ func (x *NewHireList) String() string {
 func (*NewHireList) ProtoMessage() {}
 
 func (x *NewHireList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -108,7 +214,7 @@ func (x *NewHireList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewHireList.ProtoReflect.Descriptor instead.
 func (*NewHireList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *NewHireList) GetEmployees() []*NewHire {
@@ -135,7 +241,7 @@ type NewHireCompany struct {
 
 func (x *NewHireCompany) Reset() {
 	*x = NewHireCompany{}
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -147,7 +253,7 @@ func (x *NewHireCompany) String() string {
 func (*NewHireCompany) ProtoMessage() {}
 
 func (x *NewHireCompany) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[2]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -160,7 +266,7 @@ func (x *NewHireCompany) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewHireCompany.ProtoReflect.Descriptor instead.
 func (*NewHireCompany) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NewHireCompany) GetCompanyCode() string {
@@ -188,7 +294,7 @@ type NewHireState struct {
 
 func (x *NewHireState) Reset() {
 	*x = NewHireState{}
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -200,7 +306,7 @@ func (x *NewHireState) String() string {
 func (*NewHireState) ProtoMessage() {}
 
 func (x *NewHireState) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[3]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -213,7 +319,7 @@ func (x *NewHireState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewHireState.ProtoReflect.Descriptor instead.
 func (*NewHireState) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *NewHireState) GetOrProvince() string {
@@ -335,7 +441,7 @@ type NewHire struct {
 
 func (x *NewHire) Reset() {
 	*x = NewHire{}
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -347,7 +453,7 @@ func (x *NewHire) String() string {
 func (*NewHire) ProtoMessage() {}
 
 func (x *NewHire) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_new_hire_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -360,7 +466,7 @@ func (x *NewHire) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NewHire.ProtoReflect.Descriptor instead.
 func (*NewHire) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *NewHire) GetCompanyIdentifier() *NewHireCompany {
@@ -934,7 +1040,13 @@ var File_rotaloom_commons_v1_new_hire_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/commons/v1/new_hire.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a!rotaloom/options/v1/options.proto\"0\n" +
+	"\"rotaloom/commons/v1/new_hire.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a!rotaloom/options/v1/options.proto\"\x88\x01\n" +
+	"\x11HirePersonRequest\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x128\n" +
+	"\bemployee\x18\x02 \x01(\v2\x1c.rotaloom.commons.v1.NewHireR\bemployee\x12'\n" +
+	"\x0femployment_term\x18\x03 \x01(\tR\x0eemploymentTerm\"1\n" +
+	"\x12HirePersonResponse\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"0\n" +
 	"\x11GetNewHireRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xb7\x01\n" +
 	"\vNewHireList\x12`\n" +
@@ -1062,13 +1174,16 @@ const file_rotaloom_commons_v1_new_hire_proto_rawDesc = "" +
 	"\f_other_rate2B\x0e\n" +
 	"\f_other_rate3B\x0e\n" +
 	"\f_other_rate4B\x14\n" +
-	"\x12_pay_automatically2\x93\x03\n" +
+	"\x12_pay_automatically2\x8a\x04\n" +
 	"\x0eNewHireService\x12\xda\x01\n" +
 	"\x0eCreateNewHires\x12 .rotaloom.commons.v1.NewHireList\x1a .rotaloom.commons.v1.NewHireList\"\x83\x01\xa2\xbb\x18X\n" +
 	"\x16commons.new_hire.write\x18\x04@\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/v1/commons/persons/new_hire\x12\xa3\x01\n" +
 	"\n" +
 	"GetNewHire\x12&.rotaloom.commons.v1.GetNewHireRequest\x1a\x1c.rotaloom.commons.v1.NewHire\"O\xa2\xbb\x18\x1b\n" +
-	"\x15commons.new_hire.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/commons/persons/new_hire/{person_id}B\xdb\x01\n" +
+	"\x15commons.new_hire.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/commons/persons/new_hire/{person_id}\x12u\n" +
+	"\n" +
+	"HirePerson\x12&.rotaloom.commons.v1.HirePersonRequest\x1a'.rotaloom.commons.v1.HirePersonResponse\"\x16\xa2\xbb\x18\x12\x18\x030\x01@\x01Z\n" +
+	"recruitingB\xdb\x01\n" +
 	"\x17com.rotaloom.commons.v1B\fNewHireProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -1083,40 +1198,45 @@ func file_rotaloom_commons_v1_new_hire_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_new_hire_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_new_hire_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_commons_v1_new_hire_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_rotaloom_commons_v1_new_hire_proto_goTypes = []any{
-	(*GetNewHireRequest)(nil), // 0: rotaloom.commons.v1.GetNewHireRequest
-	(*NewHireList)(nil),       // 1: rotaloom.commons.v1.NewHireList
-	(*NewHireCompany)(nil),    // 2: rotaloom.commons.v1.NewHireCompany
-	(*NewHireState)(nil),      // 3: rotaloom.commons.v1.NewHireState
-	(*NewHire)(nil),           // 4: rotaloom.commons.v1.NewHire
-	(*v1.ErrorBody)(nil),      // 5: rotaloom.common.v1.ErrorBody
-	(*structpb.Struct)(nil),   // 6: google.protobuf.Struct
-	(*structpb.Value)(nil),    // 7: google.protobuf.Value
+	(*HirePersonRequest)(nil),  // 0: rotaloom.commons.v1.HirePersonRequest
+	(*HirePersonResponse)(nil), // 1: rotaloom.commons.v1.HirePersonResponse
+	(*GetNewHireRequest)(nil),  // 2: rotaloom.commons.v1.GetNewHireRequest
+	(*NewHireList)(nil),        // 3: rotaloom.commons.v1.NewHireList
+	(*NewHireCompany)(nil),     // 4: rotaloom.commons.v1.NewHireCompany
+	(*NewHireState)(nil),       // 5: rotaloom.commons.v1.NewHireState
+	(*NewHire)(nil),            // 6: rotaloom.commons.v1.NewHire
+	(*v1.ErrorBody)(nil),       // 7: rotaloom.common.v1.ErrorBody
+	(*structpb.Struct)(nil),    // 8: google.protobuf.Struct
+	(*structpb.Value)(nil),     // 9: google.protobuf.Value
 }
 var file_rotaloom_commons_v1_new_hire_proto_depIdxs = []int32{
-	4,  // 0: rotaloom.commons.v1.NewHireList.employees:type_name -> rotaloom.commons.v1.NewHire
-	5,  // 1: rotaloom.commons.v1.NewHireList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	2,  // 2: rotaloom.commons.v1.NewHire.company_identifier:type_name -> rotaloom.commons.v1.NewHireCompany
-	3,  // 3: rotaloom.commons.v1.NewHire.state:type_name -> rotaloom.commons.v1.NewHireState
-	6,  // 4: rotaloom.commons.v1.NewHire.direct_deposits:type_name -> google.protobuf.Struct
-	6,  // 5: rotaloom.commons.v1.NewHire.federal:type_name -> google.protobuf.Struct
-	6,  // 6: rotaloom.commons.v1.NewHire.resident_state:type_name -> google.protobuf.Struct
-	6,  // 7: rotaloom.commons.v1.NewHire.work_state:type_name -> google.protobuf.Struct
-	7,  // 8: rotaloom.commons.v1.NewHire.resident_state_total_allowances_claimed_currency_amount:type_name -> google.protobuf.Value
-	7,  // 9: rotaloom.commons.v1.NewHire.work_state_total_allowances_claimed_currency_amount:type_name -> google.protobuf.Value
-	7,  // 10: rotaloom.commons.v1.NewHire.i9_verification:type_name -> google.protobuf.Value
-	7,  // 11: rotaloom.commons.v1.NewHire.pto_plans:type_name -> google.protobuf.Value
-	7,  // 12: rotaloom.commons.v1.NewHire.self_service_properties:type_name -> google.protobuf.Value
-	1,  // 13: rotaloom.commons.v1.NewHireService.CreateNewHires:input_type -> rotaloom.commons.v1.NewHireList
-	0,  // 14: rotaloom.commons.v1.NewHireService.GetNewHire:input_type -> rotaloom.commons.v1.GetNewHireRequest
-	1,  // 15: rotaloom.commons.v1.NewHireService.CreateNewHires:output_type -> rotaloom.commons.v1.NewHireList
-	4,  // 16: rotaloom.commons.v1.NewHireService.GetNewHire:output_type -> rotaloom.commons.v1.NewHire
-	15, // [15:17] is the sub-list for method output_type
-	13, // [13:15] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	6,  // 0: rotaloom.commons.v1.HirePersonRequest.employee:type_name -> rotaloom.commons.v1.NewHire
+	6,  // 1: rotaloom.commons.v1.NewHireList.employees:type_name -> rotaloom.commons.v1.NewHire
+	7,  // 2: rotaloom.commons.v1.NewHireList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	4,  // 3: rotaloom.commons.v1.NewHire.company_identifier:type_name -> rotaloom.commons.v1.NewHireCompany
+	5,  // 4: rotaloom.commons.v1.NewHire.state:type_name -> rotaloom.commons.v1.NewHireState
+	8,  // 5: rotaloom.commons.v1.NewHire.direct_deposits:type_name -> google.protobuf.Struct
+	8,  // 6: rotaloom.commons.v1.NewHire.federal:type_name -> google.protobuf.Struct
+	8,  // 7: rotaloom.commons.v1.NewHire.resident_state:type_name -> google.protobuf.Struct
+	8,  // 8: rotaloom.commons.v1.NewHire.work_state:type_name -> google.protobuf.Struct
+	9,  // 9: rotaloom.commons.v1.NewHire.resident_state_total_allowances_claimed_currency_amount:type_name -> google.protobuf.Value
+	9,  // 10: rotaloom.commons.v1.NewHire.work_state_total_allowances_claimed_currency_amount:type_name -> google.protobuf.Value
+	9,  // 11: rotaloom.commons.v1.NewHire.i9_verification:type_name -> google.protobuf.Value
+	9,  // 12: rotaloom.commons.v1.NewHire.pto_plans:type_name -> google.protobuf.Value
+	9,  // 13: rotaloom.commons.v1.NewHire.self_service_properties:type_name -> google.protobuf.Value
+	3,  // 14: rotaloom.commons.v1.NewHireService.CreateNewHires:input_type -> rotaloom.commons.v1.NewHireList
+	2,  // 15: rotaloom.commons.v1.NewHireService.GetNewHire:input_type -> rotaloom.commons.v1.GetNewHireRequest
+	0,  // 16: rotaloom.commons.v1.NewHireService.HirePerson:input_type -> rotaloom.commons.v1.HirePersonRequest
+	3,  // 17: rotaloom.commons.v1.NewHireService.CreateNewHires:output_type -> rotaloom.commons.v1.NewHireList
+	6,  // 18: rotaloom.commons.v1.NewHireService.GetNewHire:output_type -> rotaloom.commons.v1.NewHire
+	1,  // 19: rotaloom.commons.v1.NewHireService.HirePerson:output_type -> rotaloom.commons.v1.HirePersonResponse
+	17, // [17:20] is the sub-list for method output_type
+	14, // [14:17] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_new_hire_proto_init() }
@@ -1124,14 +1244,14 @@ func file_rotaloom_commons_v1_new_hire_proto_init() {
 	if File_rotaloom_commons_v1_new_hire_proto != nil {
 		return
 	}
-	file_rotaloom_commons_v1_new_hire_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_commons_v1_new_hire_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_new_hire_proto_rawDesc), len(file_rotaloom_commons_v1_new_hire_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

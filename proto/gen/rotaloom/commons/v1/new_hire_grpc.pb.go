@@ -24,6 +24,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	NewHireService_CreateNewHires_FullMethodName = "/rotaloom.commons.v1.NewHireService/CreateNewHires"
 	NewHireService_GetNewHire_FullMethodName     = "/rotaloom.commons.v1.NewHireService/GetNewHire"
+	NewHireService_HirePerson_FullMethodName     = "/rotaloom.commons.v1.NewHireService/HirePerson"
 )
 
 // NewHireServiceClient is the client API for NewHireService service.
@@ -37,6 +38,9 @@ type NewHireServiceClient interface {
 	CreateNewHires(ctx context.Context, in *NewHireList, opts ...grpc.CallOption) (*NewHireList, error)
 	// Retrieves the data that the hiring of a person contained.
 	GetNewHire(ctx context.Context, in *GetNewHireRequest, opts ...grpc.CallOption) (*NewHire, error)
+	// Creates the person of a hire with an assignment to an employment term, for another service. A repeated
+	// request with the same key returns the person that the first one created.
+	HirePerson(ctx context.Context, in *HirePersonRequest, opts ...grpc.CallOption) (*HirePersonResponse, error)
 }
 
 type newHireServiceClient struct {
@@ -67,6 +71,16 @@ func (c *newHireServiceClient) GetNewHire(ctx context.Context, in *GetNewHireReq
 	return out, nil
 }
 
+func (c *newHireServiceClient) HirePerson(ctx context.Context, in *HirePersonRequest, opts ...grpc.CallOption) (*HirePersonResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HirePersonResponse)
+	err := c.cc.Invoke(ctx, NewHireService_HirePerson_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // NewHireServiceServer is the server API for NewHireService service.
 // All implementations must embed UnimplementedNewHireServiceServer
 // for forward compatibility.
@@ -78,6 +92,9 @@ type NewHireServiceServer interface {
 	CreateNewHires(context.Context, *NewHireList) (*NewHireList, error)
 	// Retrieves the data that the hiring of a person contained.
 	GetNewHire(context.Context, *GetNewHireRequest) (*NewHire, error)
+	// Creates the person of a hire with an assignment to an employment term, for another service. A repeated
+	// request with the same key returns the person that the first one created.
+	HirePerson(context.Context, *HirePersonRequest) (*HirePersonResponse, error)
 	mustEmbedUnimplementedNewHireServiceServer()
 }
 
@@ -93,6 +110,9 @@ func (UnimplementedNewHireServiceServer) CreateNewHires(context.Context, *NewHir
 }
 func (UnimplementedNewHireServiceServer) GetNewHire(context.Context, *GetNewHireRequest) (*NewHire, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetNewHire not implemented")
+}
+func (UnimplementedNewHireServiceServer) HirePerson(context.Context, *HirePersonRequest) (*HirePersonResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method HirePerson not implemented")
 }
 func (UnimplementedNewHireServiceServer) mustEmbedUnimplementedNewHireServiceServer() {}
 func (UnimplementedNewHireServiceServer) testEmbeddedByValue()                        {}
@@ -151,6 +171,24 @@ func _NewHireService_GetNewHire_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _NewHireService_HirePerson_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HirePersonRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NewHireServiceServer).HirePerson(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NewHireService_HirePerson_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NewHireServiceServer).HirePerson(ctx, req.(*HirePersonRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // NewHireService_ServiceDesc is the grpc.ServiceDesc for NewHireService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -165,6 +203,10 @@ var NewHireService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetNewHire",
 			Handler:    _NewHireService_GetNewHire_Handler,
+		},
+		{
+			MethodName: "HirePerson",
+			Handler:    _NewHireService_HirePerson_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
