@@ -150,6 +150,7 @@ func Domains(c Conns) []Domain {
 			newService(&recruitingv1.DispositionService_ServiceDesc, recruitingv1.NewDispositionServiceClient, recruitingv1.RegisterDispositionServiceHandlerClient),
 			newService(&recruitingv1.BackgroundCheckService_ServiceDesc, recruitingv1.NewBackgroundCheckServiceClient, recruitingv1.RegisterBackgroundCheckServiceHandlerClient),
 			newService(&recruitingv1.OfferService_ServiceDesc, recruitingv1.NewOfferServiceClient, recruitingv1.RegisterOfferServiceHandlerClient),
+			newService(&recruitingv1.HireService_ServiceDesc, recruitingv1.NewHireServiceClient, recruitingv1.RegisterHireServiceHandlerClient),
 			newService(&recruitingv1.ConfigurationItemService_ServiceDesc, recruitingv1.NewConfigurationItemServiceClient, recruitingv1.RegisterConfigurationItemServiceHandlerClient),
 			newService(&recruitingv1.ConfigurationSettingService_ServiceDesc, recruitingv1.NewConfigurationSettingServiceClient, recruitingv1.RegisterConfigurationSettingServiceHandlerClient),
 			newService(&recruitingv1.OpportunityService_ServiceDesc, recruitingv1.NewOpportunityServiceClient, recruitingv1.RegisterOpportunityServiceHandlerClient),

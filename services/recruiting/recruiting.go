@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/backgroundcheck"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/hire"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/offer"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
 	"github.com/rotaloom/rotaloom/services/recruiting/migrations"
@@ -37,7 +38,8 @@ type Deps struct {
 type Service struct {
 	serve.Registrations
 
-	pool *pg.Pool
+	pool  *pg.Pool
+	hires *hire.Handler
 }
 
 // Migrations returns the schema that the service needs.
@@ -47,10 +49,11 @@ func Migrations() ([]pg.Migrations, error) {
 
 // New creates the service. It does not access the database.
 func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
+	hires := hire.New(deps.Pool, deps.Clock, deps.Log, deps.Commons)
 	applications := application.New(deps.Pool, deps.Clock, deps.Commons)
 	candidates := candidate.New(deps.Pool, deps.Commons, application.VisibleCandidates)
 	return &Service{
-		pool: deps.Pool,
+		pool: deps.Pool, hires: hires,
 		Registrations: serve.Registrations{
 			serve.Handle(recruitingv1.RegisterConfigurationItemServiceServer)(configuration.NewItems(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterConfigurationSettingServiceServer)(configuration.NewSettings(deps.Pool)),
@@ -62,16 +65,14 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterOfferServiceServer)(offer.New(deps.Pool, deps.Clock, deps.Commons)),
+			serve.Handle(recruitingv1.RegisterHireServiceServer)(hires),
 			serve.Handle(recruitingv1.RegisterOpportunityServiceServer)(opportunity.New(deps.Pool, deps.Clock, deps.Commons)),
 		},
 	}, nil
 }
 
-// Run waits until ctx ends: the service has no work that no request triggers.
-func (s *Service) Run(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
-}
+// Run completes interrupted hires until ctx ends.
+func (s *Service) Run(ctx context.Context) error { return s.hires.Run(ctx) }
 
 // Check returns an error if the service cannot work: its schema is too old.
 func (s *Service) Check(ctx context.Context) error {

@@ -101,6 +101,21 @@ func Move(ctx context.Context, tx pgx.Tx, a *record.Record[*application], e *eve
 	return events.Insert(ctx, tx, e, columns)
 }
 
+// MoveToEnd moves an application that tx has locked to the last step of its process, if it has one, and
+// stores its changes.
+func MoveToEnd(ctx context.Context, tx pgx.Tx, a *record.Record[*application]) error {
+	steps, err := readSteps(ctx, tx, a.Body)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		_, err = Applications.Update(ctx, tx, a.ID, a.Body, nil)
+		return err
+	}
+	_, err = Move(ctx, tx, a, &event{OriginStep: a.Body.GetStep(), DestinationStep: &ref{Id: steps[len(steps)-1].GetId()}})
+	return err
+}
+
 // readSteps returns the steps of the recruiting process of an application, none without a process.
 func readSteps(ctx context.Context, tx pgx.Tx, a *application) ([]*recruitingv1.RecruitingStep, error) {
 	o, err := opportunity.Opportunities.Get(ctx, tx, a.GetOpportunity().GetId(), record.Condition{})

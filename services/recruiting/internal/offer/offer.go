@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/application"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
@@ -149,6 +150,20 @@ func (h *Handler) act(ctx context.Context, id string, a *action) (o *record.Reco
 		return err
 	})
 	return o, done, err
+}
+
+// ReadAccepted returns the terms of the accepted offer of an application, or nil without one. Other transactions
+// cannot change the offer until tx ends.
+func ReadAccepted(ctx context.Context, tx pgx.Tx, applicationID string) (*recruitingv1.HireDetails, error) {
+	ids, err := pg.Collect(ctx, tx, pgx.RowTo[string], `SELECT id::text FROM offer WHERE tenant_id = $1 AND application_id = $2 AND is_open`, tenant.Of(ctx), applicationID)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	o, err := offers.Lock(ctx, tx, ids[0], record.Condition{})
+	if err != nil || o.Body.GetStatus() != accepted {
+		return nil, err
+	}
+	return o.Body.GetHireDetails(), nil
 }
 
 // callerRef returns a reference to the person of the caller, or nil without one.
