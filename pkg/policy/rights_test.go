@@ -52,6 +52,7 @@ var nobodys = map[string]string{
 	"HyperfindProfileService":        "which queries users may use",
 	"HyperfindService":               "queries, which show no more persons than their users see",
 	"IdentityProviderService":        "the issuers of users' tokens",
+	"CandidateListService":           "data of candidates, who are not employees yet",
 	"AssessmentService":              "assessments of candidates, who are not employees yet",
 	"ApplicationService":             "applications, which belong to candidates",
 	"DispositionService":             "the steps of applications, which belong to candidates",

@@ -809,7 +809,7 @@ type GetCandidateReferenceRequest struct {
 	// The GUID of the candidate.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The GUID of the reference.
-	ReferenceId   string `protobuf:"bytes,2,opt,name=reference_id,json=referenceId,proto3" json:"reference_id,omitempty"`
+	ReferenceId   string `protobuf:"bytes,2,opt,name=reference_id,proto3" json:"reference_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -863,7 +863,7 @@ type UpdateCandidateReferenceRequest struct {
 	// The GUID of the candidate.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The GUID of the reference.
-	ReferenceId   string              `protobuf:"bytes,2,opt,name=reference_id,json=referenceId,proto3" json:"reference_id,omitempty"`
+	ReferenceId   string              `protobuf:"bytes,2,opt,name=reference_id,proto3" json:"reference_id,omitempty"`
 	Body          *CandidateReference `protobuf:"bytes,3,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -972,13 +972,13 @@ const file_rotaloom_recruiting_v1_candidate_list_proto_rawDesc = "" +
 	"\x05items\"\x83\x01\n" +
 	"$CreateCandidateWorkExperienceRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12C\n" +
-	"\x04body\x18\x02 \x01(\v2/.rotaloom.recruiting.v1.CandidateWorkExperienceR\x04body\"a\n" +
+	"\x04body\x18\x02 \x01(\v2/.rotaloom.recruiting.v1.CandidateWorkExperienceR\x04body\"b\n" +
 	"\x1cGetCandidateReferenceRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12)\n" +
-	"\freference_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\vreferenceId\"\xa4\x01\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12*\n" +
+	"\freference_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\freference_id\"\xa5\x01\n" +
 	"\x1fUpdateCandidateReferenceRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12)\n" +
-	"\freference_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\vreferenceId\x12>\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12*\n" +
+	"\freference_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\freference_id\x12>\n" +
 	"\x04body\x18\x03 \x01(\v2*.rotaloom.recruiting.v1.CandidateReferenceR\x04body2\xc5\x1e\n" +
 	"\x14CandidateListService\x12\xc5\x01\n" +
 	"\x15ListCandidateComments\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a,.rotaloom.recruiting.v1.CandidateCommentList\"Q\xa2\xbb\x18\x1e\n" +
