@@ -1,5 +1,5 @@
-// Package recruiting is the service for hiring. It has the configuration that opportunities, candidates,
-// applications and offers refer to.
+// Package recruiting is the service for hiring: opportunities, candidates, applications, offers and hires, with
+// the configuration that they refer to.
 package recruiting
 
 import (
