@@ -264,7 +264,7 @@ type DownloadDocumentRequest struct {
 	// The GUID of the candidate or of the application.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The GUID of the document.
-	DocumentId    string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	DocumentId    string `protobuf:"bytes,2,opt,name=document_id,proto3" json:"document_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -398,19 +398,18 @@ const file_rotaloom_recruiting_v1_document_proto_rawDesc = "" +
 	"created_at\x18\x06 \x01(\tR\n" +
 	"created_at\x127\n" +
 	"\acreator\x18\a \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\acreator\x122\n" +
-	"\x05links\x18\b \x03(\v2\x1c.rotaloom.recruiting.v1.LinkR\x05links\"Z\n" +
+	"\x05links\x18\b \x03(\v2\x1c.rotaloom.recruiting.v1.LinkR\x05links\"[\n" +
 	"\x17DownloadDocumentRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12'\n" +
-	"\vdocument_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\n" +
-	"documentId\"\x97\x02\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12(\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\vdocument_id\"\x97\x02\n" +
 	"\fDocumentFile\x12\x16\n" +
 	"\x06pieces\x18\x01 \x03(\fR\x06pieces\x12\"\n" +
 	"\fcontent_type\x18\x02 \x01(\tR\fcontent_type\x12\x1c\n" +
 	"\tfile_name\x18\x03 \x01(\tR\tfile_name:\xac\x01\xa2\xbb\x18\xa7\x01*\x06pieces2\x18application/octet-stream:\x12application/msword:\x0fapplication/pdf:Gapplication/vnd.openxmlformats-officedocument.wordprocessingml.document:\n" +
-	"image/jpeg:\timage/png2\x93\x05\n" +
-	"\x18CandidateDocumentService\x12\xce\x01\n" +
-	"\x17UploadCandidateDocument\x126.rotaloom.recruiting.v1.UploadCandidateDocumentRequest\x1a .rotaloom.recruiting.v1.Document\"Y\xa2\xbb\x18\"\n" +
-	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/recruiting/candidates/{id}/documents\x12\xc1\x01\n" +
+	"image/jpeg:\timage/png2\xcb\x05\n" +
+	"\x18CandidateDocumentService\x12\x86\x02\n" +
+	"\x17UploadCandidateDocument\x126.rotaloom.recruiting.v1.UploadCandidateDocumentRequest\x1a .rotaloom.recruiting.v1.Document\"\x90\x01\xa2\xbb\x18Y\n" +
+	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x92\x014\x122Employees apply for other positions as candidates.\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/recruiting/candidates/{id}/documents\x12\xc1\x01\n" +
 	"\x16ListCandidateDocuments\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a$.rotaloom.recruiting.v1.DocumentList\"T\xa2\xbb\x18 \n" +
 	"\x1arecruiting.candidates.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/recruiting/candidates/{id}/documents\x12\xe1\x01\n" +
 	"\x19DownloadCandidateDocument\x12/.rotaloom.recruiting.v1.DownloadDocumentRequest\x1a$.rotaloom.recruiting.v1.DocumentFile\"m\xa2\xbb\x18\"\n" +
