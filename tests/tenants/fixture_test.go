@@ -23,7 +23,7 @@ import (
 )
 
 // services lists the services, which have a database each.
-var services = []string{"auth", "commons", "timekeeping", "scheduling", "platform"}
+var services = []string{"auth", "commons", "timekeeping", "scheduling", "recruiting", "platform"}
 
 // fixture is the product with its database server.
 type fixture struct {

@@ -32,18 +32,18 @@ type (
 
 // The lists of candidates.
 var (
-	comments       = list[*comment]{segment: "comments", max: maxComments, check: unkeyed(checkComment)}
+	comments       = list[*comment]{segment: "comments", max: maxComments, check: keylessCheck(checkComment)}
 	behaviors      = list[*behavior]{segment: "behaviors", max: maxItems, check: refTo[*behavior](configuration.Behavior), refs: true}
-	educations     = list[*education]{segment: "educations", max: maxItems, check: unkeyed(checkEducation)}
+	educations     = list[*education]{segment: "educations", max: maxItems, check: keylessCheck(checkEducation)}
 	motivations    = list[*motivation]{segment: "motivations", max: maxItems, check: refTo[*motivation](configuration.Motivation), refs: true}
-	licenses       = list[*license]{segment: "licenses", max: maxItems, check: unkeyed(checkLicense)}
+	licenses       = list[*license]{segment: "licenses", max: maxItems, check: keylessCheck(checkLicense)}
 	skills         = list[*skill]{segment: "skills", max: maxItems, check: checkSkill}
-	references     = list[*reference]{segment: "references", max: maxItems, check: unkeyed(checkReference)}
-	workExperience = list[*employment]{segment: "work-experience", max: maxItems, check: unkeyed(checkEmployment)}
+	references     = list[*reference]{segment: "references", max: maxItems, check: keylessCheck(checkReference)}
+	workExperience = list[*employment]{segment: "work-experience", max: maxItems, check: keylessCheck(checkEmployment)}
 )
 
-// unkeyed returns the check of a list that may have equal items.
-func unkeyed[T any](check func(path string, item T) error) func(context.Context, pgx.Tx, string, T) (string, error) {
+// keylessCheck returns the check of a list that may have equal items.
+func keylessCheck[T any](check func(path string, item T) error) func(context.Context, pgx.Tx, string, T) (string, error) {
 	return func(_ context.Context, _ pgx.Tx, path string, item T) (string, error) { return "", check(path, item) }
 }
 

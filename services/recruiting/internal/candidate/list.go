@@ -99,7 +99,7 @@ func (l list[T]) add(ctx context.Context, h *Handler, candidateID string, item T
 		if err != nil {
 			return err
 		}
-		if out, err = l.insert(ctx, tx, parent.ID, "", item); err != nil || !l.shown() {
+		if out, err = l.insert(ctx, tx, parent.ID, "", item); err != nil || !l.isProperty() {
 			return err
 		}
 		return Candidates.Touch(ctx, tx, parent.ID)
@@ -150,7 +150,7 @@ func (l list[T]) prepare(ctx context.Context, tx pgx.Tx, path string, item T) (k
 
 // item returns one item of a candidate, or 404.
 func (l list[T]) item(ctx context.Context, db pg.Querier, candidateID, id string) (item T, err error) {
-	return l.one(ctx, db, "SELECT "+itemColumns+" FROM candidate_item WHERE tenant_id = $1 AND candidate_id = $2 AND list = $3 AND id = $4", candidateID, id)
+	return l.queryItem(ctx, db, "SELECT "+itemColumns+" FROM candidate_item WHERE tenant_id = $1 AND candidate_id = $2 AND list = $3 AND id = $4", candidateID, id)
 }
 
 // replace replaces an item of a candidate.
@@ -170,14 +170,14 @@ func (l list[T]) replace(ctx context.Context, h *Handler, candidateID, id string
 		if err != nil {
 			return fmt.Errorf("encode an item of the %s of a candidate: %w", l.segment, err)
 		}
-		out, err = l.one(ctx, tx, "UPDATE candidate_item SET body = $5, updated_at = clock_timestamp() WHERE tenant_id = $1 AND candidate_id = $2 AND list = $3 AND id = $4 RETURNING "+itemColumns, parent.ID, id, body)
+		out, err = l.queryItem(ctx, tx, "UPDATE candidate_item SET body = $5, updated_at = clock_timestamp() WHERE tenant_id = $1 AND candidate_id = $2 AND list = $3 AND id = $4 RETURNING "+itemColumns, parent.ID, id, body)
 		return err
 	})
 	return out, err
 }
 
-// one runs a statement that returns one item of a candidate.
-func (l list[T]) one(ctx context.Context, db pg.Querier, sql, candidateID, id string, more ...any) (item T, err error) {
+// queryItem runs a statement that returns one item of a candidate.
+func (l list[T]) queryItem(ctx context.Context, db pg.Querier, sql, candidateID, id string, more ...any) (item T, err error) {
 	guid, err := uuid.Parse(id)
 	if err != nil {
 		return item, unknownItem(l.segment)
@@ -202,8 +202,8 @@ func (l list[T]) field() protoreflect.FieldDescriptor {
 	return (*candidate)(nil).ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
 }
 
-// shown reports whether candidates have the list as a property.
-func (l list[T]) shown() bool { return l.field() != nil }
+// isProperty reports whether candidates have the list as a property.
+func (l list[T]) isProperty() bool { return l.field() != nil }
 
 // insertAll stores the items of a new candidate, and removes them from its message.
 func (l list[T]) insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List) error {

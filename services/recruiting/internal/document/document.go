@@ -109,7 +109,7 @@ func Add(ctx context.Context, tx pgx.Tx, owner Owner, upload Upload) (*recruitin
 	}
 	added, err := pg.Collect(ctx, tx, owner.scanner(), `INSERT INTO document (tenant_id, candidate_id, application_id, document_type, file_name, content_type, size, creator_id, content)
 		VALUES ($1, $2, nullif($3, '')::uuid, $4, $5, $6, $7, $8, $9) RETURNING `+columns,
-		tenant.Of(ctx), owner.CandidateID, owner.ApplicationID, upload.GetDocumentType(), detected.named(upload.GetFileName()), detected.mediaType, len(content), creator, content)
+		tenant.Of(ctx), owner.CandidateID, owner.ApplicationID, upload.GetDocumentType(), detected.completeName(upload.GetFileName()), detected.mediaType, len(content), creator, content)
 	if err != nil {
 		return nil, fmt.Errorf("store a document: %w", err)
 	}

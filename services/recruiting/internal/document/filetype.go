@@ -75,9 +75,9 @@ func isDOCX(content []byte) bool {
 // maxName is the largest number of bytes of a name.
 const maxName = 255
 
-// named returns the name of a file with an extension of its type, so that other programs do not open the
+// completeName returns the name of a file with an extension of its type, so that other programs do not open the
 // file as something else.
-func (t fileType) named(name string) string {
+func (t fileType) completeName(name string) string {
 	if slices.Contains(t.extensions, strings.ToLower(path.Ext(name))) {
 		return name
 	}

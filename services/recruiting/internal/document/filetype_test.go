@@ -71,7 +71,7 @@ func TestNamesHaveTheExtensionOfTheType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, want, jpg.named(name))
+			assert.Equal(t, want, jpg.completeName(name))
 		})
 	}
 }
