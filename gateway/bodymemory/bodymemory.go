@@ -42,9 +42,9 @@ type Memory struct {
 }
 
 // New returns a Memory of limit bytes. At most large bytes of large bodies are processed at a time. No share is
-// smaller than largest, the bytes of the largest body of a known caller.
+// smaller than largest, the bytes of the largest body of a known caller, but bodies above limit are refused.
 func New(limit, large, largest int64) *Memory {
-	return &Memory{max: max(limit, largest), large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
+	return &Memory{max: limit, large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
 }
 
 // Portion is a part of the memory with its own limit. Each body counts in several portions.

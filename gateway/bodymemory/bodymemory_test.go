@@ -49,4 +49,8 @@ func TestTheLargestBodyFits(t *testing.T) {
 	assert.True(t, b.take(b.Portions("1 ada", "a"), largest))
 	assert.False(t, b.take(b.Portions("1 ada", "a"), 1))
 	assert.False(t, b.take(b.Portions("1 eve", "b"), largest), "the memory is used up")
+
+	small := New(9600, 1<<20, largest)
+	assert.True(t, small.take(small.Portions("1 ada", "a"), 9600))
+	assert.False(t, small.take(small.Portions("1 eve", "b"), 1), "the limit of the operator counts")
 }
