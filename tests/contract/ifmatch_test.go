@@ -284,6 +284,9 @@ func TestIfMatchWithoutVersion(t *testing.T) {
 					Do: verb + " " + strings.ReplaceAll(path, "{}", id), Header: map[string]string{"If-Match": `"1"`},
 				}}
 				switch {
+				case strings.HasSuffix(path, "/documents"): // It takes a form with a file.
+					step.Step.Header["Content-Type"] = "multipart/form-data; boundary=b"
+					step.Step.Body = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.7\n%%EOF\r\n--b--\r\n"
 				case method.OAuthErrors:
 					step.Step.Form = map[string]string{"grant_type": "password"}
 				case verb == http.MethodPost || verb == http.MethodPut:
