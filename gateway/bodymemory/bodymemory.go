@@ -42,8 +42,12 @@ type Memory struct {
 }
 
 // New returns a Memory of limit bytes. At most large bytes of large bodies are processed at a time. No share is
-// smaller than largest, the bytes of the largest body of a known caller, but bodies above limit are refused.
+// smaller than largest, the bytes of the largest body of a known caller, unless limit is: then such a body fits
+// nowhere, and is refused.
 func New(limit, large, largest int64) *Memory {
+	if largest > limit {
+		largest = 1
+	}
 	return &Memory{max: limit, large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
 }
 

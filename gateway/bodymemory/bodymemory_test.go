@@ -51,6 +51,6 @@ func TestTheLargestBodyFits(t *testing.T) {
 	assert.False(t, b.take(b.Portions("1 eve", "b"), largest), "the memory is used up")
 
 	small := New(9600, 1<<20, largest)
-	assert.True(t, small.take(small.Portions("1 ada", "a"), 9600))
-	assert.False(t, small.take(small.Portions("1 eve", "b"), 1), "the limit of the operator counts")
+	assert.True(t, small.take(small.Portions("1 ada", "a"), 9600/userPart))
+	assert.False(t, small.take(small.Portions("1 ada", "a"), 1), "the limit of the operator counts, and so do the shares")
 }

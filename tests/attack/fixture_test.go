@@ -163,6 +163,11 @@ type reply struct {
 
 // send sends a request; the token and the body may be empty.
 func (w *fixture) send(ctx context.Context, token, method, path string, body []byte) (reply, error) {
+	return w.sendAs(ctx, token, method, path, "application/json", body)
+}
+
+// sendAs sends a body of a media type.
+func (w *fixture) sendAs(ctx context.Context, token, method, path, contentType string, body []byte) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
@@ -170,7 +175,7 @@ func (w *fixture) send(ctx context.Context, token, method, path string, body []b
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", contentType)
 	response, err := w.Client.Do(r)
 	if err != nil {
 		return reply{}, err
