@@ -140,10 +140,18 @@ func describe(req *request, c *recruitingv1.Candidate) *commonsv1.NewHire {
 		to   *string
 		from string
 	}{
-		{&in.FirstName, c.GetName().GetFirst()}, {&in.MiddleName, c.GetName().GetMiddle()}, {&in.LastName, c.GetName().GetLast()},
-		{&in.EmailAddress, c.GetContactInfo().GetEmail()}, {&in.HomePhone, c.GetContactInfo().GetPhone().GetPrimary()},
-		{&in.AddressLine1, at.GetLine1()}, {&in.AddressLine2, at.GetLine2()}, {&in.City, at.GetCity()}, {&in.ZipOrPostalCode, at.GetPostalCode()}, {&in.Country, at.GetCountry().GetCode()},
-		{&in.HireDate, terms.GetStartDate()}, {&in.BenefitSeniorityDate, terms.GetStartDate()},
+		{&in.FirstName, c.GetName().GetFirst()},
+		{&in.MiddleName, c.GetName().GetMiddle()},
+		{&in.LastName, c.GetName().GetLast()},
+		{&in.EmailAddress, c.GetContactInfo().GetEmail()},
+		{&in.HomePhone, c.GetContactInfo().GetPhone().GetPrimary()},
+		{&in.AddressLine1, at.GetLine1()},
+		{&in.AddressLine2, at.GetLine2()},
+		{&in.City, at.GetCity()},
+		{&in.ZipOrPostalCode, at.GetPostalCode()},
+		{&in.Country, at.GetCountry().GetCode()},
+		{&in.HireDate, terms.GetStartDate()},
+		{&in.BenefitSeniorityDate, terms.GetStartDate()},
 	} {
 		if *text.to == "" {
 			*text.to = text.from

@@ -102,7 +102,9 @@ func (h *Handler) fail(ctx context.Context, s *started, cause error) error {
 }
 
 // isRefusal reports whether a repeated request would get the same answer.
-func isRefusal(status int) bool { return status == 400 || status == 403 || status == 409 || status == 413 }
+func isRefusal(status int) bool {
+	return status == 400 || status == 403 || status == 409 || status == 413
+}
 
 // Run completes interrupted hires until ctx ends.
 func (h *Handler) Run(ctx context.Context) error {

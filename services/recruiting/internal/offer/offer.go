@@ -178,7 +178,8 @@ func show(r *record.Record[*offer]) *offer {
 	o := r.Show()
 	self := "/v1/recruiting/offers/" + r.ID
 	o.Links = []*recruitingv1.Link{
-		{Href: self, Rel: "self"}, {Href: self + "/offer-actions", Rel: "offer-actions"},
+		{Href: self, Rel: "self"},
+		{Href: self + "/offer-actions", Rel: "offer-actions"},
 		{Href: "/v1/recruiting/applications/" + o.GetApplication().GetId(), Rel: "application"},
 	}
 	return o
