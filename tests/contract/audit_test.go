@@ -45,7 +45,7 @@ func requireAudited(t *testing.T, d *launch.Deployment, ran []contract.Case) {
 }
 
 // stateReport is the operation that writes without an audit row. Devices send it every five minutes, and it
-// changes only what they report.
+// changes no setup.
 const stateReport = "rotaloom.udm.v1.DeviceClientService/ReportDeviceState"
 
 // succeededOperations returns the operations that succeed in one of the cases.

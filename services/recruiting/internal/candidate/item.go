@@ -62,11 +62,11 @@ func refTo[T setup.GUIDRef, O setup.Message](kind interface {
 	}
 }
 
-func checkComment(path string, c *comment) error { return need(path+"comment", c.GetComment()) }
+func checkComment(path string, c *comment) error { return requireText(path+"comment", c.GetComment()) }
 
 func checkEducation(path string, e *education) error {
 	if strings.TrimSpace(e.GetDegree()) == "" {
-		if err := need(path+"school", e.GetSchool()); err != nil {
+		if err := requireText(path+"school", e.GetSchool()); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func checkEducation(path string, e *education) error {
 }
 
 func checkLicense(path string, l *license) error {
-	if err := need(path+"license.name", l.GetLicense().GetName()); err != nil {
+	if err := requireText(path+"license.name", l.GetLicense().GetName()); err != nil {
 		return err
 	}
 	if l.GetRenewalDate() != "" && l.GetRenewalDate() < l.GetAchievedDate() {
@@ -85,7 +85,7 @@ func checkLicense(path string, l *license) error {
 
 // checkSkill checks a skill. The list has each name once, in any case.
 func checkSkill(ctx context.Context, tx pgx.Tx, path string, s *skill) (key string, err error) {
-	if err := need(path+"skill.name", s.GetSkill().GetName()); err != nil {
+	if err := requireText(path+"skill.name", s.GetSkill().GetName()); err != nil {
 		return "", err
 	}
 	if level := s.GetProficiencyLevel(); level != nil {
@@ -99,7 +99,7 @@ func checkSkill(ctx context.Context, tx pgx.Tx, path string, s *skill) (key stri
 }
 
 func checkReference(path string, r *reference) error {
-	if err := need(path+"name", r.GetName()); err != nil {
+	if err := requireText(path+"name", r.GetName()); err != nil {
 		return err
 	}
 	if r.GetEmail() != "" && !emailaddress.Valid(r.GetEmail()) {
@@ -109,7 +109,7 @@ func checkReference(path string, r *reference) error {
 }
 
 func checkEmployment(path string, e *employment) error {
-	if err := need(path+"job_title", e.GetJobTitle()); err != nil {
+	if err := requireText(path+"job_title", e.GetJobTitle()); err != nil {
 		return err
 	}
 	return checkPeriod(path, e.GetFrom(), e.GetTo())
@@ -131,8 +131,8 @@ func checkPeriod(path string, from, to *monthOfYear) error {
 	return nil
 }
 
-// need returns an error if a text is blank.
-func need(path, text string) error {
+// requireText returns an error if a text is blank.
+func requireText(path, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return missing(path)
 	}

@@ -22,7 +22,7 @@ type profileList interface {
 }
 
 // profileSegments are the last parts of the paths of the lists that are properties of candidates, in the
-// order in which new candidates are checked.
+// order of the checks of a new candidate.
 var profileSegments = slices.Sorted(maps.Keys(profile))
 
 // profile has the lists that are properties of candidates, by the last part of their paths.

@@ -35,7 +35,7 @@ const (
 	maxDocuments = 10
 	// maxSize is the largest size of a file in bytes. The contract has the same size.
 	maxSize = 6 << 20
-	// pieceSize is the size of the pieces in which files are sent, in bytes.
+	// pieceSize is the size of a piece of a file in a response, in bytes.
 	pieceSize = 256 << 10
 )
 

@@ -22,8 +22,8 @@ const (
 	// sweepEvery and sweepBatch limit the cost of a sweep.
 	sweepEvery = 10 * time.Second
 	sweepBatch = 100
-	// startedAge is the age from which the worker takes a hire for interrupted. A hire that two complete at
-	// the same time is done once.
+	// startedAge is the age at which the worker treats a hire as interrupted. If the request still works on it,
+	// both complete the hire, and its person is created once.
 	startedAge = 30 * time.Second
 )
 

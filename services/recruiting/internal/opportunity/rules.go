@@ -72,7 +72,7 @@ func prepare(o *opportunity, caller string) error {
 
 // publish makes a draft published, or returns an error that names the missing properties.
 func publish(o *opportunity, now time.Time) error {
-	if err := need(o, "published", Draft); err != nil {
+	if err := requireStatus(o, "published", Draft); err != nil {
 		return err
 	}
 	var paths []string
@@ -96,7 +96,7 @@ func publish(o *opportunity, now time.Time) error {
 
 // refresh sets the published date of a published opportunity.
 func refresh(o *opportunity, now time.Time) error {
-	if err := need(o, "refreshed", Published); err != nil {
+	if err := requireStatus(o, "refreshed", Published); err != nil {
 		return err
 	}
 	o.PublishedDate = record.Moment(now.UnixMicro())
@@ -105,7 +105,7 @@ func refresh(o *opportunity, now time.Time) error {
 
 // closeOpening closes a published opportunity, and removes it from its job boards.
 func closeOpening(o *opportunity, now time.Time) error {
-	if err := need(o, "closed", Published); err != nil {
+	if err := requireStatus(o, "closed", Published); err != nil {
 		return err
 	}
 	o.Status, o.ClosedDate = Closed, record.Moment(now.UnixMicro())
@@ -130,8 +130,8 @@ func hire(o *opportunity, equivalent float64, now time.Time) error {
 	return nil
 }
 
-// need returns an error if the opportunity does not have a status.
-func need(o *opportunity, action, status string) error {
+// requireStatus returns an error if the opportunity does not have a status.
+func requireStatus(o *opportunity, action, status string) error {
 	if o.GetStatus() == status {
 		return nil
 	}

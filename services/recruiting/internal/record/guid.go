@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// The kinds of GUIDs that hold a number. Their version is 8, so they never equal the id of a
-// record, whose version is 4.
+// The kinds of GUIDs that hold a number. They have version 8 and the ids of records have version 4, so they
+// never equal each other.
 const (
 	kindCursor = 1
 	kindPerson = 2

@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
-// Columns are values of the columns that a table has in addition to those of every record.
+// Columns holds the values of the columns that only one table of records has.
 type Columns map[string]any
 
 func (c Columns) names() []string {

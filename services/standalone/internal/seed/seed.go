@@ -1,6 +1,6 @@
 // Package seed creates a demonstration: rotations that real crews work, an employment term for each, and two
-// thousand persons on them, who work at four sites. Forty candidates apply for opportunities. It uses the public API only, which proves that the API
-// suffices.
+// thousand persons at four sites. Forty candidates apply for opportunities. It uses only the public API, which
+// proves that the API suffices.
 package seed
 
 import (

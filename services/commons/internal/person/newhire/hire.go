@@ -23,7 +23,7 @@ func (n *Handler) HirePerson(ctx context.Context, req *commonsv1.HirePersonReque
 	if err == nil {
 		return &commonsv1.HirePersonResponse{PersonId: id}, nil
 	}
-	// Another request with the key may have stored the person meanwhile.
+	// A concurrent request with the same key may have stored the person.
 	if id, findErr := n.findHired(ctx, req.GetKey()); findErr != nil || id > 0 {
 		return &commonsv1.HirePersonResponse{PersonId: id}, findErr
 	}

@@ -112,7 +112,7 @@ func parseLabelForm(text string) (LabelForm, error) {
 	return form, nil
 }
 
-// Label returns the label of a period. week is any week of the tenant, which says on which day weeks begin.
+// Label returns the label of a period. The week may be any week of the tenant: only its first weekday counts.
 func (f LabelForm) Label(days, week civil.Range) string {
 	first, last := days.From.Time(), (days.To - 1).Time()
 	number := weekNumber(days.From, week)
