@@ -403,7 +403,7 @@ type Candidate struct {
 	PreferredLocale     *CandidateLocale  `protobuf:"bytes,8,opt,name=preferred_locale,proto3" json:"preferred_locale,omitempty"`
 	Name                *CandidateName    `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
 	ContactInfo         *CandidateContact `protobuf:"bytes,10,opt,name=contact_info,proto3" json:"contact_info,omitempty"`
-	// What the candidate does in recruiting: recruiter, hiring-manager, onboarding-owner or
+	// The roles of the candidate in recruiting: recruiter, hiring-manager, onboarding-owner or
 	// recruiting-administrator.
 	Roles      []string              `protobuf:"bytes,11,rep,name=roles,proto3" json:"roles,omitempty"`
 	Hyperlinks []*CandidateHyperlink `protobuf:"bytes,12,rep,name=hyperlinks,proto3" json:"hyperlinks,omitempty"`

@@ -37,7 +37,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // DispositionService moves applications, and shows job boards their postings and the events of their
-// applications. Callers whose rows are restricted see what belongs to the opportunities that they see.
+// applications. Callers with restricted rows see only events of opportunities that they see.
 type DispositionServiceClient interface {
 	// Retrieves a page of the disposition events of an application, in their order.
 	ListDispositionEvents(ctx context.Context, in *ListDispositionEventsRequest, opts ...grpc.CallOption) (*DispositionEventList, error)
@@ -116,7 +116,7 @@ func (c *dispositionServiceClient) ListBoardDispositionEvents(ctx context.Contex
 // for forward compatibility.
 //
 // DispositionService moves applications, and shows job boards their postings and the events of their
-// applications. Callers whose rows are restricted see what belongs to the opportunities that they see.
+// applications. Callers with restricted rows see only events of opportunities that they see.
 type DispositionServiceServer interface {
 	// Retrieves a page of the disposition events of an application, in their order.
 	ListDispositionEvents(context.Context, *ListDispositionEventsRequest) (*DispositionEventList, error)

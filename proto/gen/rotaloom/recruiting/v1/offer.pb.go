@@ -240,7 +240,7 @@ type Offer struct {
 	Application *IdRef `protobuf:"bytes,2,opt,name=application,proto3" json:"application,omitempty"`
 	// Draft, PendingApproval, Approved, Rejected, Sent, Accepted, Declined or Withdrawn. Requests need not have it.
 	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
-	// The last day on which the candidate may accept the offer, in UTC.
+	// The last day in UTC for the candidate to accept the offer.
 	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,proto3" json:"expiration_date,omitempty"`
 	// The offered terms. The default is the terms of the application.
 	HireDetails *HireDetails `protobuf:"bytes,5,opt,name=hire_details,proto3" json:"hire_details,omitempty"`
