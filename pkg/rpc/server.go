@@ -19,7 +19,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
-	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 )
 
@@ -49,7 +48,6 @@ type Server struct {
 // certificates. Without a configuration NewServer fails, unless insecure is set, which is for tests
 // on the loopback.
 func NewServer(chain *Chain, tlsConfig *tls.Config, insecure bool) (*Server, error) {
-	compression.Register()
 	inParts := map[string]bool{}
 	opts := []grpc.ServerOption{
 		grpc.InTapHandle(chain.tap),

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -22,7 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
-	"github.com/rotaloom/rotaloom/pkg/rpc/compression"
+	_ "github.com/rotaloom/rotaloom/pkg/rpc/compression" // Large responses are compressed with it.
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
 	"github.com/rotaloom/rotaloom/pkg/sizes"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -82,13 +81,12 @@ var defaultSizes = Sizes{}.WithDefaults()
 // within that time.
 const resolveEvery = time.Second
 
-var resolveOften = sync.OnceFunc(func() { dns.SetMinResolutionInterval(resolveEvery) })
+// gRPC reads the interval without a lock, so that it may be set before main starts only.
+func init() { dns.SetMinResolutionInterval(resolveEvery) }
 
 // Dial returns a connection to a service, which connects with the first call. Calls carry the
 // request id, tenant and token of their context. Their errors are *fault.Error.
 func Dial(cfg Config, opts ...grpc.DialOption) (*grpc.ClientConn, error) {
-	compression.Register()
-	resolveOften()
 	creds := insecure.NewCredentials()
 	switch {
 	case cfg.TLS != nil:

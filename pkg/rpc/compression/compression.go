@@ -21,13 +21,13 @@ const (
 	threshold = 64 << 10
 )
 
-// Register registers the compressor with gRPC, once.
-var Register = sync.OnceFunc(func() {
+// gRPC reads its compressors without a lock, so that they may be registered before main starts only.
+func init() {
 	encoding.RegisterCompressor(&compressor{
 		writers: sync.Pool{New: func() any { return s2.NewWriter(nil, s2.WriterConcurrency(1)) }},
 		readers: sync.Pool{New: func() any { return s2.NewReader(nil) }},
 	})
-})
+}
 
 // compressor pools its writers and readers, which have large buffers.
 type compressor struct{ writers, readers sync.Pool }
