@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/policy"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -111,32 +112,63 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 		verb, path := routing.MethodAndPath(rule)
 		for segment := range strings.SplitSeq(path, "/") {
 			if strings.HasPrefix(segment, "{") {
-				_, word, _ := strings.Cut(strings.TrimSuffix(segment, "}"), "=")
-				path = strings.Replace(path, segment, cmp.Or(word, "7"), 1)
+				name, word, _ := strings.Cut(strings.Trim(segment, "{}"), "=")
+				path = strings.Replace(path, segment, cmp.Or(word, idOf(method.Input().Fields().ByName(protoreflect.Name(name)))), 1)
 			}
 		}
-		body := ""
-		switch {
-		case speaksOAuth(method):
-			body = formBody
-		case rule.GetBody() == "*" && isBareArray(method.Input()):
-			body = "[]"
-		case rule.GetBody() != "":
-			body = "{}"
-		}
+		body, contentType := bodyOf(t, method, rule)
 		paths := []string{path}
 		if strings.HasPrefix(path, "/v") {
 			paths = append(paths, "/api"+path)
 		}
 		for _, p := range paths {
 			w := httptest.NewRecorder()
-			edge.ServeHTTP(w, newHTTPRequest(verb, p, body))
+			r := newHTTPRequest(verb, p, body)
+			if contentType != "" {
+				r.Header.Set("Content-Type", contentType)
+			}
+			edge.ServeHTTP(w, r)
 			want := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 			assert.Equal(t, want, conn.take(), "%s %s: %s", verb, p, w.Body)
 		}
 		routes++
 	})
 	require.Greater(t, routes, 30)
+}
+
+// idOf returns a value of a parameter in a path: its form decides whether the edge passes it on.
+func idOf(field protoreflect.FieldDescriptor) string {
+	if policy.CheckFormat(field, "id", "7") != nil {
+		return "8f0c2a10-5a11-4d0e-9a35-0f6e2b7d1c01"
+	}
+	return "7"
+}
+
+// bodyOf returns a body that an operation accepts, and its content type unless newHTTPRequest sets it.
+func bodyOf(t *testing.T, method protoreflect.MethodDescriptor, rule *annotations.HttpRule) (body, contentType string) {
+	t.Helper()
+	switch {
+	case speaksOAuth(method):
+		return formBody, ""
+	case takesFile(method.Input()):
+		return form(t, [3]string{"file", "a.pdf", "%PDF"})
+	case rule.GetBody() == "*" && isBareArray(method.Input()):
+		return "[]", ""
+	case rule.GetBody() != "":
+		return "{}", ""
+	}
+	return "", ""
+}
+
+// takesFile reports whether requests of a type are forms with a file.
+func takesFile(message protoreflect.MessageDescriptor) bool {
+	for i := range message.Fields().Len() {
+		opts, _ := proto.GetExtension(message.Fields().Get(i).Options(), optionsv1.E_Field).(*optionsv1.Field)
+		if opts.GetUpload() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // speaksOAuth reports whether a method takes forms.
