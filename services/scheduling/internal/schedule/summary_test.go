@@ -8,9 +8,43 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
+
+// A segment that names no job is on the primary job of its day.
+func TestSummariesCountThePrimaryJob(t *testing.T) {
+	t.Parallel()
+	const hour = 3600
+	f := newFixture(t)
+	f.employee(1, "UTC")
+	f.employee(2, "UTC")
+	moved := day(t, "2026-03-04")
+	jobs, err := proto.Marshal(&commonsv1.PersonJobs{Jobs: []*commonsv1.PersonJob{
+		{From: int32(civil.Beginning), To: int32(moved), Path: "Acme/A"}, {From: int32(moved), To: int32(civil.Forever), Path: "Acme/C"},
+	}})
+	require.NoError(t, err)
+	f.Exec(t, `UPDATE employee SET primary_jobs = $1 WHERE id = 1`, jobs)
+	onJob := func(s *schedulingv1.ShiftTemplateSegment, job *commonv1.Ref) *schedulingv1.ShiftTemplateSegment {
+		s.OrgNode = job
+		return s
+	}
+	p := f.pattern(cycle(1, shift(1, "08:00", "16:00",
+		segment("08:00", "11:00", regular()), onJob(segment("11:00", "12:00", transfer()), ref(9, "Acme/A")),
+		onJob(segment("12:00", "13:00", transfer()), &commonv1.Ref{Id: proto.Int64(9)}), segment("13:00", "16:00", regular()))))
+	f.span(span{employee: 1, from: "2026-03-03", to: "2026-03-05", pattern: p})
+	f.span(span{employee: 2, from: "2026-03-03", to: "2026-03-04", pattern: p})
+	found, _, err := f.reader.ReadSummaries(f.Ctx, []int64{1, 2}, civil.Through(day(t, "2026-03-03"), moved))
+	require.NoError(t, err)
+	require.Len(t, found[1], 2)
+	require.Len(t, found[2], 1)
+	named := reading.JobSeconds{ID: 9, Seconds: hour}
+	assert.Equal(t, []reading.JobSeconds{{Path: "Acme/A", Seconds: 7 * hour}, named}, found[1][0].Jobs)
+	assert.Equal(t, []reading.JobSeconds{{Path: "Acme/C", Seconds: 6 * hour}, {Path: "Acme/A", Seconds: hour}, named}, found[1][1].Jobs)
+	assert.Equal(t, []reading.JobSeconds{{Seconds: 6 * hour}, {Path: "Acme/A", Seconds: hour}, named}, found[2][0].Jobs, "an employee without a primary job")
+}
 
 func TestSummariesMatchTheSchedule(t *testing.T) {
 	t.Parallel()

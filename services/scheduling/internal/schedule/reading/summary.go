@@ -41,7 +41,8 @@ type Summary struct {
 	Seconds int64
 	// Breaks is the duration of all breaks in seconds.
 	Breaks int64
-	// Jobs are the seconds of a shift by path of the job. The path "" stands for no job.
+	// Jobs are the seconds of a shift by job, in the order of the segments. A segment that names no
+	// job is on the primary job of the shift's day.
 	Jobs []JobSeconds
 	// Label is the label of a shift, or the pay code of a pay code edit, or the leave case of a
 	// leave edit.
@@ -52,9 +53,12 @@ type Summary struct {
 	Transfer string
 }
 
-// JobSeconds is the time worked on one job.
+// JobSeconds is the time worked on one job. Without a path and an id, it is the time of an employee
+// without a primary job.
 type JobSeconds struct {
-	Path    string
+	Path string
+	// ID is set only for a job that has no path in the segment.
+	ID      int64
 	Seconds int64
 }
 
@@ -91,16 +95,21 @@ func (r *Reader) ReadSummaries(ctx context.Context, ids []int64, days civil.Rang
 // zonedPersons returns the employees with the ids, which ascend. It omits ids that are unknown
 // here; they have no schedule.
 func (r *Reader) zonedPersons(ctx context.Context, ids []int64, days civil.Range) ([]window.Person, error) {
-	found, err := r.pool.Query(ctx, `SELECT id, time_zone FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenant.Of(ctx), ids)
+	found, err := r.pool.Query(ctx, `SELECT id, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
 	}
 	var employees []projection.Employee
 	var id int64
 	var name string
-	if _, err := pgx.ForEachRow(found, []any{&id, &name}, func() error {
+	var stored []byte
+	if _, err := pgx.ForEachRow(found, []any{&id, &name, &stored}, func() error {
 		zone, err := r.Zones.Get(name)
-		employees = append(employees, projection.Employee{ID: id, Zone: zone})
+		if err != nil {
+			return err
+		}
+		jobs, err := projection.ReadJobs(stored)
+		employees = append(employees, projection.Employee{ID: id, Zone: zone, Jobs: jobs})
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
@@ -118,7 +127,8 @@ type summaryBuilder struct {
 // the midnight of the entry's day.
 type shape struct {
 	segments []segment.Segment
-	jobs     []string
+	// jobs are the jobs that the segments name, without seconds.
+	jobs []JobSeconds
 	// refs are the job references of the segments.
 	refs    []*commonv1.Ref
 	seconds int64
@@ -198,19 +208,46 @@ func (o *summaryBuilder) summary(e *window.Entry, kind SummaryKind) (Summary, er
 	if zone.Touches(e.Day, e.Template.End/civil.SecondsPerDay) {
 		segments, _ := zone.Forward(e.Day, int64(e.Template.Start), int64(e.Template.End), s.segments)
 		out.count(segments, s.jobs, zone)
+		out.Jobs = withPrimaryJob(out.Jobs, e.Job)
 		return out, nil
 	}
 	if s.counted == nil {
 		s.counted = &Summary{Day: e.Day}
 		s.counted.count(s.segments, s.jobs, nil)
 	}
-	out.Seconds, out.Breaks, out.Jobs = s.counted.Seconds, s.counted.Breaks, s.counted.Jobs
+	out.Seconds, out.Breaks, out.Jobs = s.counted.Seconds, s.counted.Breaks, withPrimaryJob(s.counted.Jobs, e.Job)
 	return out, nil
+}
+
+// withPrimaryJob returns the jobs of a shift with the time of unnamed jobs on the primary job. The
+// given list is shared and stays as it is.
+func withPrimaryJob(named []JobSeconds, primary *window.Job) []JobSeconds {
+	if primary == nil || !slices.ContainsFunc(named, func(j JobSeconds) bool { return j.Path == "" && j.ID == 0 }) {
+		return named
+	}
+	out := make([]JobSeconds, 0, len(named))
+	for _, j := range named {
+		if j.Path == "" && j.ID == 0 {
+			j.Path = primary.Path()
+		}
+		out = addSeconds(out, j)
+	}
+	return out
+}
+
+// addSeconds adds the time on a job to a list with one element for each job.
+func addSeconds(list []JobSeconds, added JobSeconds) []JobSeconds {
+	at := slices.IndexFunc(list, func(j JobSeconds) bool { return j.Path == added.Path && j.ID == added.ID })
+	if at < 0 {
+		return append(list, added)
+	}
+	list[at].Seconds += added.Seconds
+	return list
 }
 
 // count adds up the segments of a shift by job. zone accounts for clock changes; nil means that
 // there is none.
-func (out *Summary) count(segments []segment.Segment, jobs []string, zone *window.ZoneDays) {
+func (out *Summary) count(segments []segment.Segment, jobs []JobSeconds, zone *window.ZoneDays) {
 	midnight := int64(out.Day) * civil.SecondsPerDay
 	for i, p := range segments {
 		seconds := zone.Elapsed(midnight+p.Start, midnight+p.End)
@@ -219,12 +256,7 @@ func (out *Summary) count(segments []segment.Segment, jobs []string, zone *windo
 			continue
 		}
 		out.Seconds += seconds
-		at := slices.IndexFunc(out.Jobs, func(j JobSeconds) bool { return j.Path == jobs[i] })
-		if at < 0 {
-			at = len(out.Jobs)
-			out.Jobs = append(out.Jobs, JobSeconds{Path: jobs[i]})
-		}
-		out.Jobs[at].Seconds += seconds
+		out.Jobs = addSeconds(out.Jobs, JobSeconds{Path: jobs[i].Path, ID: jobs[i].ID, Seconds: seconds})
 	}
 }
 
@@ -278,7 +310,11 @@ func (s *shape) decodeShift(e *window.Entry, text []byte) error {
 		if i < len(shift.GetSegments()) {
 			job = shift.GetSegments()[i].GetOrgJobRef()
 		}
-		s.refs, s.jobs = append(s.refs, job), append(s.jobs, job.GetQualifier())
+		named := JobSeconds{Path: job.GetQualifier()}
+		if named.Path == "" {
+			named.ID = job.GetId()
+		}
+		s.refs, s.jobs = append(s.refs, job), append(s.jobs, named)
 	}
 	return nil
 }

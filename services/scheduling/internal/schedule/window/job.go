@@ -50,6 +50,9 @@ func NewJob(path string) *Job {
 	}
 }
 
+// Path returns the path of the job.
+func (j *Job) Path() string { return j.path }
+
 // JobOn returns the primary job on a day, or nil.
 func (p *Person) JobOn(day civil.Date) *Job {
 	for i := range p.jobs {
