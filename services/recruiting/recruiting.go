@@ -63,6 +63,7 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterCandidateListServiceServer)(candidates),
 			serve.Handle(recruitingv1.RegisterCandidateDocumentServiceServer)(candidates),
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
+			serve.Handle(recruitingv1.RegisterApplicationDocumentServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterOfferServiceServer)(offer.New(deps.Pool, deps.Clock, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterHireServiceServer)(hires),

@@ -21,8 +21,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
 
-// Handler serves ApplicationService and DispositionService.
+// Handler serves ApplicationService, ApplicationDocumentService and DispositionService.
 type Handler struct {
+	recruitingv1.UnsafeApplicationDocumentServiceServer
 	recruitingv1.UnsafeApplicationServiceServer
 	recruitingv1.UnsafeDispositionServiceServer
 
@@ -32,8 +33,9 @@ type Handler struct {
 }
 
 var (
-	_ recruitingv1.ApplicationServiceServer = (*Handler)(nil)
-	_ recruitingv1.DispositionServiceServer = (*Handler)(nil)
+	_ recruitingv1.ApplicationDocumentServiceServer = (*Handler)(nil)
+	_ recruitingv1.ApplicationServiceServer         = (*Handler)(nil)
+	_ recruitingv1.DispositionServiceServer         = (*Handler)(nil)
 )
 
 // New returns a Handler. Commons is a connection to the service of persons.

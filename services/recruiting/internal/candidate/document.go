@@ -11,7 +11,7 @@ import (
 )
 
 // UploadCandidateDocument adds a document to a candidate.
-func (h *Handler) UploadCandidateDocument(ctx context.Context, req *recruitingv1.UploadCandidateDocumentRequest) (out *recruitingv1.Document, err error) {
+func (h *Handler) UploadCandidateDocument(ctx context.Context, req *recruitingv1.UploadDocumentRequest) (out *recruitingv1.Document, err error) {
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		parent, err := Candidates.Lock(ctx, tx, req.GetId(), Visible(ctx, h.visible...))
 		if err != nil {

@@ -14,7 +14,7 @@ func TestACandidateHasDocuments(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.create(f.as(7), ada("ada@example.test")).GetId()
-	sent := &recruitingv1.UploadCandidateDocumentRequest{Id: id, FileName: "cv.pdf", ContentType: "text/html", File: []byte("%PDF-1.7\n%%EOF")}
+	sent := &recruitingv1.UploadDocumentRequest{Id: id, FileName: "cv.pdf", ContentType: "text/html", File: []byte("%PDF-1.7\n%%EOF")}
 	added, err := f.UploadCandidateDocument(f.as(7), sent)
 	require.NoError(t, err)
 	list, err := f.ListCandidateDocuments(f.as(7), &byID{Id: id})

@@ -17,8 +17,10 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/application"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/document"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/pooltest"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
@@ -51,6 +53,23 @@ func (f fixture) candidate(email string) document.Owner {
 	return owner
 }
 
+// apply creates an application of a candidate, and returns the owner of its documents.
+func (f fixture) apply(owner document.Owner) document.Owner {
+	f.t.Helper()
+	require.NoError(f.t, pg.InTx(f.ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error {
+		o, err := opportunity.Opportunities.Insert(ctx, tx, &recruitingv1.Opportunity{}, record.Columns{"requisition_number": "1", "is_shared_with_everyone": false})
+		if err != nil {
+			return err
+		}
+		a, err := application.Applications.Insert(ctx, tx, &recruitingv1.Application{}, record.Columns{"candidate_id": owner.CandidateID, "opportunity_id": o.ID})
+		if err == nil {
+			owner.ApplicationID = a.ID
+		}
+		return err
+	}))
+	return owner
+}
+
 // pdf returns a PDF with a number of bytes.
 func pdf(size int) []byte {
 	begin, end := "%PDF-1.7\n", "%%EOF\n"
@@ -63,7 +82,7 @@ func (f fixture) add(owner document.Owner, name string, content []byte) (d *recr
 		if _, err := candidate.Candidates.Lock(ctx, tx, owner.CandidateID, record.Condition{}); err != nil {
 			return err
 		}
-		d, err = document.Add(ctx, tx, owner, &recruitingv1.UploadCandidateDocumentRequest{DocumentType: "Resume", FileName: name, File: content})
+		d, err = document.Add(ctx, tx, owner, &recruitingv1.UploadDocumentRequest{DocumentType: "Resume", FileName: name, File: content})
 		return err
 	})
 	return d, err
@@ -143,7 +162,7 @@ func TestConcurrentUploadsKeepTheLimit(t *testing.T) {
 		})
 	}
 	require.NoError(t, group.Wait())
-	ofApplication := document.Owner{CandidateID: owner.CandidateID, ApplicationID: owner.CandidateID}
+	ofApplication := f.apply(owner)
 	added, err := f.add(ofApplication, "cv.pdf", pdf(100))
 	require.NoError(t, err, "an application has its own documents")
 	assert.Contains(t, added.GetLinks()[0].GetHref(), "/v1/recruiting/applications/")

@@ -27,9 +27,9 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type UploadCandidateDocumentRequest struct {
+type UploadDocumentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The GUID of the candidate.
+	// The GUID of the candidate or of the application.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The kind of the document, such as "Resume".
 	DocumentType string `protobuf:"bytes,2,opt,name=document_type,proto3" json:"document_type,omitempty"`
@@ -42,20 +42,20 @@ type UploadCandidateDocumentRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *UploadCandidateDocumentRequest) Reset() {
-	*x = UploadCandidateDocumentRequest{}
+func (x *UploadDocumentRequest) Reset() {
+	*x = UploadDocumentRequest{}
 	mi := &file_rotaloom_recruiting_v1_document_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *UploadCandidateDocumentRequest) String() string {
+func (x *UploadDocumentRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*UploadCandidateDocumentRequest) ProtoMessage() {}
+func (*UploadDocumentRequest) ProtoMessage() {}
 
-func (x *UploadCandidateDocumentRequest) ProtoReflect() protoreflect.Message {
+func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_recruiting_v1_document_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -67,40 +67,40 @@ func (x *UploadCandidateDocumentRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use UploadCandidateDocumentRequest.ProtoReflect.Descriptor instead.
-func (*UploadCandidateDocumentRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use UploadDocumentRequest.ProtoReflect.Descriptor instead.
+func (*UploadDocumentRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_recruiting_v1_document_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *UploadCandidateDocumentRequest) GetId() string {
+func (x *UploadDocumentRequest) GetId() string {
 	if x != nil {
 		return x.Id
 	}
 	return ""
 }
 
-func (x *UploadCandidateDocumentRequest) GetDocumentType() string {
+func (x *UploadDocumentRequest) GetDocumentType() string {
 	if x != nil {
 		return x.DocumentType
 	}
 	return ""
 }
 
-func (x *UploadCandidateDocumentRequest) GetFileName() string {
+func (x *UploadDocumentRequest) GetFileName() string {
 	if x != nil {
 		return x.FileName
 	}
 	return ""
 }
 
-func (x *UploadCandidateDocumentRequest) GetContentType() string {
+func (x *UploadDocumentRequest) GetContentType() string {
 	if x != nil {
 		return x.ContentType
 	}
 	return ""
 }
 
-func (x *UploadCandidateDocumentRequest) GetFile() []byte {
+func (x *UploadDocumentRequest) GetFile() []byte {
 	if x != nil {
 		return x.File
 	}
@@ -378,8 +378,8 @@ var File_rotaloom_recruiting_v1_document_proto protoreflect.FileDescriptor
 
 const file_rotaloom_recruiting_v1_document_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/recruiting/v1/document.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a&rotaloom/recruiting/v1/candidate.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a#rotaloom/recruiting/v1/record.proto\"\xe1\x01\n" +
-	"\x1eUploadCandidateDocumentRequest\x12\x16\n" +
+	"%rotaloom/recruiting/v1/document.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/recruiting/v1/application.proto\x1a&rotaloom/recruiting/v1/candidate.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a#rotaloom/recruiting/v1/record.proto\"\xd8\x01\n" +
+	"\x15UploadDocumentRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x129\n" +
 	"\rdocument_type\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50805R\rdocument_type\x12\x1c\n" +
 	"\tfile_name\x18\x03 \x01(\tR\tfile_name\x12\"\n" +
@@ -406,14 +406,21 @@ const file_rotaloom_recruiting_v1_document_proto_rawDesc = "" +
 	"\x06pieces\x18\x01 \x03(\fR\x06pieces\x12\"\n" +
 	"\fcontent_type\x18\x02 \x01(\tR\fcontent_type\x12\x1c\n" +
 	"\tfile_name\x18\x03 \x01(\tR\tfile_name:\xac\x01\xa2\xbb\x18\xa7\x01*\x06pieces2\x18application/octet-stream:\x12application/msword:\x0fapplication/pdf:Gapplication/vnd.openxmlformats-officedocument.wordprocessingml.document:\n" +
-	"image/jpeg:\timage/png2\xcb\x05\n" +
-	"\x18CandidateDocumentService\x12\x86\x02\n" +
-	"\x17UploadCandidateDocument\x126.rotaloom.recruiting.v1.UploadCandidateDocumentRequest\x1a .rotaloom.recruiting.v1.Document\"\x90\x01\xa2\xbb\x18Y\n" +
+	"image/jpeg:\timage/png2\xc2\x05\n" +
+	"\x18CandidateDocumentService\x12\xfd\x01\n" +
+	"\x17UploadCandidateDocument\x12-.rotaloom.recruiting.v1.UploadDocumentRequest\x1a .rotaloom.recruiting.v1.Document\"\x90\x01\xa2\xbb\x18Y\n" +
 	"\x1brecruiting.candidates.write\x18\x03 \xc9\x01\x92\x014\x122Employees apply for other positions as candidates.\x82\xd3\xe4\x93\x02-:\x01*\"(/v1/recruiting/candidates/{id}/documents\x12\xc1\x01\n" +
 	"\x16ListCandidateDocuments\x12+.rotaloom.recruiting.v1.GetCandidateRequest\x1a$.rotaloom.recruiting.v1.DocumentList\"T\xa2\xbb\x18 \n" +
 	"\x1arecruiting.candidates.read\x18\x01`\x01\x82\xd3\xe4\x93\x02*\x12(/v1/recruiting/candidates/{id}/documents\x12\xe1\x01\n" +
 	"\x19DownloadCandidateDocument\x12/.rotaloom.recruiting.v1.DownloadDocumentRequest\x1a$.rotaloom.recruiting.v1.DocumentFile\"m\xa2\xbb\x18\"\n" +
-	"\x1arecruiting.candidates.read\x18\x028\x01`\x01\x82\xd3\xe4\x93\x02A\x12?/v1/recruiting/candidates/{id}/documents/{document_id}/downloadB\xf7\x01\xa2\xbb\x18\x02\b\x01\n" +
+	"\x1arecruiting.candidates.read\x18\x028\x01`\x01\x82\xd3\xe4\x93\x02A\x12?/v1/recruiting/candidates/{id}/documents/{document_id}/download2\xc8\x05\n" +
+	"\x1aApplicationDocumentService\x12\xf5\x01\n" +
+	"\x19UploadApplicationDocument\x12-.rotaloom.recruiting.v1.UploadDocumentRequest\x1a .rotaloom.recruiting.v1.Document\"\x86\x01\xa2\xbb\x18M\n" +
+	"\x1drecruiting.applications.write\x18\x03 \xc9\x01\x92\x01&\x12$Employees apply for other positions.\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/recruiting/applications/{id}/documents\x12\xc9\x01\n" +
+	"\x18ListApplicationDocuments\x12-.rotaloom.recruiting.v1.GetApplicationRequest\x1a$.rotaloom.recruiting.v1.DocumentList\"X\xa2\xbb\x18\"\n" +
+	"\x1crecruiting.applications.read\x18\x01`\x01\x82\xd3\xe4\x93\x02,\x12*/v1/recruiting/applications/{id}/documents\x12\xe5\x01\n" +
+	"\x1bDownloadApplicationDocument\x12/.rotaloom.recruiting.v1.DownloadDocumentRequest\x1a$.rotaloom.recruiting.v1.DocumentFile\"o\xa2\xbb\x18\"\n" +
+	"\x1crecruiting.applications.read\x18\x028\x01\x82\xd3\xe4\x93\x02C\x12A/v1/recruiting/applications/{id}/documents/{document_id}/downloadB\xf7\x01\xa2\xbb\x18\x02\b\x01\n" +
 	"\x1acom.rotaloom.recruiting.v1B\rDocumentProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1;recruitingv1\xa2\x02\x03RRX\xaa\x02\x16Rotaloom.Recruiting.V1\xca\x02\x16Rotaloom\\Recruiting\\V1\xe2\x02\"Rotaloom\\Recruiting\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Recruiting::V1b\x06proto3"
 
 var (
@@ -430,27 +437,34 @@ func file_rotaloom_recruiting_v1_document_proto_rawDescGZIP() []byte {
 
 var file_rotaloom_recruiting_v1_document_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_rotaloom_recruiting_v1_document_proto_goTypes = []any{
-	(*UploadCandidateDocumentRequest)(nil), // 0: rotaloom.recruiting.v1.UploadCandidateDocumentRequest
-	(*DocumentList)(nil),                   // 1: rotaloom.recruiting.v1.DocumentList
-	(*Document)(nil),                       // 2: rotaloom.recruiting.v1.Document
-	(*DownloadDocumentRequest)(nil),        // 3: rotaloom.recruiting.v1.DownloadDocumentRequest
-	(*DocumentFile)(nil),                   // 4: rotaloom.recruiting.v1.DocumentFile
-	(*IdRef)(nil),                          // 5: rotaloom.recruiting.v1.IdRef
-	(*Link)(nil),                           // 6: rotaloom.recruiting.v1.Link
-	(*GetCandidateRequest)(nil),            // 7: rotaloom.recruiting.v1.GetCandidateRequest
+	(*UploadDocumentRequest)(nil),   // 0: rotaloom.recruiting.v1.UploadDocumentRequest
+	(*DocumentList)(nil),            // 1: rotaloom.recruiting.v1.DocumentList
+	(*Document)(nil),                // 2: rotaloom.recruiting.v1.Document
+	(*DownloadDocumentRequest)(nil), // 3: rotaloom.recruiting.v1.DownloadDocumentRequest
+	(*DocumentFile)(nil),            // 4: rotaloom.recruiting.v1.DocumentFile
+	(*IdRef)(nil),                   // 5: rotaloom.recruiting.v1.IdRef
+	(*Link)(nil),                    // 6: rotaloom.recruiting.v1.Link
+	(*GetCandidateRequest)(nil),     // 7: rotaloom.recruiting.v1.GetCandidateRequest
+	(*GetApplicationRequest)(nil),   // 8: rotaloom.recruiting.v1.GetApplicationRequest
 }
 var file_rotaloom_recruiting_v1_document_proto_depIdxs = []int32{
 	2, // 0: rotaloom.recruiting.v1.DocumentList.items:type_name -> rotaloom.recruiting.v1.Document
 	5, // 1: rotaloom.recruiting.v1.Document.creator:type_name -> rotaloom.recruiting.v1.IdRef
 	6, // 2: rotaloom.recruiting.v1.Document.links:type_name -> rotaloom.recruiting.v1.Link
-	0, // 3: rotaloom.recruiting.v1.CandidateDocumentService.UploadCandidateDocument:input_type -> rotaloom.recruiting.v1.UploadCandidateDocumentRequest
+	0, // 3: rotaloom.recruiting.v1.CandidateDocumentService.UploadCandidateDocument:input_type -> rotaloom.recruiting.v1.UploadDocumentRequest
 	7, // 4: rotaloom.recruiting.v1.CandidateDocumentService.ListCandidateDocuments:input_type -> rotaloom.recruiting.v1.GetCandidateRequest
 	3, // 5: rotaloom.recruiting.v1.CandidateDocumentService.DownloadCandidateDocument:input_type -> rotaloom.recruiting.v1.DownloadDocumentRequest
-	2, // 6: rotaloom.recruiting.v1.CandidateDocumentService.UploadCandidateDocument:output_type -> rotaloom.recruiting.v1.Document
-	1, // 7: rotaloom.recruiting.v1.CandidateDocumentService.ListCandidateDocuments:output_type -> rotaloom.recruiting.v1.DocumentList
-	4, // 8: rotaloom.recruiting.v1.CandidateDocumentService.DownloadCandidateDocument:output_type -> rotaloom.recruiting.v1.DocumentFile
-	6, // [6:9] is the sub-list for method output_type
-	3, // [3:6] is the sub-list for method input_type
+	0, // 6: rotaloom.recruiting.v1.ApplicationDocumentService.UploadApplicationDocument:input_type -> rotaloom.recruiting.v1.UploadDocumentRequest
+	8, // 7: rotaloom.recruiting.v1.ApplicationDocumentService.ListApplicationDocuments:input_type -> rotaloom.recruiting.v1.GetApplicationRequest
+	3, // 8: rotaloom.recruiting.v1.ApplicationDocumentService.DownloadApplicationDocument:input_type -> rotaloom.recruiting.v1.DownloadDocumentRequest
+	2, // 9: rotaloom.recruiting.v1.CandidateDocumentService.UploadCandidateDocument:output_type -> rotaloom.recruiting.v1.Document
+	1, // 10: rotaloom.recruiting.v1.CandidateDocumentService.ListCandidateDocuments:output_type -> rotaloom.recruiting.v1.DocumentList
+	4, // 11: rotaloom.recruiting.v1.CandidateDocumentService.DownloadCandidateDocument:output_type -> rotaloom.recruiting.v1.DocumentFile
+	2, // 12: rotaloom.recruiting.v1.ApplicationDocumentService.UploadApplicationDocument:output_type -> rotaloom.recruiting.v1.Document
+	1, // 13: rotaloom.recruiting.v1.ApplicationDocumentService.ListApplicationDocuments:output_type -> rotaloom.recruiting.v1.DocumentList
+	4, // 14: rotaloom.recruiting.v1.ApplicationDocumentService.DownloadApplicationDocument:output_type -> rotaloom.recruiting.v1.DocumentFile
+	9, // [9:15] is the sub-list for method output_type
+	3, // [3:9] is the sub-list for method input_type
 	3, // [3:3] is the sub-list for extension type_name
 	3, // [3:3] is the sub-list for extension extendee
 	0, // [0:3] is the sub-list for field type_name
@@ -461,6 +475,7 @@ func file_rotaloom_recruiting_v1_document_proto_init() {
 	if File_rotaloom_recruiting_v1_document_proto != nil {
 		return
 	}
+	file_rotaloom_recruiting_v1_application_proto_init()
 	file_rotaloom_recruiting_v1_candidate_proto_init()
 	file_rotaloom_recruiting_v1_link_proto_init()
 	file_rotaloom_recruiting_v1_record_proto_init()
@@ -472,7 +487,7 @@ func file_rotaloom_recruiting_v1_document_proto_init() {
 			NumEnums:      0,
 			NumMessages:   5,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_rotaloom_recruiting_v1_document_proto_goTypes,
 		DependencyIndexes: file_rotaloom_recruiting_v1_document_proto_depIdxs,

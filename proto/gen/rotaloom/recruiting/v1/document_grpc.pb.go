@@ -36,7 +36,7 @@ const (
 type CandidateDocumentServiceClient interface {
 	// Adds a document to a candidate: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. A candidate has at most 10 documents.
-	UploadCandidateDocument(ctx context.Context, in *UploadCandidateDocumentRequest, opts ...grpc.CallOption) (*Document, error)
+	UploadCandidateDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error)
 	// Retrieves the documents of a candidate, without the files, in the order of their upload.
 	ListCandidateDocuments(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*DocumentList, error)
 	// Retrieves the file of a document of a candidate.
@@ -51,7 +51,7 @@ func NewCandidateDocumentServiceClient(cc grpc.ClientConnInterface) CandidateDoc
 	return &candidateDocumentServiceClient{cc}
 }
 
-func (c *candidateDocumentServiceClient) UploadCandidateDocument(ctx context.Context, in *UploadCandidateDocumentRequest, opts ...grpc.CallOption) (*Document, error) {
+func (c *candidateDocumentServiceClient) UploadCandidateDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Document)
 	err := c.cc.Invoke(ctx, CandidateDocumentService_UploadCandidateDocument_FullMethodName, in, out, cOpts...)
@@ -89,7 +89,7 @@ func (c *candidateDocumentServiceClient) DownloadCandidateDocument(ctx context.C
 type CandidateDocumentServiceServer interface {
 	// Adds a document to a candidate: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. A candidate has at most 10 documents.
-	UploadCandidateDocument(context.Context, *UploadCandidateDocumentRequest) (*Document, error)
+	UploadCandidateDocument(context.Context, *UploadDocumentRequest) (*Document, error)
 	// Retrieves the documents of a candidate, without the files, in the order of their upload.
 	ListCandidateDocuments(context.Context, *GetCandidateRequest) (*DocumentList, error)
 	// Retrieves the file of a document of a candidate.
@@ -104,7 +104,7 @@ type CandidateDocumentServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedCandidateDocumentServiceServer struct{}
 
-func (UnimplementedCandidateDocumentServiceServer) UploadCandidateDocument(context.Context, *UploadCandidateDocumentRequest) (*Document, error) {
+func (UnimplementedCandidateDocumentServiceServer) UploadCandidateDocument(context.Context, *UploadDocumentRequest) (*Document, error) {
 	return nil, status.Error(codes.Unimplemented, "method UploadCandidateDocument not implemented")
 }
 func (UnimplementedCandidateDocumentServiceServer) ListCandidateDocuments(context.Context, *GetCandidateRequest) (*DocumentList, error) {
@@ -136,7 +136,7 @@ func RegisterCandidateDocumentServiceServer(s grpc.ServiceRegistrar, srv Candida
 }
 
 func _CandidateDocumentService_UploadCandidateDocument_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UploadCandidateDocumentRequest)
+	in := new(UploadDocumentRequest)
 	if err := dec(in); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func _CandidateDocumentService_UploadCandidateDocument_Handler(srv interface{}, 
 		FullMethod: CandidateDocumentService_UploadCandidateDocument_FullMethodName,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(CandidateDocumentServiceServer).UploadCandidateDocument(ctx, req.(*UploadCandidateDocumentRequest))
+		return srv.(CandidateDocumentServiceServer).UploadCandidateDocument(ctx, req.(*UploadDocumentRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -207,6 +207,197 @@ var CandidateDocumentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DownloadCandidateDocument",
 			Handler:    _CandidateDocumentService_DownloadCandidateDocument_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "rotaloom/recruiting/v1/document.proto",
+}
+
+const (
+	ApplicationDocumentService_UploadApplicationDocument_FullMethodName   = "/rotaloom.recruiting.v1.ApplicationDocumentService/UploadApplicationDocument"
+	ApplicationDocumentService_ListApplicationDocuments_FullMethodName    = "/rotaloom.recruiting.v1.ApplicationDocumentService/ListApplicationDocuments"
+	ApplicationDocumentService_DownloadApplicationDocument_FullMethodName = "/rotaloom.recruiting.v1.ApplicationDocumentService/DownloadApplicationDocument"
+)
+
+// ApplicationDocumentServiceClient is the client API for ApplicationDocumentService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// ApplicationDocumentService manages the documents of applications.
+type ApplicationDocumentServiceClient interface {
+	// Adds a document to an application: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
+	// content determines the type, not the name. An application has at most 10 documents.
+	UploadApplicationDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error)
+	// Retrieves the documents of an application, without the files, in the order of their upload.
+	ListApplicationDocuments(ctx context.Context, in *GetApplicationRequest, opts ...grpc.CallOption) (*DocumentList, error)
+	// Retrieves the file of a document of an application.
+	DownloadApplicationDocument(ctx context.Context, in *DownloadDocumentRequest, opts ...grpc.CallOption) (*DocumentFile, error)
+}
+
+type applicationDocumentServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewApplicationDocumentServiceClient(cc grpc.ClientConnInterface) ApplicationDocumentServiceClient {
+	return &applicationDocumentServiceClient{cc}
+}
+
+func (c *applicationDocumentServiceClient) UploadApplicationDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Document)
+	err := c.cc.Invoke(ctx, ApplicationDocumentService_UploadApplicationDocument_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *applicationDocumentServiceClient) ListApplicationDocuments(ctx context.Context, in *GetApplicationRequest, opts ...grpc.CallOption) (*DocumentList, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DocumentList)
+	err := c.cc.Invoke(ctx, ApplicationDocumentService_ListApplicationDocuments_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *applicationDocumentServiceClient) DownloadApplicationDocument(ctx context.Context, in *DownloadDocumentRequest, opts ...grpc.CallOption) (*DocumentFile, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DocumentFile)
+	err := c.cc.Invoke(ctx, ApplicationDocumentService_DownloadApplicationDocument_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ApplicationDocumentServiceServer is the server API for ApplicationDocumentService service.
+// All implementations must embed UnimplementedApplicationDocumentServiceServer
+// for forward compatibility.
+//
+// ApplicationDocumentService manages the documents of applications.
+type ApplicationDocumentServiceServer interface {
+	// Adds a document to an application: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
+	// content determines the type, not the name. An application has at most 10 documents.
+	UploadApplicationDocument(context.Context, *UploadDocumentRequest) (*Document, error)
+	// Retrieves the documents of an application, without the files, in the order of their upload.
+	ListApplicationDocuments(context.Context, *GetApplicationRequest) (*DocumentList, error)
+	// Retrieves the file of a document of an application.
+	DownloadApplicationDocument(context.Context, *DownloadDocumentRequest) (*DocumentFile, error)
+	mustEmbedUnimplementedApplicationDocumentServiceServer()
+}
+
+// UnimplementedApplicationDocumentServiceServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedApplicationDocumentServiceServer struct{}
+
+func (UnimplementedApplicationDocumentServiceServer) UploadApplicationDocument(context.Context, *UploadDocumentRequest) (*Document, error) {
+	return nil, status.Error(codes.Unimplemented, "method UploadApplicationDocument not implemented")
+}
+func (UnimplementedApplicationDocumentServiceServer) ListApplicationDocuments(context.Context, *GetApplicationRequest) (*DocumentList, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListApplicationDocuments not implemented")
+}
+func (UnimplementedApplicationDocumentServiceServer) DownloadApplicationDocument(context.Context, *DownloadDocumentRequest) (*DocumentFile, error) {
+	return nil, status.Error(codes.Unimplemented, "method DownloadApplicationDocument not implemented")
+}
+func (UnimplementedApplicationDocumentServiceServer) mustEmbedUnimplementedApplicationDocumentServiceServer() {
+}
+func (UnimplementedApplicationDocumentServiceServer) testEmbeddedByValue() {}
+
+// UnsafeApplicationDocumentServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ApplicationDocumentServiceServer will
+// result in compilation errors.
+type UnsafeApplicationDocumentServiceServer interface {
+	mustEmbedUnimplementedApplicationDocumentServiceServer()
+}
+
+func RegisterApplicationDocumentServiceServer(s grpc.ServiceRegistrar, srv ApplicationDocumentServiceServer) {
+	// If the following call panics, it indicates UnimplementedApplicationDocumentServiceServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&ApplicationDocumentService_ServiceDesc, srv)
+}
+
+func _ApplicationDocumentService_UploadApplicationDocument_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UploadDocumentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApplicationDocumentServiceServer).UploadApplicationDocument(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApplicationDocumentService_UploadApplicationDocument_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApplicationDocumentServiceServer).UploadApplicationDocument(ctx, req.(*UploadDocumentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApplicationDocumentService_ListApplicationDocuments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApplicationDocumentServiceServer).ListApplicationDocuments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApplicationDocumentService_ListApplicationDocuments_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApplicationDocumentServiceServer).ListApplicationDocuments(ctx, req.(*GetApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApplicationDocumentService_DownloadApplicationDocument_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DownloadDocumentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApplicationDocumentServiceServer).DownloadApplicationDocument(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApplicationDocumentService_DownloadApplicationDocument_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApplicationDocumentServiceServer).DownloadApplicationDocument(ctx, req.(*DownloadDocumentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// ApplicationDocumentService_ServiceDesc is the grpc.ServiceDesc for ApplicationDocumentService service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var ApplicationDocumentService_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "rotaloom.recruiting.v1.ApplicationDocumentService",
+	HandlerType: (*ApplicationDocumentServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "UploadApplicationDocument",
+			Handler:    _ApplicationDocumentService_UploadApplicationDocument_Handler,
+		},
+		{
+			MethodName: "ListApplicationDocuments",
+			Handler:    _ApplicationDocumentService_ListApplicationDocuments_Handler,
+		},
+		{
+			MethodName: "DownloadApplicationDocument",
+			Handler:    _ApplicationDocumentService_DownloadApplicationDocument_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE document VALIDATE CONSTRAINT document_application;
