@@ -71,7 +71,7 @@ func (h *Handler) HireApplicant(ctx context.Context, req *request) (*recruitingv
 		return err
 	})
 	if pgerr.IsUnique(err, "hire_once") {
-		err = fault.Conflict(CodeRunning, "Another hire of the candidate is going on. Read the application after a minute.")
+		err = errRunning()
 	}
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (h *Handler) start(ctx context.Context, tx pgx.Tx, req *request) (*started,
 	if err := application.ResolveDetails(ctx, tx, "hire_details", req.GetHireDetails()); err != nil {
 		return nil, err
 	}
-	if err := takePosition(ctx, tx, a.Body.GetOpportunity().GetId()); err != nil {
+	if err := takePosition(ctx, tx, a); err != nil {
 		return nil, err
 	}
 	s := &started{TenantID: tenant.Of(ctx), ID: uuid.NewString(), request: req}
@@ -111,17 +111,27 @@ func (h *Handler) start(ctx context.Context, tx pgx.Tx, req *request) (*started,
 	return s, s.insert(ctx, tx, a.Body.GetOpportunity().GetId())
 }
 
-// takePosition locks an opportunity, and returns an error if the hires that are done or going on fill all
-// positions.
-func takePosition(ctx context.Context, tx pgx.Tx, opportunityID string) error {
-	o, err := opportunity.Opportunities.Lock(ctx, tx, opportunityID, record.Condition{})
+func errRunning() error {
+	return fault.Conflict(CodeRunning, "Another hire of the candidate is going on. Read the application after a minute.")
+}
+
+// takePosition locks the opportunity of an application, and returns an error if the hires that are done or going on
+// fill all positions. A client that repeats an interrupted hire learns that it goes on, also if it took the last
+// position.
+func takePosition(ctx context.Context, tx pgx.Tx, a *record.Record[*recruitingv1.Application]) error {
+	o, err := opportunity.Opportunities.Lock(ctx, tx, a.Body.GetOpportunity().GetId(), record.Condition{})
 	if err != nil || o.Body.GetIsContinuousOpening() {
 		return err
 	}
 	var running int32
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM hire WHERE tenant_id = $1 AND opportunity_id = $2 AND state = 'STARTED'`, tenant.Of(ctx), o.ID).Scan(&running)
+	var own bool
+	err = tx.QueryRow(ctx, `SELECT count(*), coalesce(bool_or(application_id = $3), false) FROM hire WHERE tenant_id = $1 AND opportunity_id = $2 AND state = 'STARTED'`,
+		tenant.Of(ctx), o.ID, a.ID).Scan(&running, &own)
 	if err != nil {
 		return fmt.Errorf("count the hires of an opportunity: %w", err)
+	}
+	if own {
+		return errRunning()
 	}
 	if positions := o.Body.GetHeadCount(); positions.GetHired()+running >= positions.GetMax() {
 		return fault.Conflict(opportunity.CodeFilled, fmt.Sprintf("All %d positions of the opportunity are filled.", positions.GetMax()))
