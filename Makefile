@@ -94,8 +94,8 @@ attack: postgres ## Attack the running product; the long form.
 	ROTALOOM_ATTACK=long go test -count=1 -timeout 60m -v ./tests/attack/...
 
 .PHONY: kills
-kills: postgres ## Kill the propagator at 10,000 employees, the notifier and the payroll worker twenty times each, restart every process twice, and overload the product for a minute, as CI does.
-	$(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestRollingRestart|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
+kills: postgres ## Kill the propagator at 10,000 employees, the notifier and the payroll worker twenty times each, and the services of a hire twenty times, restart every process twice, and overload the product for a minute, as CI does.
+	$(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestHiresAreKilled|TestRollingRestart|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
 
 .PHONY: upgrade
 upgrade: postgres ## Run the programs before the last migration on the schema of the tree, then replace them: [ROTALOOM_UPGRADE_FROM=<git ref>].

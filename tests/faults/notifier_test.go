@@ -141,15 +141,14 @@ func (w *fixture) notify(id int64, number int) string {
 
 func (w *fixture) countUndelivered() (n int) {
 	w.t.Helper()
-	w.readPlatform(`SELECT count(*) FROM notification_delivery WHERE state <> 'DELIVERED'`, &n)
+	w.read("platform", `SELECT count(*) FROM notification_delivery WHERE state <> 'DELIVERED'`, &n)
 	return n
 }
 
-// readPlatform reads one value from the database of the platform service, without row-level
-// security.
-func (w *fixture) readPlatform(sql string, to any) {
+// read reads one value from the database of a service, without row-level security.
+func (w *fixture) read(service, sql string, to any) {
 	w.t.Helper()
-	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL("platform"))
+	conn, err := pgx.Connect(w.ctx, w.Postgres.AdminURL(service))
 	require.NoError(w.t, err)
 	defer func() { require.NoError(w.t, conn.Close(w.ctx)) }()
 	require.NoError(w.t, conn.QueryRow(w.ctx, sql).Scan(to))
@@ -159,9 +158,9 @@ func (w *fixture) readPlatform(sql string, to any) {
 func (w *fixture) requireDelivered(accepted map[string]bool, mails *smtptest.Server, hook *hook) {
 	w.t.Helper()
 	var logged map[string]string
-	w.readPlatform(`SELECT jsonb_object_agg(delivery_id, channel) FROM notification_delivery`, &logged)
+	w.read("platform", `SELECT jsonb_object_agg(delivery_id, channel) FROM notification_delivery`, &logged)
 	var messages []string
-	w.readPlatform(`SELECT array_agg(DISTINCT message_id::text) FROM notification_delivery`, &messages)
+	w.read("platform", `SELECT array_agg(DISTINCT message_id::text) FROM notification_delivery`, &messages)
 	for id := range accepted {
 		assert.Contains(w.t, messages, id, "each accepted message is in the log")
 	}
