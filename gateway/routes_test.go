@@ -113,10 +113,10 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 		for segment := range strings.SplitSeq(path, "/") {
 			if strings.HasPrefix(segment, "{") {
 				name, word, _ := strings.Cut(strings.Trim(segment, "{}"), "=")
-				path = strings.Replace(path, segment, cmp.Or(word, idOf(method.Input().Fields().ByName(protoreflect.Name(name)))), 1)
+				path = strings.Replace(path, segment, cmp.Or(word, fillID(method.Input().Fields().ByName(protoreflect.Name(name)))), 1)
 			}
 		}
-		body, contentType := bodyOf(t, method, rule)
+		body, contentType := buildBody(t, method, rule)
 		paths := []string{path}
 		if strings.HasPrefix(path, "/v") {
 			paths = append(paths, "/api"+path)
@@ -136,16 +136,16 @@ func TestEveryRouteReachesItsOwnMethod(t *testing.T) {
 	require.Greater(t, routes, 30)
 }
 
-// idOf returns a value of a parameter in a path: its form decides whether the edge passes it on.
-func idOf(field protoreflect.FieldDescriptor) string {
+// fillID returns a value of a parameter in a path: its form decides whether the edge passes it on.
+func fillID(field protoreflect.FieldDescriptor) string {
 	if policy.CheckFormat(field, "id", "7") != nil {
 		return "8f0c2a10-5a11-4d0e-9a35-0f6e2b7d1c01"
 	}
 	return "7"
 }
 
-// bodyOf returns a body that an operation accepts, and its content type unless newHTTPRequest sets it.
-func bodyOf(t *testing.T, method protoreflect.MethodDescriptor, rule *annotations.HttpRule) (body, contentType string) {
+// buildBody returns a body that an operation accepts, and its content type unless newHTTPRequest sets it.
+func buildBody(t *testing.T, method protoreflect.MethodDescriptor, rule *annotations.HttpRule) (body, contentType string) {
 	t.Helper()
 	switch {
 	case speaksOAuth(method):
