@@ -72,15 +72,51 @@ func (m model) valid() bool {
 	return true
 }
 
+// holder returns the location that has a path on a day, or 0.
+func (m model) holder(path string, day int) int64 {
+	for id := range m {
+		if m[id][day].there {
+			if p, _, _ := m.path(id, day); p == path {
+				return id
+			}
+		}
+	}
+	return 0
+}
+
+// workplaces are the paths of the primary jobs of persons, for each day; "" for none.
+type workplaces [3][span]string
+
+// follow returns the paths after the tree has changed from m to next. The path of a location follows
+// the location; another text stays.
+func (w workplaces) follow(m, next model) workplaces {
+	for person := range w {
+		for d, path := range w[person] {
+			if id := m.holder(path, d); path != "" && id != 0 {
+				w[person][d], _, _ = next.path(id, d)
+			}
+		}
+	}
+	return w
+}
+
+// hold reports whether a person works at a location on a day or later.
+func (w workplaces) hold(m model, id int64, from int) bool {
+	for person := range w {
+		for d := from; d < span; d++ {
+			if path := w[person][d]; path != "" && m.holder(path, d) == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // namedLocation returns who has a path on a day, or had it last before.
 func (m model) namedLocation(path string, day int) int64 {
 	for d := day; d >= 0; d-- {
-		for id := range m {
-			if m[id][d].there {
-				if p, _, _ := m.path(id, d); p == path {
-					return id
-				}
-			}
+		if id := m.holder(path, d); id != 0 {
+			return id
 		}
 	}
 	return 0
@@ -92,6 +128,7 @@ type run struct {
 	fixture
 	ctx   context.Context
 	model model
+	work  workplaces
 	paths map[string]bool
 }
 
@@ -112,8 +149,50 @@ func (r *run) apply(next model, mayChange bool, change func() error) {
 		r.Fatalf("must succeed: %v, but the outcome is %v", want, err)
 	}
 	if err == nil {
-		r.model = next
+		r.model, r.work = next, r.work.follow(r.model, next)
 	}
+}
+
+// employ gives a person one primary job, at a path that exists on the first day or at any other.
+func (r *run) employ(from, to int) {
+	person := rapid.IntRange(0, len(r.work)-1).Draw(r.T, "person")
+	paths := []string{"a", "b/a", "elsewhere"}
+	for _, id := range r.ids() {
+		if id != 0 && r.model[id][from].there {
+			path, _, _ := r.model.path(id, from)
+			paths = append(paths, path)
+		}
+	}
+	path := rapid.SampledFrom(paths).Draw(r.T, "path")
+	r.work[person] = [span]string{}
+	for d := from; d < to; d++ {
+		r.work[person][d] = path
+	}
+	for _, sql := range []string{
+		`DELETE FROM primary_labor_account WHERE tenant_id = $1 AND person_id = $2 AND $3::date IS NOT NULL AND $4::date IS NOT NULL AND $5::text IS NOT NULL`,
+		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name) VALUES ($1, $2, $3, $4, $5, '')`,
+	} {
+		_, err := r.pool.Exec(r.ctx, sql, structureTenant(r.ctx), person, modelDay(from).Time(), modelDay(to).Time(), path)
+		require.NoError(r, err)
+	}
+}
+
+// compareWork compares the primary jobs of every day.
+func (r *run) compareWork() {
+	rows, err := r.pool.Query(r.ctx, `SELECT person_id, from_date - '2026-01-01'::date, to_date - '2026-01-01'::date, organization_path
+		FROM primary_labor_account WHERE tenant_id = $1`, structureTenant(r.ctx))
+	require.NoError(r, err)
+	var got workplaces
+	for rows.Next() {
+		var person, from, to int
+		var path string
+		require.NoError(r, rows.Scan(&person, &from, &to, &path))
+		for d := from; d < to; d++ {
+			got[person][d] = path
+		}
+	}
+	require.NoError(r, rows.Err())
+	require.Equal(r, r.work, got)
 }
 
 func (r *run) step() {
@@ -123,7 +202,11 @@ func (r *run) step() {
 	name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r.T, "name")
 	from := rapid.IntRange(0, span-1).Draw(r.T, "from")
 	to := rapid.IntRange(from+1, span).Draw(r.T, "to")
-	kind := rapid.IntRange(0, 5).Draw(r.T, "kind")
+	kind := rapid.IntRange(0, 6).Draw(r.T, "kind")
+	if kind == 6 {
+		r.employ(from, to)
+		return
+	}
 	dates := func(l *commonsv1.Location) *commonsv1.Location {
 		l.EffectiveDate, l.ExpirationDate = modelDay(from).String(), modelDay(to).String()
 		if to == span {
@@ -175,7 +258,7 @@ func (r *run) step() {
 		if next[id] = days; days == [span]state{} {
 			delete(next, id)
 		}
-		r.apply(next, true, func() error {
+		r.apply(next, !r.work.hold(r.model, id, from), func() error {
 			_, err := r.MultiDeleteLocations(r.ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
 				Nodes: &commonv1.RefList{Ids: []int64{id}}, ForDate: modelDay(from).String(),
 			}})
@@ -268,9 +351,14 @@ func TestTheTreeComparedWithAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tenants++
 		r := &run{T: t, fixture: b, ctx: tenant.With(context.Background(), tenants), model: model{}, paths: map[string]bool{}}
+		for person := range r.work {
+			_, err := b.pool.Exec(r.ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES ($1, $2::bigint, $2::bigint::text, '', 'UTC', '')`, tenants, person)
+			require.NoError(t, err)
+		}
 		for range rapid.IntRange(10, 40).Draw(t, "steps") {
 			r.step()
 		}
 		r.compare()
+		r.compareWork()
 	})
 }

@@ -86,9 +86,9 @@ INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, li
 SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 
 // updatePaths checks the place of a location on some days, and recomputes the places of the
-// location and its descendants. The caller must hold the lock of the tree.
+// location and its descendants, and the paths by which persons name them. The caller must hold the lock of the tree.
 func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) error {
-	args := []any{tenant.Of(ctx), id, days.From, days.To}
+	args := pathArgs(ctx, id, days)
 	var there, cycle bool
 	var taken *string
 	if err := tx.QueryRow(ctx, checkSQL, args...).Scan(&there, &cycle, &taken); err != nil {
@@ -102,6 +102,9 @@ func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) err
 			"The parent is not there on every day on which the location is. Choose other dates, or another parentNodeRef.")
 	case taken != nil:
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the path %q on some of the days.", *taken))
+	}
+	if err := followReferences(ctx, tx, args); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, updatePathsSQL, args...); err != nil {
 		return pathError(err)
