@@ -25,7 +25,7 @@ import (
 const renamed = `
 WITH standing AS MATERIALIZED (` + placement + `
 ), renamed AS MATERIALIZED (
-	SELECT d.location_id, d.path AS was, s.path || substr(d.path, length(top.path) + 1) AS path, d.from_date AS since,
+	SELECT d.location_id, d.path AS was, s.path || substr(d.path, length(top.path) + 1) AS path,
 	       greatest(d.from_date, top.from_date, s.from_date) AS from_date, least(d.to_date, top.to_date, s.to_date) AS to_date
 	FROM location_path top
 	JOIN location_path d ON d.tenant_id = $1 AND d.lineage >= top.lineage AND d.lineage < top.lineage_end
@@ -96,6 +96,15 @@ var lockConcerned = renamed + `, concerned AS MATERIALIZED (
 )
 UPDATE person p SET version = p.version + 1, updated_at = now() FROM concerned c WHERE p.tenant_id = $1 AND p.id = c.id RETURNING p.id`
 
+// keepFormer keeps the replaced paths that no location has on an earlier day, because no row of
+// location_path names the location by them any longer.
+const keepFormer = renamed + `
+INSERT INTO former_location_path (tenant_id, path, location_id)
+SELECT DISTINCT ON (was) $1, was, location_id FROM renamed m
+WHERE NOT EXISTS (SELECT FROM location_path o WHERE o.tenant_id = $1 AND o.path = m.was AND o.from_date < $3)
+ORDER BY was, from_date DESC
+ON CONFLICT (tenant_id, path) DO UPDATE SET location_id = excluded.location_id`
+
 // eventBatch is the number of persons in an event.
 const eventBatch = 100
 
@@ -103,6 +112,9 @@ const eventBatch = 100
 // on the days $3 to $4 of args, and publishes the persons. So a reference of a person follows its
 // location.
 func followReferences(ctx context.Context, tx pgx.Tx, args []any) error {
+	if _, err := tx.Exec(ctx, keepFormer, args...); err != nil {
+		return fmt.Errorf("keep the former paths of a location: %w", err)
+	}
 	ids, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockConcerned, args...)
 	if err != nil {
 		return fmt.Errorf("lock the persons of a location: %w", err)

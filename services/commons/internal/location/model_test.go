@@ -1,8 +1,10 @@
 package location_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -122,6 +124,22 @@ func (m model) namedLocation(path string, day int) int64 {
 	return 0
 }
 
+// formerAfter returns the paths that name a location although none has them, after the tree has
+// changed from m to next on the days from a day on.
+func (m model) formerAfter(former map[string]int64, next model, from int) map[string]int64 {
+	out := maps.Clone(former)
+	maps.DeleteFunc(out, func(_ string, id int64) bool { return next[id] == [span]state{} })
+	for d := range span {
+		for id := range m {
+			path, _, there := m.path(id, d)
+			if now, _, still := next.path(id, d); there && still && now != path && m.namedLocation(path, from-1) == 0 {
+				out[path] = id
+			}
+		}
+	}
+	return out
+}
+
 // run is a model beside the real thing.
 type run struct {
 	*rapid.T
@@ -129,7 +147,9 @@ type run struct {
 	ctx   context.Context
 	model model
 	work  workplaces
-	paths map[string]bool
+	// former has locations by the paths that a change took from them on all days.
+	former map[string]int64
+	paths  map[string]bool
 }
 
 func (r *run) ids() []int64 {
@@ -142,14 +162,14 @@ func (r *run) ids() []int64 {
 }
 
 // apply compares the outcome of a change with that in the model.
-func (r *run) apply(next model, mayChange bool, change func() error) {
+func (r *run) apply(from int, next model, mayChange bool, change func() error) {
 	err := change()
 	want := mayChange && next.valid()
 	if (err == nil) != want {
 		r.Fatalf("must succeed: %v, but the outcome is %v", want, err)
 	}
 	if err == nil {
-		r.model, r.work = next, r.work.follow(r.model, next)
+		r.model, r.work, r.former = next, r.work.follow(r.model, next), r.model.formerAfter(r.former, next, from)
 	}
 }
 
@@ -241,10 +261,10 @@ func (r *run) step() {
 			number = l.GetNodeId()
 		}
 		next[number] = days
-		r.apply(next, true, func() error { return err })
+		r.apply(from, next, true, func() error { return err })
 	case kind == 1:
 		set(id, func(s *state) { s.name = name })
-		r.apply(next, r.model[id][from].there, func() error {
+		r.apply(from, next, r.model[id][from].there, func() error {
 			_, err := r.MultiUpdateLocations(r.ctx, &commonsv1.WriteLocationsRequest{Body: &commonsv1.LocationList{
 				Locations: []*commonsv1.Location{dates(&commonsv1.Location{NodeId: &id, Name: proto.String(name)})},
 			}})
@@ -258,7 +278,7 @@ func (r *run) step() {
 		if next[id] = days; days == [span]state{} {
 			delete(next, id)
 		}
-		r.apply(next, !r.work.hold(r.model, id, from), func() error {
+		r.apply(from, next, !r.work.hold(r.model, id, from), func() error {
 			_, err := r.MultiDeleteLocations(r.ctx, &commonsv1.MultiDeleteLocationsRequest{Where: &commonsv1.LocationDeletion{
 				Nodes: &commonv1.RefList{Ids: []int64{id}}, ForDate: modelDay(from).String(),
 			}})
@@ -266,7 +286,7 @@ func (r *run) step() {
 		})
 	default:
 		set(id, func(s *state) { s.parent = parent })
-		r.apply(next, r.model[id][from].there, func() error {
+		r.apply(from, next, r.model[id][from].there, func() error {
 			do := &commonsv1.LocationDestination{DestinationRef: ref, StartDate: modelDay(from).String()}
 			if to < span {
 				do.EndDate = modelDay(to - 1).String()
@@ -310,6 +330,9 @@ func (r *run) compare() {
 	}
 	require.Equal(r, want, got)
 	day := rapid.IntRange(0, span-1).Draw(r.T, "day")
+	for path := range r.former {
+		r.paths[path] = true
+	}
 	for path := range r.paths {
 		var id *int64
 		require.NoError(r, r.pool.QueryRow(r.ctx, `SELECT `+locationpath.AtSQL("$1", "$2", "$3"), structureTenant(r.ctx), path, modelDay(day).Time()).Scan(&id))
@@ -317,7 +340,7 @@ func (r *run) compare() {
 		if id != nil {
 			found = *id
 		}
-		require.Equal(r, r.model.namedLocation(path, day), found, "who has %s on day %d", path, day)
+		require.Equal(r, cmp.Or(r.model.namedLocation(path, day), r.former[path]), found, "who has %s on day %d", path, day)
 	}
 	r.compareNames(day)
 }
@@ -350,7 +373,7 @@ func TestTheTreeComparedWithAModel(t *testing.T) {
 	tenants := int64(1000)
 	rapid.Check(t, func(t *rapid.T) {
 		tenants++
-		r := &run{T: t, fixture: b, ctx: tenant.With(context.Background(), tenants), model: model{}, paths: map[string]bool{}}
+		r := &run{T: t, fixture: b, ctx: tenant.With(context.Background(), tenants), model: model{}, former: map[string]int64{}, paths: map[string]bool{}}
 		for person := range r.work {
 			_, err := b.pool.Exec(r.ctx, `INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES ($1, $2::bigint, $2::bigint::text, '', 'UTC', '')`, tenants, person)
 			require.NoError(t, err)

@@ -17,17 +17,35 @@ import (
 
 // A path names the location that has it on the day, or the location that had it last before.
 // After a location is moved or renamed, its old path keeps naming it until another location
-// gets that path. Persons store their workplace as a path, so a move of a location does not
-// require changes to persons. A path that no location ever had is only a text, and becomes a
-// name when a location gets it.
+// gets that path. If a change took the path from a location on all days, the path still names
+// it on the days before another location gets it. Persons store paths that follow their
+// locations, so that they hold the paths of the day; schedules and timecards keep paths as they
+// were entered. A path that no location ever had is only a text, and becomes a name when a
+// location gets it.
 
 // AtSQL returns SQL for the id of the location that a path names on a day, or NULL if it
 // names none. The arguments are SQL expressions for the tenant, a text and a date. The query
-// reads one index entry.
+// reads one index entry, or two for a former path.
 func AtSQL(tenant, path, day string) string {
-	return fmt.Sprintf(`(SELECT at.location_id FROM location_path at
-		WHERE at.tenant_id = %s AND at.path = %s AND at.from_date <= %s
-		ORDER BY at.from_date DESC LIMIT 1)`, tenant, path, day)
+	return fmt.Sprintf(`coalesce((SELECT at.location_id FROM location_path at
+		WHERE at.tenant_id = %[1]s AND at.path = %[2]s AND at.from_date <= %[3]s
+		ORDER BY at.from_date DESC LIMIT 1),
+		(SELECT former.location_id FROM former_location_path former WHERE former.tenant_id = %[1]s AND former.path = %[2]s))`, tenant, path, day)
+}
+
+// NamesSQL returns SQL for a table of the paths that name a location, each with its first day
+// and the day after its last, if these days begin before a day. A path names the location up to
+// the day on which another location gets the path. The arguments are SQL expressions for the
+// tenant, an id and a date. OFFSET makes the planner look up each location, regardless of its
+// estimate of their number.
+func NamesSQL(tenant, location, before string) string {
+	return fmt.Sprintf(`(SELECT had.path, had.from_date, (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
+			WHERE later.tenant_id = %[1]s AND later.path = had.path AND later.from_date > had.from_date) AS to_date
+		FROM location_path had WHERE had.tenant_id = %[1]s AND had.location_id = %[2]s AND had.from_date < %[3]s
+		UNION ALL
+		SELECT former.path, '-infinity', (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
+			WHERE later.tenant_id = %[1]s AND later.path = former.path)
+		FROM former_location_path former WHERE former.tenant_id = %[1]s AND former.location_id = %[2]s OFFSET 0)`, tenant, location, before)
 }
 
 // PathSQL returns SQL for the path of a location on a day, or NULL if the location does not

@@ -164,16 +164,6 @@ func (k *condition) findManaged(c *compiler) string {
 	return "SELECT t.id FROM person t WHERE t.tenant_id = " + tenantParameter + " AND t.supervisor_person_number <> ''" + where
 }
 
-// names returns SQL for a table of the paths that name a location, each with its days, if
-// these begin before the given day. A path names the location up to the day on which another
-// location gets the path. See package location. OFFSET makes the planner look up each
-// location, regardless of its estimate of their number.
-func names(location, before string) string {
-	return fmt.Sprintf(`(SELECT had.path, had.from_date, (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
-			WHERE later.tenant_id = $1 AND later.path = had.path AND later.from_date > had.from_date) AS to_date
-		FROM location_path had WHERE had.tenant_id = $1 AND had.location_id = %s AND had.from_date < %s OFFSET 0)`, location, before)
-}
-
 // employedQuery returns a query for the persons whose primary job is at a path in the table, on
 // one of the path's days. The array makes the planner look up the paths, regardless of its
 // estimate of their number.
@@ -237,6 +227,6 @@ func (c *compiler) places(locations string) string {
 		SELECT name.path, greatest(name.from_date, at.from_date) AS from_date, least(name.to_date, at.to_date) AS to_date
 		FROM (%s) AS at CROSS JOIN LATERAL %s AS name
 		WHERE name.to_date > greatest(at.from_date, %s))`,
-		table, locations, names("at.location_id", "least(at.to_date, "+c.to+")"), c.from))
+		table, locations, locationpath.NamesSQL(tenantParameter, "at.location_id", "least(at.to_date, "+c.to+")"), c.from))
 	return table
 }
