@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/tests/contract"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
@@ -92,21 +93,19 @@ func stolenClock(t *testing.T, w *fixture) {
 		assert.Equal(t, string(missing.body), string(existing.body), "a clock does not find out which other clocks exist")
 	})
 	t.Run("other operations", func(t *testing.T) {
-		const form = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.7\n%%EOF\r\n--b--\r\n"
+		formType, form := contract.Form(nil, "a.pdf", []byte(contract.PDF))
 		for _, o := range operations(t) {
 			if o.Public {
 				continue
 			}
 			id := "4000000000"
 			if strings.Contains(o.Route, " /v1/recruiting/") {
-				id = "7b0a4a7e-3d5c-4f6e-9a51-2c8f0d1e6b01" // Its objects have GUIDs.
+				id = missingGUID // Its objects have GUIDs.
 			}
 			method, path := fill(o.Route, id)
 			// An operation takes an object, an array or a file; the edge refuses others before the permission is checked.
 			var statuses []int
-			for body, contentType := range map[string]string{
-				"{}": "application/json", "[]": "application/json", form: "multipart/form-data; boundary=b",
-			} {
+			for body, contentType := range map[string]string{"{}": "application/json", "[]": "application/json", string(form): formType} {
 				got, err := w.sendAs(t.Context(), mine.token, method, path, contentType, []byte(body))
 				require.NoError(t, err)
 				assert.NotContains(t, string(got.body), mine.badge, o.Route)

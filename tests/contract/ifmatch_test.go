@@ -285,8 +285,8 @@ func TestIfMatchWithoutVersion(t *testing.T) {
 				}}
 				switch {
 				case strings.HasSuffix(path, "/documents"): // It takes a form with a file.
-					step.Step.Header["Content-Type"] = "multipart/form-data; boundary=b"
-					step.Step.Body = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.pdf\"\r\n\r\n%PDF-1.7\n%%EOF\r\n--b--\r\n"
+					contentType, form := contract.Form(nil, "a.pdf", []byte(contract.PDF))
+					step.Step.Header["Content-Type"], step.Step.Body = contentType, string(form)
 				case method.OAuthErrors:
 					step.Step.Form = map[string]string{"grant_type": "password"}
 				case verb == http.MethodPost || verb == http.MethodPut:
