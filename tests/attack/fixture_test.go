@@ -168,15 +168,20 @@ func (w *fixture) send(ctx context.Context, token, method, path string, body []b
 
 // sendAs sends a body of a media type.
 func (w *fixture) sendAs(ctx context.Context, token, method, path, contentType string, body []byte) (reply, error) {
-	r, err := http.NewRequestWithContext(ctx, method, w.BaseURL+path, bytes.NewReader(body))
+	return ask(ctx, scenario.API{Target: contract.Target{BaseURL: w.BaseURL, Client: w.Client, Token: token}}, method, path, contentType, body)
+}
+
+// ask sends a request of a client, which may have a host name of its own.
+func ask(ctx context.Context, api scenario.API, method, path, contentType string, body []byte) (reply, error) {
+	r, err := http.NewRequestWithContext(ctx, method, api.BaseURL+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err
 	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+	if api.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+api.Token)
 	}
 	r.Header.Set("Content-Type", contentType)
-	response, err := w.Client.Do(r)
+	response, err := api.Client.Do(r)
 	if err != nil {
 		return reply{}, err
 	}
