@@ -1,14 +1,17 @@
 package clients
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/rotaloom/rotaloom/tests/contract"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -50,7 +53,10 @@ func TestProgramsReadRecruiting(t *testing.T) {
 			"name": scenario.Object{"first": "Ada", "last": fmt.Sprint("Number ", i)}, "contact_info": scenario.Object{"email": fmt.Sprintf("ada%d@example.test", i)},
 		})
 		for _, opportunity := range []string{first, second}[:1+i%2] {
-			create("recruiting/applications", scenario.Object{"candidate": scenario.Object{"id": candidate}, "opportunity": scenario.Object{"id": opportunity}})
+			id := create("recruiting/applications", scenario.Object{"candidate": scenario.Object{"id": candidate}, "opportunity": scenario.Object{"id": opportunity}})
+			for n := range i % 3 {
+				upload(t, api, "/v1/recruiting/applications/"+id+"/documents", fmt.Sprintf("cv %d.pdf", n))
+			}
 		}
 	}
 
@@ -59,6 +65,8 @@ func TestProgramsReadRecruiting(t *testing.T) {
 			Name, Email string
 			Applied     int
 			Recent      bool
+			// Documents have a type, a name and a size.
+			Documents [][]any
 		}
 		Careers string
 	}
@@ -67,6 +75,14 @@ func TestProgramsReadRecruiting(t *testing.T) {
 	for _, applicant := range seen.Applicants {
 		rows[applicant.Email+" "+applicant.Name]++
 		assert.True(t, applicant.Recent)
+		var number int
+		_, err := fmt.Sscanf(applicant.Email, "ada%d@", &number)
+		require.NoError(t, err)
+		documents := make([][]any, number%3)
+		for n := range documents {
+			documents[n] = []any{"Resume", fmt.Sprintf("cv %d.pdf", n), float64(len(contract.PDF))}
+		}
+		assert.ElementsMatch(t, documents, applicant.Documents, applicant.Email)
 	}
 	want := map[string]int{}
 	for i := range 7 {
@@ -74,4 +90,20 @@ func TestProgramsReadRecruiting(t *testing.T) {
 	}
 	assert.Equal(t, want, rows)
 	assert.Equal(t, "<h2>Cook</h2><p>Salt &amp; pepper</p><p>Cook for many</p><h2>Baker &lt;night&gt;</h2><p>Salt &amp; pepper</p><p>Cook for many</p>", seen.Careers)
+}
+
+// upload adds a PDF with a name to a list of documents.
+func upload(t *testing.T, api scenario.API, path, name string) {
+	t.Helper()
+	contentType, form := contract.Form(map[string]string{"document_type": "Resume"}, name, []byte(contract.PDF))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.BaseURL+path, bytes.NewReader(form))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+api.Token)
+	r.Header.Set("Content-Type", contentType)
+	response, err := api.Client.Do(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, response.StatusCode, "%s", body)
 }

@@ -1,5 +1,5 @@
-"""Does the work of two public programs: a reader of applications, which follows links to pages and candidates,
-and a careers page, which is built from opportunities. Prints both as one JSON object."""
+"""Does the work of two public programs: a reader of applications, which follows links to pages, candidates and
+documents, and a careers page, which is built from opportunities. Prints both as one JSON object."""
 import datetime
 import html
 import json
@@ -30,6 +30,16 @@ def pages(url):
         url = following and following[1]
 
 
+def documents(application):
+    """Yields the type, name and size of each document of an application."""
+    for link in application["links"]:
+        if link["rel"] != "documents":
+            continue
+        for document in json.loads(get(base + link["href"])[0]):
+            file, _ = get(f"{api}applications/{application['id']}/documents/{document['id']}/download")
+            yield document["document_type"], document["file_name"], len(file)
+
+
 def applicants():
     """Yields a row for each application, in the way of a reader that fetches the pages after a time."""
     for application in pages(api + "applications?updated_after=2020-01-01T00:00:00Z&limit=3"):
@@ -41,6 +51,7 @@ def applicants():
             "email": candidate["contact_info"]["email"],
             "applied": len(own),
             "recent": (datetime.datetime.now(datetime.timezone.utc).date() - min(days)).days <= 1,
+            "documents": list(documents(application)),
         }
 
 
