@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/tests/bench/footprint"
 	"github.com/rotaloom/rotaloom/tests/bench/harness"
 	"github.com/rotaloom/rotaloom/tests/bench/reads"
+	"github.com/rotaloom/rotaloom/tests/bench/recruiting"
 	"github.com/rotaloom/rotaloom/tests/launch"
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
@@ -30,7 +31,7 @@ var groups = slices.Concat(
 		{Names: []string{reads.ReadNetwork}, Run: networkReads},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: measureDeployed},
 	},
-	reads.Groups, components.Groups, commons.Groups, changes.Groups, footprint.Groups,
+	reads.Groups, components.Groups, commons.Groups, recruiting.Groups, changes.Groups, footprint.Groups,
 )
 
 // Run measures, prints the table and reports whether every target is met. The figures of a failed
