@@ -3,6 +3,7 @@ package operation
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,8 @@ func TestAReadyServerHasTheDemonstration(t *testing.T) {
 	assert.Positive(t, patterns)
 }
 
-// The demonstration has applications at every step before the hire.
+// The demonstration has applications at every step. The candidate that is hired works by the rotation of the
+// employment term.
 func TestTheDemonstrationRecruits(t *testing.T) {
 	t.Parallel()
 	server := launch.Standalone(t, "--demo")
@@ -50,6 +52,29 @@ func TestTheDemonstrationRecruits(t *testing.T) {
 	assert.Equal(t, map[any]int{true: 40}, count("candidates", func(o scenario.Object) any { return o["is_active"] }))
 	steps := count("applications", func(o scenario.Object) any { return o["step"].(map[string]any)["name"] })
 	for _, step := range []string{"Applied", "Screening", "Interview", "Offer"} {
-		assert.GreaterOrEqual(t, steps[step], 8, step)
+		assert.GreaterOrEqual(t, steps[step], 7, step)
 	}
+	assert.Equal(t, 1, steps["Hired"])
+	assert.Equal(t, map[any]int{false: 39, true: 1}, count("applications", func(o scenario.Object) any { return o["is_processed"] }))
+
+	var persons []struct {
+		PersonInformation struct{ Person struct{ HireDate string } }
+	}
+	_, err := api.Call(t.Context(), http.MethodPost, "/v1/commons/persons/multi_read", scenario.Object{
+		"where": scenario.Object{"employees": scenario.Object{"key": "personnumber", "values": []string{"D-2001"}}},
+	}, &persons)
+	require.NoError(t, err)
+	require.Len(t, persons, 1)
+	hired, err := time.Parse(time.DateOnly, persons[0].PersonInformation.Person.HireDate)
+	require.NoError(t, err)
+	var schedule struct {
+		Shifts []struct{ StartDateTime string }
+	}
+	_, err = api.Call(t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", scenario.Object{
+		"select": []string{"SHIFTS"}, "where": scenario.Object{"employees": scenario.Object{
+			"employeeRefs": scenario.Object{"qualifiers": []string{"D-2001"}}, "startDate": hired.Format(time.DateOnly), "endDate": hired.AddDate(0, 0, 27).Format(time.DateOnly),
+		}},
+	}, &schedule)
+	require.NoError(t, err)
+	assert.Len(t, schedule.Shifts, 14, "the rotation Panama 2-2-3 has 14 shifts in 28 days")
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 )
 
 const (
@@ -43,8 +44,8 @@ type identified struct {
 }
 
 // createRecruiting creates five opportunities, and candidates that apply for the published ones. Some
-// application stands at each step before the hire.
-func createRecruiting(ctx context.Context, c *Client) error {
+// application stands at each step, and one candidate is hired.
+func createRecruiting(ctx context.Context, c *Client, all []rotation, start time.Time) error {
 	board, steps, err := findConfiguration(ctx, c)
 	if err != nil {
 		return err
@@ -57,7 +58,10 @@ func createRecruiting(ctx context.Context, c *Client) error {
 	if err != nil {
 		return err
 	}
-	return apply(ctx, c, opportunities, people, steps)
+	if err := apply(ctx, c, opportunities, people, steps); err != nil {
+		return err
+	}
+	return hire(ctx, c, people[hiredCandidate], all, start)
 }
 
 // findConfiguration returns the id of the job board, and the names of the steps before the hire.

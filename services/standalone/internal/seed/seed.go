@@ -1,6 +1,6 @@
 // Package seed creates a demonstration: rotations that real crews work, an employment term for each, and two
-// thousand persons at four sites. Forty candidates apply for opportunities. It uses only the public API, which
-// proves that the API suffices.
+// thousand persons at four sites. Forty candidates apply for opportunities, and one of them is hired. It uses only
+// the public API, which proves that the API suffices.
 package seed
 
 import (
@@ -44,7 +44,7 @@ func Demo(ctx context.Context, c *Client, now time.Time, progress func(step stri
 		{"persons", func() error { return createPersons(ctx, c, start) }},
 		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
-		{"opportunities, candidates and applications", func() error { return createRecruiting(ctx, c) }},
+		{"opportunities, candidates, applications and a hire", func() error { return createRecruiting(ctx, c, all, start) }},
 	}
 	for _, step := range steps {
 		progress(step.name)
