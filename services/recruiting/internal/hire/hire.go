@@ -103,11 +103,15 @@ func (h *Handler) start(ctx context.Context, tx pgx.Tx, req *request) (*started,
 	if err := application.ResolveDetails(ctx, tx, "hire_details", req.GetHireDetails()); err != nil {
 		return nil, err
 	}
-	if err := takePosition(ctx, tx, a); err != nil {
+	o, err := takePosition(ctx, tx, a)
+	if err != nil {
 		return nil, err
 	}
 	s := &started{TenantID: tenant.Of(ctx), ID: uuid.NewString(), request: req}
 	req.Id, req.Employee = a.ID, describe(req, c.Body)
+	if err := placeInJob(ctx, tx, req, o); err != nil {
+		return nil, err
+	}
 	return s, s.insert(ctx, tx, a.Body.GetOpportunity().GetId())
 }
 
@@ -118,25 +122,28 @@ func errRunning() error {
 // takePosition locks the opportunity of an application, and returns an error if the hires that are done or going on
 // fill all positions. A client that repeats an interrupted hire learns that it goes on, also if it took the last
 // position.
-func takePosition(ctx context.Context, tx pgx.Tx, a *record.Record[*recruitingv1.Application]) error {
+func takePosition(ctx context.Context, tx pgx.Tx, a *record.Record[*recruitingv1.Application]) (*recruitingv1.Opportunity, error) {
 	o, err := opportunity.Opportunities.Lock(ctx, tx, a.Body.GetOpportunity().GetId(), record.Condition{})
-	if err != nil || o.Body.GetIsContinuousOpening() {
-		return err
+	if err != nil {
+		return nil, err
+	}
+	if o.Body.GetIsContinuousOpening() {
+		return o.Body, nil
 	}
 	var running int32
 	var own bool
 	err = tx.QueryRow(ctx, `SELECT count(*), coalesce(bool_or(application_id = $3), false) FROM hire WHERE tenant_id = $1 AND opportunity_id = $2 AND state = 'STARTED'`,
 		tenant.Of(ctx), o.ID, a.ID).Scan(&running, &own)
 	if err != nil {
-		return fmt.Errorf("count the hires of an opportunity: %w", err)
+		return nil, fmt.Errorf("count the hires of an opportunity: %w", err)
 	}
 	if own {
-		return errRunning()
+		return nil, errRunning()
 	}
 	if positions := o.Body.GetHeadCount(); positions.GetHired()+running >= positions.GetMax() {
-		return fault.Conflict(opportunity.CodeFilled, fmt.Sprintf("All %d positions of the opportunity are filled.", positions.GetMax()))
+		return nil, fault.Conflict(opportunity.CodeFilled, fmt.Sprintf("All %d positions of the opportunity are filled.", positions.GetMax()))
 	}
-	return nil
+	return o.Body, nil
 }
 
 // describe returns the new hire of a request, with what follows from the candidate and the terms.
