@@ -57,6 +57,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"an unknown opportunity", "WRL-50301", "opportunity.id", func(a *application) { a.Opportunity.Id = board }},
 		{"a draft", CodeNotPublished, "opportunity.id", func(a *application) { a.Opportunity.Id = draft }},
 		{"another method", CodeInvalid, "creation_method", func(a *application) { a.CreationMethod = "Magic" }},
+		{"a list of the candidate", CodeInvalid, "skills", func(a *application) { a.Skills = []*recruitingv1.CandidateSkill{{}} }},
 		{"the future", CodeInvalid, "applied_date", func(a *application) { a.AppliedDate = "2026-05-04T09:31:00Z" }},
 		{"an unknown source", "WRL-50104", "applicant_source", func(a *application) { a.ApplicantSource = &ref{Name: "x"} }},
 		{"another board", CodeInvalid, "job_board.id", func(a *application) { a.JobBoard = &recruitingv1.IdRef{Id: open} }},

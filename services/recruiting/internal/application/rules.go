@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
@@ -32,6 +33,9 @@ func prepare(a *application, caller string, now time.Time) error {
 	case a.GetCreationMethod() != "" && a.GetCreationMethod() != candidateImport:
 		return invalid("creation_method", "must be "+candidateImport+" or empty.")
 	}
+	if err := refuseLists(a); err != nil {
+		return err
+	}
 	applied := now
 	if text := a.GetAppliedDate(); text != "" {
 		var err error
@@ -50,6 +54,19 @@ func prepare(a *application, caller string, now time.Time) error {
 	a.Id, a.UpdatedAt, a.Creator, a.JobPosting, a.Step, a.Links, a.IsDeleted = "", "", nil, nil, nil, nil, false
 	if caller != "" {
 		a.Creator = &recruitingv1.IdRef{Id: caller}
+	}
+	return nil
+}
+
+// refuseLists returns an error if an application has lists of its candidate.
+func refuseLists(a *application) error {
+	for path, length := range fault.InOrder(map[string]int{
+		"behaviors": len(a.GetBehaviors()), "educations": len(a.GetEducations()), "licenses": len(a.GetLicenses()), "motivations": len(a.GetMotivations()),
+		"skills": len(a.GetSkills()), "work_experience": len(a.GetWorkExperience()),
+	}) {
+		if length > 0 {
+			return invalid(path, "must be empty: the list belongs to the candidate. Add the items to the candidate.")
+		}
 	}
 	return nil
 }

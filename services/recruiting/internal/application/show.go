@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/candidate"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
 )
@@ -46,6 +47,8 @@ func show(ctx context.Context, db pg.Querier, list ...*record.Record[*applicatio
 		if c := known[a.GetCandidate().GetId()]; c != nil {
 			a.Candidate.IsInternal, a.Candidate.IsActive, a.Candidate.Name = proto.Bool(c.GetIsInternal()), c.IsActive, c.GetName()
 			a.Candidate.ContactInfo = &recruitingv1.CandidateContact{Email: c.GetContactInfo().GetEmail()}
+			a.Behaviors, a.Educations, a.Motivations = c.GetBehaviors(), c.GetEducations(), c.GetMotivations()
+			a.Licenses, a.Skills, a.WorkExperience = c.GetLicenses(), c.GetSkills(), c.GetWorkExperience()
 		}
 		name(names, a.GetApplicantSource(), a.GetStep())
 		self := "/v1/recruiting/applications/" + r.ID
@@ -57,7 +60,7 @@ func show(ctx context.Context, db pg.Querier, list ...*record.Record[*applicatio
 	return out, nil
 }
 
-// readCandidates returns the candidates with these ids that are not erased.
+// readCandidates returns the candidates with these ids that are not erased, with their lists.
 func readCandidates(ctx context.Context, db pg.Querier, ids []string) (map[string]*recruitingv1.Candidate, error) {
 	out := map[string]*recruitingv1.Candidate{}
 	if len(ids) == 0 {
@@ -73,7 +76,7 @@ func readCandidates(ctx context.Context, db pg.Querier, ids []string) (map[strin
 	if err != nil {
 		return nil, fmt.Errorf("read candidates of applications: %w", err)
 	}
-	return out, nil
+	return out, candidate.Profiles(ctx, db, out)
 }
 
 // readNames returns the names of the objects with GUIDs in a table of the configuration, by their GUIDs.

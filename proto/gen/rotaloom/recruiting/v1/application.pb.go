@@ -303,9 +303,16 @@ type Application struct {
 	// Links to related resources. Requests need not have them.
 	Links []*Link `protobuf:"bytes,19,rep,name=links,proto3" json:"links,omitempty"`
 	// Own: whether the application is deleted. It then has no other property than its id and updated_at.
-	IsDeleted     bool `protobuf:"varint,20,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IsDeleted bool `protobuf:"varint,20,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
+	// The lists of the candidate. Requests must not have them.
+	Behaviors      []*CandidateBehavior       `protobuf:"bytes,21,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
+	Educations     []*CandidateEducation      `protobuf:"bytes,22,rep,name=educations,proto3" json:"educations,omitempty"`
+	Motivations    []*CandidateMotivation     `protobuf:"bytes,23,rep,name=motivations,proto3" json:"motivations,omitempty"`
+	Licenses       []*CandidateLicense        `protobuf:"bytes,24,rep,name=licenses,proto3" json:"licenses,omitempty"`
+	Skills         []*CandidateSkill          `protobuf:"bytes,25,rep,name=skills,proto3" json:"skills,omitempty"`
+	WorkExperience []*CandidateWorkExperience `protobuf:"bytes,26,rep,name=work_experience,proto3" json:"work_experience,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Application) Reset() {
@@ -476,6 +483,48 @@ func (x *Application) GetIsDeleted() bool {
 		return x.IsDeleted
 	}
 	return false
+}
+
+func (x *Application) GetBehaviors() []*CandidateBehavior {
+	if x != nil {
+		return x.Behaviors
+	}
+	return nil
+}
+
+func (x *Application) GetEducations() []*CandidateEducation {
+	if x != nil {
+		return x.Educations
+	}
+	return nil
+}
+
+func (x *Application) GetMotivations() []*CandidateMotivation {
+	if x != nil {
+		return x.Motivations
+	}
+	return nil
+}
+
+func (x *Application) GetLicenses() []*CandidateLicense {
+	if x != nil {
+		return x.Licenses
+	}
+	return nil
+}
+
+func (x *Application) GetSkills() []*CandidateSkill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+func (x *Application) GetWorkExperience() []*CandidateWorkExperience {
+	if x != nil {
+		return x.WorkExperience
+	}
+	return nil
 }
 
 // ApplicationCandidate is the candidate of an application. Requests need the id only.
@@ -1247,7 +1296,9 @@ type ApplicationComment struct {
 	// The time of the creation, in UTC. Requests need not have it.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,proto3" json:"created_at,omitempty"`
 	// Links to related resources. Requests need not have them.
-	Links         []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	// Own: whether the comment is erased. It then has no other property than its id and links.
+	IsDeleted     bool `protobuf:"varint,7,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1324,6 +1375,13 @@ func (x *ApplicationComment) GetLinks() []*Link {
 	return nil
 }
 
+func (x *ApplicationComment) GetIsDeleted() bool {
+	if x != nil {
+		return x.IsDeleted
+	}
+	return false
+}
+
 type CreateApplicationCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the application.
@@ -1381,7 +1439,7 @@ var File_rotaloom_recruiting_v1_application_proto protoreflect.FileDescriptor
 
 const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/recruiting/v1/application.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a&rotaloom/recruiting/v1/candidate.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a(rotaloom/recruiting/v1/opportunity.proto\x1a#rotaloom/recruiting/v1/record.proto\"\x8b\x01\n" +
+	"(rotaloom/recruiting/v1/application.proto\x12\x16rotaloom.recruiting.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\x1a&rotaloom/recruiting/v1/candidate.proto\x1a+rotaloom/recruiting/v1/candidate_item.proto\x1a!rotaloom/recruiting/v1/link.proto\x1a(rotaloom/recruiting/v1/opportunity.proto\x1a#rotaloom/recruiting/v1/record.proto\"\x8b\x01\n" +
 	"\x17ListApplicationsRequest\x12,\n" +
 	"\rupdated_after\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x06R\rupdated_after\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12\x16\n" +
@@ -1397,8 +1455,7 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\rupdated_after\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x06R\rupdated_after\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x16\n" +
 	"\x06before\x18\x04 \x01(\tR\x06before\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xc5\n" +
-	"\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xcf\x0f\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1e\n" +
 	"\n" +
@@ -1428,7 +1485,22 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\x12\tWFP-90003J\x05linksR\x05links\x12\x1e\n" +
 	"\n" +
 	"is_deleted\x18\x14 \x01(\bR\n" +
-	"is_deletedB\x0f\n" +
+	"is_deleted\x12g\n" +
+	"\tbehaviors\x18\x15 \x03(\v2).rotaloom.recruiting.v1.CandidateBehaviorB\x1e\xa2\xbb\x18\x1a\n" +
+	"\x18\bd\x12\tWFP-90003J\tbehaviorsR\tbehaviors\x12k\n" +
+	"\n" +
+	"educations\x18\x16 \x03(\v2*.rotaloom.recruiting.v1.CandidateEducationB\x1f\xa2\xbb\x18\x1b\n" +
+	"\x19\bd\x12\tWFP-90003J\n" +
+	"educationsR\n" +
+	"educations\x12o\n" +
+	"\vmotivations\x18\x17 \x03(\v2+.rotaloom.recruiting.v1.CandidateMotivationB \xa2\xbb\x18\x1c\n" +
+	"\x1a\bd\x12\tWFP-90003J\vmotivationsR\vmotivations\x12c\n" +
+	"\blicenses\x18\x18 \x03(\v2(.rotaloom.recruiting.v1.CandidateLicenseB\x1d\xa2\xbb\x18\x19\n" +
+	"\x17\bd\x12\tWFP-90003J\blicensesR\blicenses\x12[\n" +
+	"\x06skills\x18\x19 \x03(\v2&.rotaloom.recruiting.v1.CandidateSkillB\x1b\xa2\xbb\x18\x17\n" +
+	"\x15\bd\x12\tWFP-90003J\x06skillsR\x06skills\x12\x7f\n" +
+	"\x0fwork_experience\x18\x1a \x03(\v2/.rotaloom.recruiting.v1.CandidateWorkExperienceB$\xa2\xbb\x18 \n" +
+	"\x1e\bd\x12\tWFP-90003J\x0fwork_experienceR\x0fwork_experienceB\x0f\n" +
 	"\r_is_processed\"\x9f\x02\n" +
 	"\x14ApplicationCandidate\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12%\n" +
@@ -1498,7 +1570,7 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\"g\n" +
 	"\x16ApplicationCommentList\x12@\n" +
 	"\x05items\x18\x01 \x03(\v2*.rotaloom.recruiting.v1.ApplicationCommentR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x9f\x02\n" +
+	"\x05items\"\xbf\x02\n" +
 	"\x12ApplicationComment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x125\n" +
 	"\x06author\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12.\n" +
@@ -1509,7 +1581,10 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"created_at\x12N\n" +
 	"\x05links\x18\x06 \x03(\v2\x1c.rotaloom.recruiting.v1.LinkB\x1a\xa2\xbb\x18\x16\n" +
 	"\x14\b\n" +
-	"\x12\tWFP-90003J\x05linksR\x05links\"y\n" +
+	"\x12\tWFP-90003J\x05linksR\x05links\x12\x1e\n" +
+	"\n" +
+	"is_deleted\x18\a \x01(\bR\n" +
+	"is_deleted\"y\n" +
 	"\x1fCreateApplicationCommentRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12>\n" +
 	"\x04body\x18\x02 \x01(\v2*.rotaloom.recruiting.v1.ApplicationCommentR\x04body2\xa4\v\n" +
@@ -1565,9 +1640,15 @@ var file_rotaloom_recruiting_v1_application_proto_goTypes = []any{
 	(*IdRef)(nil),                            // 18: rotaloom.recruiting.v1.IdRef
 	(*Ref)(nil),                              // 19: rotaloom.recruiting.v1.Ref
 	(*Link)(nil),                             // 20: rotaloom.recruiting.v1.Link
-	(*CandidateName)(nil),                    // 21: rotaloom.recruiting.v1.CandidateName
-	(*CandidateContact)(nil),                 // 22: rotaloom.recruiting.v1.CandidateContact
-	(*Currency)(nil),                         // 23: rotaloom.recruiting.v1.Currency
+	(*CandidateBehavior)(nil),                // 21: rotaloom.recruiting.v1.CandidateBehavior
+	(*CandidateEducation)(nil),               // 22: rotaloom.recruiting.v1.CandidateEducation
+	(*CandidateMotivation)(nil),              // 23: rotaloom.recruiting.v1.CandidateMotivation
+	(*CandidateLicense)(nil),                 // 24: rotaloom.recruiting.v1.CandidateLicense
+	(*CandidateSkill)(nil),                   // 25: rotaloom.recruiting.v1.CandidateSkill
+	(*CandidateWorkExperience)(nil),          // 26: rotaloom.recruiting.v1.CandidateWorkExperience
+	(*CandidateName)(nil),                    // 27: rotaloom.recruiting.v1.CandidateName
+	(*CandidateContact)(nil),                 // 28: rotaloom.recruiting.v1.CandidateContact
+	(*Currency)(nil),                         // 29: rotaloom.recruiting.v1.Currency
 }
 var file_rotaloom_recruiting_v1_application_proto_depIdxs = []int32{
 	4,  // 0: rotaloom.recruiting.v1.ApplicationList.items:type_name -> rotaloom.recruiting.v1.Application
@@ -1582,45 +1663,51 @@ var file_rotaloom_recruiting_v1_application_proto_depIdxs = []int32{
 	9,  // 9: rotaloom.recruiting.v1.Application.hire_details:type_name -> rotaloom.recruiting.v1.HireDetails
 	19, // 10: rotaloom.recruiting.v1.Application.step:type_name -> rotaloom.recruiting.v1.Ref
 	20, // 11: rotaloom.recruiting.v1.Application.links:type_name -> rotaloom.recruiting.v1.Link
-	21, // 12: rotaloom.recruiting.v1.ApplicationCandidate.name:type_name -> rotaloom.recruiting.v1.CandidateName
-	22, // 13: rotaloom.recruiting.v1.ApplicationCandidate.contact_info:type_name -> rotaloom.recruiting.v1.CandidateContact
-	7,  // 14: rotaloom.recruiting.v1.ScreeningResponse.question:type_name -> rotaloom.recruiting.v1.ScreeningResponseQuestion
-	18, // 15: rotaloom.recruiting.v1.CountryResponse.question:type_name -> rotaloom.recruiting.v1.IdRef
-	10, // 16: rotaloom.recruiting.v1.HireDetails.compensation:type_name -> rotaloom.recruiting.v1.HireCompensation
-	19, // 17: rotaloom.recruiting.v1.HireDetails.company:type_name -> rotaloom.recruiting.v1.Ref
-	18, // 18: rotaloom.recruiting.v1.HireDetails.tax_location:type_name -> rotaloom.recruiting.v1.IdRef
-	18, // 19: rotaloom.recruiting.v1.HireDetails.hiring_manager:type_name -> rotaloom.recruiting.v1.IdRef
-	18, // 20: rotaloom.recruiting.v1.HireDetails.onboarding_owner:type_name -> rotaloom.recruiting.v1.IdRef
-	19, // 21: rotaloom.recruiting.v1.HireDetails.org_units:type_name -> rotaloom.recruiting.v1.Ref
-	23, // 22: rotaloom.recruiting.v1.HireCompensation.currency:type_name -> rotaloom.recruiting.v1.Currency
-	18, // 23: rotaloom.recruiting.v1.LookUpEasyApplyRequest.opportunity:type_name -> rotaloom.recruiting.v1.IdRef
-	13, // 24: rotaloom.recruiting.v1.EasyApplyList.items:type_name -> rotaloom.recruiting.v1.EasyApply
-	18, // 25: rotaloom.recruiting.v1.EasyApply.candidate:type_name -> rotaloom.recruiting.v1.IdRef
-	18, // 26: rotaloom.recruiting.v1.EasyApply.opportunity:type_name -> rotaloom.recruiting.v1.IdRef
-	20, // 27: rotaloom.recruiting.v1.EasyApply.links:type_name -> rotaloom.recruiting.v1.Link
-	16, // 28: rotaloom.recruiting.v1.ApplicationCommentList.items:type_name -> rotaloom.recruiting.v1.ApplicationComment
-	18, // 29: rotaloom.recruiting.v1.ApplicationComment.author:type_name -> rotaloom.recruiting.v1.IdRef
-	20, // 30: rotaloom.recruiting.v1.ApplicationComment.links:type_name -> rotaloom.recruiting.v1.Link
-	16, // 31: rotaloom.recruiting.v1.CreateApplicationCommentRequest.body:type_name -> rotaloom.recruiting.v1.ApplicationComment
-	0,  // 32: rotaloom.recruiting.v1.ApplicationService.ListApplications:input_type -> rotaloom.recruiting.v1.ListApplicationsRequest
-	4,  // 33: rotaloom.recruiting.v1.ApplicationService.CreateApplication:input_type -> rotaloom.recruiting.v1.Application
-	2,  // 34: rotaloom.recruiting.v1.ApplicationService.GetApplication:input_type -> rotaloom.recruiting.v1.GetApplicationRequest
-	3,  // 35: rotaloom.recruiting.v1.ApplicationService.ListCandidateApplications:input_type -> rotaloom.recruiting.v1.ListCandidateApplicationsRequest
-	11, // 36: rotaloom.recruiting.v1.ApplicationService.LookUpEasyApply:input_type -> rotaloom.recruiting.v1.LookUpEasyApplyRequest
-	14, // 37: rotaloom.recruiting.v1.ApplicationService.ListApplicationComments:input_type -> rotaloom.recruiting.v1.ListApplicationCommentsRequest
-	17, // 38: rotaloom.recruiting.v1.ApplicationService.CreateApplicationComment:input_type -> rotaloom.recruiting.v1.CreateApplicationCommentRequest
-	1,  // 39: rotaloom.recruiting.v1.ApplicationService.ListApplications:output_type -> rotaloom.recruiting.v1.ApplicationList
-	4,  // 40: rotaloom.recruiting.v1.ApplicationService.CreateApplication:output_type -> rotaloom.recruiting.v1.Application
-	4,  // 41: rotaloom.recruiting.v1.ApplicationService.GetApplication:output_type -> rotaloom.recruiting.v1.Application
-	1,  // 42: rotaloom.recruiting.v1.ApplicationService.ListCandidateApplications:output_type -> rotaloom.recruiting.v1.ApplicationList
-	12, // 43: rotaloom.recruiting.v1.ApplicationService.LookUpEasyApply:output_type -> rotaloom.recruiting.v1.EasyApplyList
-	15, // 44: rotaloom.recruiting.v1.ApplicationService.ListApplicationComments:output_type -> rotaloom.recruiting.v1.ApplicationCommentList
-	16, // 45: rotaloom.recruiting.v1.ApplicationService.CreateApplicationComment:output_type -> rotaloom.recruiting.v1.ApplicationComment
-	39, // [39:46] is the sub-list for method output_type
-	32, // [32:39] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	21, // 12: rotaloom.recruiting.v1.Application.behaviors:type_name -> rotaloom.recruiting.v1.CandidateBehavior
+	22, // 13: rotaloom.recruiting.v1.Application.educations:type_name -> rotaloom.recruiting.v1.CandidateEducation
+	23, // 14: rotaloom.recruiting.v1.Application.motivations:type_name -> rotaloom.recruiting.v1.CandidateMotivation
+	24, // 15: rotaloom.recruiting.v1.Application.licenses:type_name -> rotaloom.recruiting.v1.CandidateLicense
+	25, // 16: rotaloom.recruiting.v1.Application.skills:type_name -> rotaloom.recruiting.v1.CandidateSkill
+	26, // 17: rotaloom.recruiting.v1.Application.work_experience:type_name -> rotaloom.recruiting.v1.CandidateWorkExperience
+	27, // 18: rotaloom.recruiting.v1.ApplicationCandidate.name:type_name -> rotaloom.recruiting.v1.CandidateName
+	28, // 19: rotaloom.recruiting.v1.ApplicationCandidate.contact_info:type_name -> rotaloom.recruiting.v1.CandidateContact
+	7,  // 20: rotaloom.recruiting.v1.ScreeningResponse.question:type_name -> rotaloom.recruiting.v1.ScreeningResponseQuestion
+	18, // 21: rotaloom.recruiting.v1.CountryResponse.question:type_name -> rotaloom.recruiting.v1.IdRef
+	10, // 22: rotaloom.recruiting.v1.HireDetails.compensation:type_name -> rotaloom.recruiting.v1.HireCompensation
+	19, // 23: rotaloom.recruiting.v1.HireDetails.company:type_name -> rotaloom.recruiting.v1.Ref
+	18, // 24: rotaloom.recruiting.v1.HireDetails.tax_location:type_name -> rotaloom.recruiting.v1.IdRef
+	18, // 25: rotaloom.recruiting.v1.HireDetails.hiring_manager:type_name -> rotaloom.recruiting.v1.IdRef
+	18, // 26: rotaloom.recruiting.v1.HireDetails.onboarding_owner:type_name -> rotaloom.recruiting.v1.IdRef
+	19, // 27: rotaloom.recruiting.v1.HireDetails.org_units:type_name -> rotaloom.recruiting.v1.Ref
+	29, // 28: rotaloom.recruiting.v1.HireCompensation.currency:type_name -> rotaloom.recruiting.v1.Currency
+	18, // 29: rotaloom.recruiting.v1.LookUpEasyApplyRequest.opportunity:type_name -> rotaloom.recruiting.v1.IdRef
+	13, // 30: rotaloom.recruiting.v1.EasyApplyList.items:type_name -> rotaloom.recruiting.v1.EasyApply
+	18, // 31: rotaloom.recruiting.v1.EasyApply.candidate:type_name -> rotaloom.recruiting.v1.IdRef
+	18, // 32: rotaloom.recruiting.v1.EasyApply.opportunity:type_name -> rotaloom.recruiting.v1.IdRef
+	20, // 33: rotaloom.recruiting.v1.EasyApply.links:type_name -> rotaloom.recruiting.v1.Link
+	16, // 34: rotaloom.recruiting.v1.ApplicationCommentList.items:type_name -> rotaloom.recruiting.v1.ApplicationComment
+	18, // 35: rotaloom.recruiting.v1.ApplicationComment.author:type_name -> rotaloom.recruiting.v1.IdRef
+	20, // 36: rotaloom.recruiting.v1.ApplicationComment.links:type_name -> rotaloom.recruiting.v1.Link
+	16, // 37: rotaloom.recruiting.v1.CreateApplicationCommentRequest.body:type_name -> rotaloom.recruiting.v1.ApplicationComment
+	0,  // 38: rotaloom.recruiting.v1.ApplicationService.ListApplications:input_type -> rotaloom.recruiting.v1.ListApplicationsRequest
+	4,  // 39: rotaloom.recruiting.v1.ApplicationService.CreateApplication:input_type -> rotaloom.recruiting.v1.Application
+	2,  // 40: rotaloom.recruiting.v1.ApplicationService.GetApplication:input_type -> rotaloom.recruiting.v1.GetApplicationRequest
+	3,  // 41: rotaloom.recruiting.v1.ApplicationService.ListCandidateApplications:input_type -> rotaloom.recruiting.v1.ListCandidateApplicationsRequest
+	11, // 42: rotaloom.recruiting.v1.ApplicationService.LookUpEasyApply:input_type -> rotaloom.recruiting.v1.LookUpEasyApplyRequest
+	14, // 43: rotaloom.recruiting.v1.ApplicationService.ListApplicationComments:input_type -> rotaloom.recruiting.v1.ListApplicationCommentsRequest
+	17, // 44: rotaloom.recruiting.v1.ApplicationService.CreateApplicationComment:input_type -> rotaloom.recruiting.v1.CreateApplicationCommentRequest
+	1,  // 45: rotaloom.recruiting.v1.ApplicationService.ListApplications:output_type -> rotaloom.recruiting.v1.ApplicationList
+	4,  // 46: rotaloom.recruiting.v1.ApplicationService.CreateApplication:output_type -> rotaloom.recruiting.v1.Application
+	4,  // 47: rotaloom.recruiting.v1.ApplicationService.GetApplication:output_type -> rotaloom.recruiting.v1.Application
+	1,  // 48: rotaloom.recruiting.v1.ApplicationService.ListCandidateApplications:output_type -> rotaloom.recruiting.v1.ApplicationList
+	12, // 49: rotaloom.recruiting.v1.ApplicationService.LookUpEasyApply:output_type -> rotaloom.recruiting.v1.EasyApplyList
+	15, // 50: rotaloom.recruiting.v1.ApplicationService.ListApplicationComments:output_type -> rotaloom.recruiting.v1.ApplicationCommentList
+	16, // 51: rotaloom.recruiting.v1.ApplicationService.CreateApplicationComment:output_type -> rotaloom.recruiting.v1.ApplicationComment
+	45, // [45:52] is the sub-list for method output_type
+	38, // [38:45] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_recruiting_v1_application_proto_init() }
@@ -1629,6 +1716,7 @@ func file_rotaloom_recruiting_v1_application_proto_init() {
 		return
 	}
 	file_rotaloom_recruiting_v1_candidate_proto_init()
+	file_rotaloom_recruiting_v1_candidate_item_proto_init()
 	file_rotaloom_recruiting_v1_link_proto_init()
 	file_rotaloom_recruiting_v1_opportunity_proto_init()
 	file_rotaloom_recruiting_v1_record_proto_init()
