@@ -35,7 +35,9 @@ type HireApplicantRequest struct {
 	// The terms of the employment. The default is the terms of the accepted offer.
 	HireDetails *HireDetails `protobuf:"bytes,2,opt,name=hire_details,proto3" json:"hire_details,omitempty"`
 	// The properties of the employee new hire. Names, the e-mail address, the hire date, the hours and the pay
-	// follow from the candidate and the terms, if they are absent.
+	// follow from the candidate and the terms, if they are absent. The job follows from the opportunity, and so do
+	// the organization levels and the location, if the request has none of them: the levels are the organizational
+	// units of the terms or else the only group of units of the opportunity, and the location is its only one.
 	Employee *v1.NewHire `protobuf:"bytes,3,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The employment term that the person is assigned to from the first day. Its rotation appears on the
 	// person's schedule.
@@ -243,10 +245,10 @@ const file_rotaloom_recruiting_v1_hire_proto_rawDesc = "" +
 	"\vapplication\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x125\n" +
 	"\x06person\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06person\x12$\n" +
 	"\rperson_number\x18\x04 \x01(\tR\rperson_number\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\tR\x05state2\xfc\x01\n" +
-	"\vHireService\x12\xec\x01\n" +
-	"\rHireApplicant\x12,.rotaloom.recruiting.v1.HireApplicantRequest\x1a\x1c.rotaloom.recruiting.v1.Hire\"\x8e\x01\xa2\xbb\x18Z\n" +
-	"\x1drecruiting.applications.write\x18\x03@\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/recruiting/applications/{id}/hireB\xf3\x01\xa2\xbb\x18\x02\b\x01\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state2\xf5\x01\n" +
+	"\vHireService\x12\xe5\x01\n" +
+	"\rHireApplicant\x12,.rotaloom.recruiting.v1.HireApplicantRequest\x1a\x1c.rotaloom.recruiting.v1.Hire\"\x87\x01\xa2\xbb\x18S\n" +
+	"\x16recruiting.hires.write\x18\x03@\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/recruiting/applications/{id}/hireB\xf3\x01\xa2\xbb\x18\x02\b\x01\n" +
 	"\x1acom.rotaloom.recruiting.v1B\tHireProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1;recruitingv1\xa2\x02\x03RRX\xaa\x02\x16Rotaloom.Recruiting.V1\xca\x02\x16Rotaloom\\Recruiting\\V1\xe2\x02\"Rotaloom\\Recruiting\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Recruiting::V1b\x06proto3"
 
 var (

@@ -35,7 +35,8 @@ type HireServiceClient interface {
 	// Hires the candidate of an application: creates the person with its job assignment and its assignment to
 	// an employment term, moves the application to the last step of its process, and fills a position of the
 	// opportunity. The application needs an accepted offer, or the request hire_details with a start_date. A
-	// second hire is refused. A hire that a crash interrupts is completed afterwards.
+	// second hire is refused. A hire that a crash interrupts is completed afterwards. It has a permission of its own,
+	// because clients that only write applications must not create employees.
 	HireApplicant(ctx context.Context, in *HireApplicantRequest, opts ...grpc.CallOption) (*Hire, error)
 }
 
@@ -66,7 +67,8 @@ type HireServiceServer interface {
 	// Hires the candidate of an application: creates the person with its job assignment and its assignment to
 	// an employment term, moves the application to the last step of its process, and fills a position of the
 	// opportunity. The application needs an accepted offer, or the request hire_details with a start_date. A
-	// second hire is refused. A hire that a crash interrupts is completed afterwards.
+	// second hire is refused. A hire that a crash interrupts is completed afterwards. It has a permission of its own,
+	// because clients that only write applications must not create employees.
 	HireApplicant(context.Context, *HireApplicantRequest) (*Hire, error)
 	mustEmbedUnimplementedHireServiceServer()
 }
