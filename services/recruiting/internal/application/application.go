@@ -54,7 +54,7 @@ func (h *Handler) ListCandidateApplications(ctx context.Context, req *recruiting
 	if err != nil {
 		return nil, err
 	}
-	return h.list(ctx, req, Visible(ctx).And(record.Condition{SQL: "r.candidate_id = @candidate", Args: pgx.NamedArgs{"candidate": c.ID}}))
+	return h.list(ctx, req, Visible(ctx).And(under(c.ID)))
 }
 
 func (h *Handler) list(ctx context.Context, q record.Query, filter record.Condition) (*recruitingv1.ApplicationList, error) {

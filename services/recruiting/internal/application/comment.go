@@ -22,7 +22,7 @@ func (h *Handler) ListApplicationComments(ctx context.Context, req *recruitingv1
 	if err != nil {
 		return nil, err
 	}
-	list, err := comments.List(ctx, h.pool, req, record.Condition{SQL: "r.application_id = @application", Args: pgx.NamedArgs{"application": a.ID}})
+	list, err := comments.List(ctx, h.pool, req, Of(a.ID))
 	out := &recruitingv1.ApplicationCommentList{}
 	for _, r := range list {
 		out.Items = append(out.Items, showComment(a.ID, r))

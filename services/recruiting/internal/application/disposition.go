@@ -27,7 +27,7 @@ func (h *Handler) ListDispositionEvents(ctx context.Context, req *recruitingv1.L
 	if err != nil {
 		return nil, err
 	}
-	return h.listEvents(ctx, req, record.Condition{SQL: "r.application_id = @application", Args: pgx.NamedArgs{"application": a.ID}})
+	return h.listEvents(ctx, req, Of(a.ID))
 }
 
 // ListAllDispositionEvents returns a page of the events of all applications that the caller may see.

@@ -38,12 +38,8 @@ func (h *Handler) ListCandidateAssessments(ctx context.Context, req *recruitingv
 	if err != nil {
 		return nil, err
 	}
-	list, err := assessments.All(ctx, h.pool, under(c.ID), "ORDER BY r.number")
-	out := &recruitingv1.CandidateAssessmentList{}
-	for _, r := range list {
-		out.Items = append(out.Items, show(c.ID, r))
-	}
-	return out, err
+	items, err := list(ctx, h.pool, c.ID)
+	return &recruitingv1.CandidateAssessmentList{Items: items}, err
 }
 
 // GetCandidateAssessment returns one assessment of a candidate, or 404.

@@ -48,12 +48,8 @@ func (h *Handler) ListBackgroundChecks(ctx context.Context, req *recruitingv1.Li
 	if err != nil {
 		return nil, err
 	}
-	list, err := checks.All(ctx, h.pool, under(c.ID), "ORDER BY r.number")
-	out := &recruitingv1.BackgroundCheckList{}
-	for _, r := range list {
-		out.Items = append(out.Items, show(c.ID, r))
-	}
-	return out, err
+	items, err := list(ctx, h.pool, c.ID)
+	return &recruitingv1.BackgroundCheckList{Items: items}, err
 }
 
 // GetBackgroundCheck returns one background check of a candidate, or 404.

@@ -172,3 +172,31 @@ func (t Table[T]) readOne(ctx context.Context, db pg.Querier, id string, visible
 func (t Table[T]) unknownError(id string) *fault.Error {
 	return fault.NotFound(t.Unknown, fmt.Sprintf("There is no %s with the id %s.", t.What, strings.ToLower(id)))
 }
+
+// Rewrite replaces the bodies of all records that the filter permits by what is kept of them.
+func (t Table[T]) Rewrite(ctx context.Context, tx pgx.Tx, filter Condition, keep func(body T) T) error {
+	list, err := t.All(ctx, tx, filter, "ORDER BY r.id FOR NO KEY UPDATE OF r")
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if _, err := t.Update(ctx, tx, r.ID, keep(r.Body), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteAll deletes all records that the filter permits, as Delete does.
+func (t Table[T]) DeleteAll(ctx context.Context, tx pgx.Tx, filter Condition, columns func(id string) Columns) error {
+	list, err := t.All(ctx, tx, filter, "ORDER BY r.id FOR NO KEY UPDATE OF r")
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if err := t.Delete(ctx, tx, r.ID, columns(r.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
