@@ -116,7 +116,7 @@ func (h *Handler) ListOfferActions(ctx context.Context, req *recruitingv1.ListOf
 	if err != nil {
 		return nil, err
 	}
-	list, err := actions.List(ctx, h.pool, req, record.Condition{SQL: "r.offer_id = @offer", Args: pgx.NamedArgs{"offer": o.ID}})
+	list, err := actions.List(ctx, h.pool, req, limitToOffer(o.ID))
 	out := &recruitingv1.OfferActionList{}
 	for _, r := range list {
 		out.Items = append(out.Items, showAction(o.ID, r))
@@ -164,6 +164,11 @@ func ReadAccepted(ctx context.Context, tx pgx.Tx, applicationID string) (*recrui
 		return nil, err
 	}
 	return o.Body.GetHireDetails(), nil
+}
+
+// limitToOffer returns the condition for the actions on an offer.
+func limitToOffer(offerID string) record.Condition {
+	return record.Condition{SQL: "r.offer_id = @offer", Args: pgx.NamedArgs{"offer": offerID}}
 }
 
 // callerRef returns a reference to the person of the caller, or nil without one.
