@@ -146,6 +146,7 @@ func Domains(c Conns) []Domain {
 			newService(&recruitingv1.CandidateListService_ServiceDesc, recruitingv1.NewCandidateListServiceClient, recruitingv1.RegisterCandidateListServiceHandlerClient),
 			newService(&recruitingv1.CandidateService_ServiceDesc, recruitingv1.NewCandidateServiceClient, recruitingv1.RegisterCandidateServiceHandlerClient),
 			newService(&recruitingv1.AssessmentService_ServiceDesc, recruitingv1.NewAssessmentServiceClient, recruitingv1.RegisterAssessmentServiceHandlerClient),
+			newService(&recruitingv1.PersonalDataService_ServiceDesc, recruitingv1.NewPersonalDataServiceClient, recruitingv1.RegisterPersonalDataServiceHandlerClient),
 			newService(&recruitingv1.ApplicationDocumentService_ServiceDesc, recruitingv1.NewApplicationDocumentServiceClient, recruitingv1.RegisterApplicationDocumentServiceHandlerClient),
 			newService(&recruitingv1.ApplicationService_ServiceDesc, recruitingv1.NewApplicationServiceClient, recruitingv1.RegisterApplicationServiceHandlerClient),
 			newService(&recruitingv1.DispositionService_ServiceDesc, recruitingv1.NewDispositionServiceClient, recruitingv1.RegisterDispositionServiceHandlerClient),

@@ -53,6 +53,7 @@ var nobodys = map[string]string{
 	"HyperfindService":               "queries, which show no more persons than their users see",
 	"IdentityProviderService":        "the issuers of users' tokens",
 	"CandidateListService":           "data of candidates, who are not employees yet",
+	"PersonalDataService":            "data of candidates; the data of employees stays as it is",
 	"AssessmentService":              "assessments of candidates, who are not employees yet",
 	"ApplicationService":             "applications, which belong to candidates",
 	"DispositionService":             "the steps of applications, which belong to candidates",

@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/hire"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/offer"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/opportunity"
+	"github.com/rotaloom/rotaloom/services/recruiting/internal/personaldata"
 	"github.com/rotaloom/rotaloom/services/recruiting/migrations"
 )
 
@@ -65,6 +66,7 @@ func New(_ context.Context, _ Config, deps Deps) (*Service, error) {
 			serve.Handle(recruitingv1.RegisterApplicationServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterApplicationDocumentServiceServer)(applications),
 			serve.Handle(recruitingv1.RegisterDispositionServiceServer)(applications),
+			serve.Handle(recruitingv1.RegisterPersonalDataServiceServer)(personaldata.New(deps.Pool)),
 			serve.Handle(recruitingv1.RegisterOfferServiceServer)(offer.New(deps.Pool, deps.Clock, deps.Commons)),
 			serve.Handle(recruitingv1.RegisterHireServiceServer)(hires),
 			serve.Handle(recruitingv1.RegisterOpportunityServiceServer)(opportunity.New(deps.Pool, deps.Clock, deps.Commons)),
