@@ -29,7 +29,7 @@ func TestCompose(t *testing.T) {
 	}
 	for program, want := range map[string]string{
 		"auth": "gateway,commons,timekeeping,scheduling,recruiting,platform", "commons": "gateway,timekeeping,scheduling,recruiting,platform",
-		"timekeeping": "gateway,recruiting,platform", "scheduling": "gateway,timekeeping,recruiting,platform",
+		"timekeeping": "gateway,platform", "scheduling": "gateway,timekeeping,platform",
 		"recruiting": "gateway,platform", "platform": "gateway",
 	} {
 		t.Run(program, func(t *testing.T) {

@@ -31,8 +31,8 @@ type Config struct{}
 // Deps are the dependencies of the service.
 type Deps struct {
 	serve.Backends
-	// Commons, Scheduling and Timekeeping are connections to these services, which trust this one.
-	Commons, Scheduling, Timekeeping grpc.ClientConnInterface
+	// Commons is a connection to the service of persons and jobs, which trusts this one.
+	Commons grpc.ClientConnInterface
 }
 
 // Service is the recruiting service.

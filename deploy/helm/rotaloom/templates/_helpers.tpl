@@ -11,9 +11,9 @@ certificates, access lists and NetworkPolicies follow from it.
 {{- define "rotaloom.programs" -}}
 auth: {database: auth, nats: true, serves: true, edge: true, calls: [], callers: [commons, timekeeping, scheduling, recruiting, platform]}
 commons: {streams: true, database: commons, nats: true, serves: true, edge: false, calls: [auth], callers: [timekeeping, scheduling, recruiting, platform]}
-timekeeping: {streams: true, database: timekeeping, nats: true, serves: true, edge: false, calls: [auth, commons, scheduling], callers: [recruiting, platform]}
-scheduling: {streams: true, database: scheduling, nats: true, serves: true, edge: false, calls: [auth, commons], callers: [timekeeping, recruiting, platform]}
-recruiting: {database: recruiting, nats: true, serves: true, edge: false, calls: [auth, commons, timekeeping, scheduling], callers: [platform]}
+timekeeping: {streams: true, database: timekeeping, nats: true, serves: true, edge: false, calls: [auth, commons, scheduling], callers: [platform]}
+scheduling: {streams: true, database: scheduling, nats: true, serves: true, edge: false, calls: [auth, commons], callers: [timekeeping, platform]}
+recruiting: {database: recruiting, nats: true, serves: true, edge: false, calls: [auth, commons], callers: [platform]}
 platform: {database: platform, nats: true, serves: true, edge: true, calls: [auth, commons, timekeeping, scheduling, recruiting], callers: []}
 propagator: {streams: true, database: scheduling, nats: true, serves: false, edge: false, calls: [], callers: []}
 gateway: {database: "", nats: false, serves: true, edge: false, calls: [auth, commons, timekeeping, scheduling, recruiting, platform], callers: []}

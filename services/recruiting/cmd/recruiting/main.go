@@ -4,8 +4,6 @@ package main
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
 	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/domain/targets"
 	"github.com/rotaloom/rotaloom/pkg/serve"
@@ -19,8 +17,6 @@ type settings struct {
 	recruiting.Config `envprefix:"ROTALOOM_"`
 
 	targets.Commons
-	targets.Scheduling
-	targets.Timekeeping
 }
 
 func main() {
@@ -38,16 +34,11 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	deps := recruiting.Deps{Backends: backends}
-	for _, to := range []struct {
-		target string
-		conn   *grpc.ClientConnInterface
-	}{{s.CommonsTarget, &deps.Commons}, {s.SchedulingTarget, &deps.Scheduling}, {s.TimekeepingTarget, &deps.Timekeeping}} {
-		if *to.conn, err = program.Dial(to.target); err != nil {
-			return err
-		}
+	commons, err := program.Dial(s.CommonsTarget)
+	if err != nil {
+		return err
 	}
-	service, err := recruiting.New(ctx, s.Config, deps)
+	service, err := recruiting.New(ctx, s.Config, recruiting.Deps{Backends: backends, Commons: commons})
 	if err != nil {
 		return err
 	}

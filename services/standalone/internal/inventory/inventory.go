@@ -95,11 +95,9 @@ func Services() []Service {
 			},
 		},
 		{
-			Name: "recruiting", Calls: []string{"auth", "commons", "scheduling", "timekeeping"}, Migrations: recruiting.Migrations, NewestTimes: []string{newestAudited},
+			Name: "recruiting", Calls: []string{"auth", "commons"}, Migrations: recruiting.Migrations, NewestTimes: []string{newestAudited},
 			New: func(ctx context.Context, cfg Config, e serve.Backends, dial func(string) grpc.ClientConnInterface) (serve.Service, error) {
-				return recruiting.New(ctx, cfg.Recruiting, recruiting.Deps{
-					Backends: e, Commons: dial("commons"), Scheduling: dial("scheduling"), Timekeeping: dial("timekeeping"),
-				})
+				return recruiting.New(ctx, cfg.Recruiting, recruiting.Deps{Backends: e, Commons: dial("commons")})
 			},
 		},
 		{
