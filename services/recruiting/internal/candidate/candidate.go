@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -103,6 +104,17 @@ func (h *Handler) CreateCandidate(ctx context.Context, c *candidate) (*candidate
 		err = fault.Conflict(CodePersonTaken, "Another candidate is this person. Use that candidate.").WithMembers("person_id")
 	}
 	return out, err
+}
+
+// BecomeInternal makes a candidate that tx has locked the employee that a hire has created. A candidate that was one
+// already stays the same employee.
+func BecomeInternal(ctx context.Context, tx pgx.Tx, r *record.Record[*candidate], personID int64) error {
+	if r.Body.GetIsInternal() {
+		return nil
+	}
+	r.Body.PersonId, r.Body.IsInternal = record.PersonGUID(personID), proto.Bool(true)
+	_, err := Candidates.Update(ctx, tx, r.ID, r.Body, record.Columns{"person_id": personID})
+	return err
 }
 
 // resolveName checks the prefix and the suffix of a name, and writes their ids and names into it.

@@ -186,8 +186,13 @@ func describe(req *request, c *recruitingv1.Candidate) *commonsv1.NewHire {
 	return in
 }
 
-// finish makes a hire DONE, together with its application and its opportunity.
+// finish makes a hire DONE, together with its candidate, its application and its opportunity. The candidate is locked
+// first, as its erasure does.
 func (h *Handler) finish(ctx context.Context, tx pgx.Tx, s *started, personID int64) error {
+	c, err := lockCandidate(ctx, tx, s.request.GetId())
+	if err != nil {
+		return err
+	}
 	a, err := application.Applications.Lock(ctx, tx, s.request.GetId(), record.Condition{})
 	if err != nil {
 		return err
@@ -208,5 +213,17 @@ func (h *Handler) finish(ctx context.Context, tx pgx.Tx, s *started, personID in
 	if d := s.request.GetHireDetails(); d.FullTimeEquivalent != nil {
 		equivalent = d.GetFullTimeEquivalent()
 	}
-	return opportunity.Hired(ctx, tx, o, equivalent, h.clock.Now())
+	if err := opportunity.Hired(ctx, tx, o, equivalent, h.clock.Now()); err != nil {
+		return err
+	}
+	return candidate.BecomeInternal(ctx, tx, c, personID)
+}
+
+// lockCandidate locks the candidate of an application.
+func lockCandidate(ctx context.Context, tx pgx.Tx, applicationID string) (*record.Record[*recruitingv1.Candidate], error) {
+	a, err := application.Applications.Get(ctx, tx, applicationID, record.Condition{})
+	if err != nil {
+		return nil, err
+	}
+	return candidate.Candidates.Lock(ctx, tx, a.Body.GetCandidate().GetId(), record.Condition{})
 }
