@@ -50,12 +50,18 @@ func (l List) Set(r *Record, entries []DatedElement) {
 }
 
 // overlay returns, in order, a list after new entries replaced the old ones on their days.
-// Other days stay as they were. Adjacent entries with equal values are joined. Neither list
-// has two entries with the same key on a day.
+// A new entry that repeats the value of an old one, and ends earlier, ends it. Other days stay as they
+// were. Adjacent entries with equal values are joined. Neither list has two entries with the same key on
+// a day.
 func overlay(old, fresh []DatedElement) []DatedElement {
 	covered := map[string][]civil.Range{}
 	for _, e := range fresh {
 		covered[e.key] = append(covered[e.key], e.Days)
+		for _, o := range old {
+			if o.key == e.key && o.value == e.value && o.Days.Contains(e.Days.From) && e.Days.To < o.Days.To {
+				covered[e.key] = append(covered[e.key], civil.Range{From: e.Days.To, To: o.Days.To})
+			}
+		}
 	}
 	for key, ranges := range covered {
 		covered[key] = civil.Normalise(ranges)

@@ -21,7 +21,11 @@ func TestOverlay(t *testing.T) {
 		"ends what came before":          {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "b", 4, 20)}, []DatedElement{on("", "a", 0, 4), on("", "b", 4, 20)}},
 		"swallows what it covers":        {[]DatedElement{on("", "a", 2, 4), on("", "b", 4, 6)}, []DatedElement{on("", "c", 1, 8)}, []DatedElement{on("", "c", 1, 8)}},
 		"joins what says the same":       {[]DatedElement{on("", "a", 0, 4)}, []DatedElement{on("", "a", 4, 9)}, []DatedElement{on("", "a", 0, 9)}},
-		"says again what was said":       {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "a", 3, 5)}, []DatedElement{on("", "a", 0, 9)}},
+		"says again what was said":       {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "a", 3, 9)}, []DatedElement{on("", "a", 0, 9)}},
+		"ends earlier":                   {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "a", 0, 5)}, []DatedElement{on("", "a", 0, 5)}},
+		"ends earlier, begun before":     {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "a", 3, 5)}, []DatedElement{on("", "a", 0, 5)}},
+		"ends earlier, and goes on":      {[]DatedElement{on("", "a", 0, 9)}, []DatedElement{on("", "a", 0, 5), on("", "b", 6, 9)}, []DatedElement{on("", "a", 0, 5), on("", "b", 6, 9)}},
+		"ends earlier by its own key":    {[]DatedElement{on("x", "a", 0, 9), on("y", "a", 0, 9)}, []DatedElement{on("x", "a", 0, 5)}, []DatedElement{on("x", "a", 0, 5), on("y", "a", 0, 9)}},
 		"fills a gap":                    {[]DatedElement{on("", "a", 0, 2), on("", "a", 6, 8)}, []DatedElement{on("", "b", 2, 6)}, []DatedElement{on("", "a", 0, 2), on("", "b", 2, 6), on("", "a", 6, 8)}},
 		"leaves a gap open":              {[]DatedElement{on("", "a", 0, 2)}, []DatedElement{on("", "a", 4, 6)}, []DatedElement{on("", "a", 0, 2), on("", "a", 4, 6)}},
 		"leaves other keys alone":        {[]DatedElement{on("x", "a", 0, 9)}, []DatedElement{on("y", "b", 3, 5)}, []DatedElement{on("x", "a", 0, 9), on("y", "b", 3, 5)}},
@@ -35,7 +39,7 @@ func TestOverlay(t *testing.T) {
 }
 
 // TestOverlayDayByDay compares with a simple model: on a day of a new entry its key has the new
-// value, and on any other day its old value.
+// value, and on any other day its old value, unless a new entry with the same value ends earlier.
 func TestOverlayDayByDay(t *testing.T) {
 	t.Parallel()
 	const length = 40
@@ -52,7 +56,7 @@ func TestOverlayDayByDay(t *testing.T) {
 		for _, key := range []string{"x", "y"} {
 			for day := civil.Date(0); day <= length; day++ {
 				want := valueOn(fresh, key, day)
-				if want == "" {
+				if want == "" && !endedBefore(old, fresh, key, day) {
 					want = valueOn(old, key, day)
 				}
 				require.Equal(t, want, valueOn(got, key, day), "%s on day %d", key, day)
@@ -91,4 +95,16 @@ func valueOn(list []DatedElement, key string, day civil.Date) string {
 		}
 	}
 	return found
+}
+
+// endedBefore reports whether a new entry ends the old one of a day before the day.
+func endedBefore(old, fresh []DatedElement, key string, day civil.Date) bool {
+	for _, o := range old {
+		for _, f := range fresh {
+			if o.key == key && o.Days.Contains(day) && f.key == key && f.value == o.value && o.Days.Contains(f.Days.From) && f.Days.To <= day {
+				return true
+			}
+		}
+	}
+	return false
 }
