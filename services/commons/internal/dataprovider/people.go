@@ -21,6 +21,7 @@ const (
 	needWage
 	needBadge
 	needPayRule
+	needAccrual
 	needTimeEntry
 	needAccess
 	needGroups
@@ -46,7 +47,7 @@ type person struct {
 	managerName                        *string
 	body                               *commonsv1.Person
 	status, account, labor             []dated
-	wage, badge, payRule               []dated
+	wage, badge, payRule, accrual      []dated
 	timeEntry, access, groups          []dated
 	customData, customDate             []dated
 	email, job, costCenter             []dated

@@ -4,9 +4,12 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
 func hoursElements() []entry {
@@ -25,12 +28,6 @@ func hoursElements() []entry {
 				}
 				return value{}
 			},
-		}
-	}
-	day := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
-		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: employment, Needs: needBody,
-			Value: func(p *person, _ at) value { return parsedDay(text(p.body.GetPersonInformation().GetPerson())) },
 		}
 	}
 	flag := func(key, label, doc string, of func(*commonsv1.PersonDetails) *bool) entry {
@@ -60,14 +57,10 @@ func hoursElements() []entry {
 			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimeStandardHours }),
 		detail("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time.",
 			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimePercentage }),
-		{
-			Key: "PEOPLE_ACCRUAL_PROFILE_NAME", Label: "Accrual profile", Doc: "The accrual profile.", Type: dataelement.String, Categories: employment, Needs: needBody,
-			Value: func(p *person, _ at) value {
-				return dataelement.Text(p.body.GetPersonInformation().GetPerson().GetAccrualProfileName())
-			},
-		},
-		day("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEffectiveDate),
-		day("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile.", (*commonsv1.PersonDetails).GetAccrualProfileEndDate),
+		textOn("PEOPLE_ACCRUAL_PROFILE_NAME", "Accrual profile", "The accrual profile on the last day.", employment, needAccrual|needBody, accrualProfiles, 0),
+		sinceOn("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", employment, needAccrual|needBody, accrualProfiles),
+		dayOn("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile: the day after its last.", employment, needAccrual|needBody, accrualProfiles,
+			func(d *dated) civil.Date { return d.days.To }),
 		{
 			Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employment, Needs: needBody,
 			Value: func(p *person, _ at) value {
@@ -90,13 +83,6 @@ func expectedHours(body *commonsv1.Person, period string) value {
 				return dataelement.Decimal(hours)
 			}
 		}
-	}
-	return value{}
-}
-
-func parsedDay(text string) value {
-	if day, err := civil.ParseDate(text); err == nil {
-		return dataelement.Day(day)
 	}
 	return value{}
 }
@@ -163,4 +149,29 @@ func addressElement(key, label, kind string, part func(*commonsv1.PostalAddress)
 			return value{}
 		},
 	}
+}
+
+// accrualProfiles returns the dated accrual profiles of a person.
+func accrualProfiles(p *person) []dated {
+	details := p.body.GetPersonInformation().GetPerson()
+	if n := len(p.accrual); n > 0 && p.accrual[n-1].texts[0] == details.GetAccrualProfileName() {
+		return p.accrual
+	}
+	return formerAccrualProfile(p, proto.CloneOf(details))
+}
+
+// formerAccrualProfile returns the accrual profiles of a person whom a program of the release before
+// has written.
+func formerAccrualProfile(p *person, details *commonsv1.PersonDetails) (out []dated) {
+	r := &record.Record{Message: &commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{Person: details}}}
+	for _, d := range p.accrual {
+		r.AccrualProfiles = append(r.AccrualProfiles, &commonsv1.ExtensionAccrualProfile{
+			AccrualProfileName: d.texts[0], EffectiveDate: d.days.From.String(), ExpirationDate: d.days.To.String(),
+		})
+	}
+	r.AdoptAccrualProfile()
+	for _, profile := range r.AccrualProfiles {
+		out = append(out, dated{days: record.CheckedRange(record.EffectiveDates(profile)), texts: [5]string{profile.GetAccrualProfileName()}})
+	}
+	return out
 }

@@ -51,6 +51,7 @@ func lists() []list {
 		wage,
 		of(needBadge, "badge_assignment", func(p *person) *[]dated { return &p.badge }, "badge_number"),
 		of(needPayRule, "pay_rule_assignment", func(p *person) *[]dated { return &p.payRule }, "pay_rule_name"),
+		of(needAccrual, "accrual_profile_assignment", func(p *person) *[]dated { return &p.accrual }, "accrual_profile_name"),
 		of(needTimeEntry, "time_entry_method", func(p *person) *[]dated { return &p.timeEntry }, "time_entry_type_name"),
 		of(needAccess, "person_access_assignment", func(p *person) *[]dated { return &p.access }, "home_hyper_find_query_name",
 			"manager_employee_group_name", "manager_transfer_set_name", "professional_transfer_set_name", "emp_mgr_transfer_set_name"),

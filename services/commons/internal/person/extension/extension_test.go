@@ -111,12 +111,13 @@ func TestEntriesInEffectOnTheSnapshotDate(t *testing.T) {
 			t.Parallel()
 			v := newTestView(&commonsv1.Person{
 				PersonInformation: &commonsv1.PersonInformation{
-					Person:                &commonsv1.PersonDetails{AccrualProfileName: "Full time", AccrualProfileEffectiveDate: c.from, AccrualProfileEndDate: c.to},
+					Person:                &commonsv1.PersonDetails{},
 					UserAccountStatusList: []*commonsv1.UserAccountStatus{{UserAccountStatusName: "Inactive", EffectiveDate: c.from, ExpirationDate: c.to}},
 					BadgeAssignments:      []*commonsv1.BadgeAssignment{{BadgeNumber: "B", EffectiveDate: c.from, ExpirationDate: c.to}},
 				},
 				JobAssignment: &commonsv1.JobAssignment{BaseWageRates: []*commonsv1.BaseWageRate{{HourlyRate: proto.Float64(20), EffectiveDate: c.from, ExpirationDate: c.to}}},
 			})
+			v.AccrualProfiles = []*commonsv1.ExtensionAccrualProfile{{AccrualProfileName: "Full time", EffectiveDate: c.from, ExpirationDate: c.to}}
 			v.PayRules = []*commonsv1.ExtensionPayRule{{PayRuleName: "Hourly", EffectiveDate: c.from, ExpirationDate: c.to}}
 			want := 0
 			if c.holds {

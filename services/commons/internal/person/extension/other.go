@@ -172,13 +172,8 @@ func (v *view) accrual() *commonsv1.AccrualExtension {
 		FullTimeEquivalency:                         mapList(details.GetFullTimeEquivalencies(), fullTime),
 		FullTimeEquivalencyForExtensionSnapshotDate: mapList(onDay(details.GetFullTimeEquivalencies(), v.day), fullTime),
 	}
-	if details.GetAccrualProfileName() != "" {
-		out.AccrualProfilesEntries = []*commonsv1.ExtensionAccrualProfile{{
-			AccrualProfileName: details.GetAccrualProfileName(), EffectiveDate: details.GetAccrualProfileEffectiveDate(),
-			ExpirationDate: details.GetAccrualProfileEndDate(),
-		}}
-		out.AccrualProfilesEntriesForSnapshotDate = onDay(out.AccrualProfilesEntries, v.day)
-	}
+	out.AccrualProfilesEntries = mapList(v.AccrualProfiles, proto.CloneOf[*commonsv1.ExtensionAccrualProfile])
+	out.AccrualProfilesEntriesForSnapshotDate = onDay(out.AccrualProfilesEntries, v.day)
 	return out
 }
 

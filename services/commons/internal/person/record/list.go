@@ -48,6 +48,7 @@ var Lists = sync.OnceValue(func() []List {
 		inMessage("jobAssignment.baseWageRates", "base_wage_rate", 0, "hourly_rate"),
 		listOutsideMessage("jobAssignment.jobAssignmentDetails.payRuleName", "pay_rule_assignment", 0,
 			func(r *Record) *[]*commonsv1.ExtensionPayRule { return &r.PayRules }, "pay_rule_name"),
+		accrualProfiles(),
 		wageWorkRules(),
 		inMessage("personInformation.accessAssignment.effectiveDatedTimeEntryMethods", "time_entry_method", 0,
 			"time_entry_type_name", "activity_tracking_status=time_entry_activity_tracking_status"),

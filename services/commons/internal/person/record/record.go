@@ -18,6 +18,8 @@ type Record struct {
 	Message *commonsv1.Person
 	// PayRules are the dated pay rules. The message shows one of them.
 	PayRules []*commonsv1.ExtensionPayRule
+	// AccrualProfiles are the dated accrual profiles. The message shows one of them.
+	AccrualProfiles []*commonsv1.ExtensionAccrualProfile
 	// WageRules are the dated wages and work rules by job.
 	WageRules []*commonsv1.WageWorkRule
 	// Terms are the employment terms in order. Timekeeping owns them.
@@ -36,6 +38,7 @@ func (r *Record) Number() string { return r.Details().GetPersonNumber() }
 // ExpandCurrent moves values that callers send with a first day into the dated lists of such
 // values. A list in the same request takes precedence.
 func (r *Record) ExpandCurrent() {
+	r.expandAccrualProfile()
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if job.GetPayRuleName() != "" {
 			r.PayRules = append(r.PayRules, &commonsv1.ExtensionPayRule{
@@ -61,6 +64,9 @@ func (r *Record) ExpandCurrent() {
 
 // ClearCurrent clears the values that FillCurrent fills in.
 func (r *Record) ClearCurrent() {
+	if details := r.Details(); details != nil {
+		clearAccrualProfile(details)
+	}
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		job.PayRuleName, job.PayRuleEffectiveDate = "", ""
 		job.BaseWageHourly, job.BaseWageEffectiveDate = nil, ""
@@ -78,6 +84,7 @@ func clearTimeEntry(access *commonsv1.AccessAssignment) {
 // record. A caller who sends back values that FillCurrent filled in does not change them, and
 // must not end later entries.
 func (r *Record) ClearUnchanged(old *Record) {
+	r.clearUnchangedAccrualProfile(old)
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		for _, rule := range old.PayRules {
 			if rule.GetPayRuleName() == job.GetPayRuleName() && rule.GetEffectiveDate() == job.GetPayRuleEffectiveDate() {
@@ -117,6 +124,7 @@ func (r *Record) FillAddresses(old *Record) {
 // applies on a day, or else the next one.
 func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
+	r.fillAccrualProfile(day)
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if rule := current(r.PayRules, day, EffectiveDates[*commonsv1.ExtensionPayRule]); rule != nil {
 			job.PayRuleName, job.PayRuleEffectiveDate = rule.GetPayRuleName(), rule.GetEffectiveDate()
@@ -174,6 +182,9 @@ func (r *Record) Clone() *Record {
 	for _, rule := range r.PayRules {
 		out.PayRules = append(out.PayRules, proto.CloneOf(rule))
 	}
+	for _, profile := range r.AccrualProfiles {
+		out.AccrualProfiles = append(out.AccrualProfiles, proto.CloneOf(profile))
+	}
 	for _, rule := range r.WageRules {
 		out.WageRules = append(out.WageRules, proto.CloneOf(rule))
 	}
@@ -218,6 +229,7 @@ func (r *Record) Body() ([]byte, error) {
 	out.Message.PersonIdentity = nil
 	DetailsOrEmpty(out).FullName = ""
 	out.ClearCurrent()
+	out.keepLastAccrualProfile()
 	for _, l := range Lists() {
 		l.Clear(out)
 	}

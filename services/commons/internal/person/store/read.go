@@ -71,6 +71,9 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 	if err := snapshot.Read(ctx, db); err != nil {
 		return nil, fmt.Errorf("read persons: %w", err)
 	}
+	for _, p := range persons {
+		p.AdoptAccrualProfile()
+	}
 	return persons, nil
 }
 

@@ -1,0 +1,101 @@
+package record
+
+import (
+	"cmp"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// expandAccrualProfile moves the accrual profile of the message into the dated list.
+func (r *Record) expandAccrualProfile() {
+	if details := r.Details(); details.GetAccrualProfileName() != "" {
+		r.AccrualProfiles = append(r.AccrualProfiles, accrualProfileOf(details))
+	}
+}
+
+func accrualProfileOf(details *commonsv1.PersonDetails) *commonsv1.ExtensionAccrualProfile {
+	return &commonsv1.ExtensionAccrualProfile{
+		AccrualProfileName: details.GetAccrualProfileName(),
+		EffectiveDate:      details.GetAccrualProfileEffectiveDate(), ExpirationDate: details.GetAccrualProfileEndDate(),
+	}
+}
+
+func clearAccrualProfile(details *commonsv1.PersonDetails) {
+	details.AccrualProfileName, details.AccrualProfileEffectiveDate, details.AccrualProfileEndDate = "", "", ""
+}
+
+func setAccrualProfile(details *commonsv1.PersonDetails, profile *commonsv1.ExtensionAccrualProfile) {
+	details.AccrualProfileName, details.AccrualProfileEffectiveDate = profile.GetAccrualProfileName(), profile.GetEffectiveDate()
+	if days := CheckedRange(EffectiveDates(profile)); days.To < civil.Forever {
+		details.AccrualProfileEndDate = profile.GetExpirationDate()
+	}
+}
+
+// fillAccrualProfile shows the accrual profile that applies on a day, or else the next one.
+func (r *Record) fillAccrualProfile(day civil.Date) {
+	if profile := current(r.AccrualProfiles, day, EffectiveDates[*commonsv1.ExtensionAccrualProfile]); profile != nil {
+		setAccrualProfile(DetailsOrEmpty(r), profile)
+	}
+}
+
+// clearUnchangedAccrualProfile clears the sent accrual profile if the older record has it. A first
+// accrual profile without a date applies from the hire date on.
+func (r *Record) clearUnchangedAccrualProfile(old *Record) {
+	details := r.Details()
+	if details.GetAccrualProfileName() == "" {
+		return
+	}
+	for _, profile := range old.AccrualProfiles {
+		shown := &commonsv1.PersonDetails{}
+		setAccrualProfile(shown, profile)
+		if shown.GetAccrualProfileName() == details.GetAccrualProfileName() && shown.GetAccrualProfileEffectiveDate() == details.GetAccrualProfileEffectiveDate() &&
+			shown.GetAccrualProfileEndDate() == details.GetAccrualProfileEndDate() {
+			clearAccrualProfile(details)
+			return
+		}
+	}
+	if details.GetAccrualProfileEffectiveDate() == "" && len(old.AccrualProfiles) == 0 {
+		details.AccrualProfileEffectiveDate = cmp.Or(details.GetHireDate(), old.Details().GetHireDate())
+	}
+}
+
+// keepLastAccrualProfile stores the last accrual profile in the message, too: programs of the release
+// before read and write only that one.
+func (r *Record) keepLastAccrualProfile() {
+	if n := len(r.AccrualProfiles); n > 0 {
+		setAccrualProfile(DetailsOrEmpty(r), r.AccrualProfiles[n-1])
+	}
+}
+
+// AdoptAccrualProfile adds the accrual profile of a stored message to the list, unless the list
+// already ends with it: a program of the release before has written it.
+func (r *Record) AdoptAccrualProfile() {
+	details := r.Details()
+	if details.GetAccrualProfileName() == "" {
+		return
+	}
+	last := &commonsv1.PersonDetails{}
+	if n := len(r.AccrualProfiles); n > 0 {
+		setAccrualProfile(last, r.AccrualProfiles[n-1])
+	}
+	if accrualProfileOf(last).String() != accrualProfileOf(details).String() {
+		profile := accrualProfileOf(details)
+		days := CheckedRange(EffectiveDates(profile))
+		if hired, err := civil.ParseDate(details.GetHireDate()); err == nil && profile.GetEffectiveDate() == "" {
+			days.From = hired.Clamp()
+		}
+		if !days.Empty() {
+			profile.EffectiveDate, profile.ExpirationDate = days.From.String(), days.To.String()
+			l := accrualProfiles()
+			l.Set(r, overlay(l.DatedElements(r), l.DatedElements(&Record{AccrualProfiles: []*commonsv1.ExtensionAccrualProfile{profile}})))
+		}
+	}
+	clearAccrualProfile(details)
+}
+
+// accrualProfiles returns the list of accrual profiles.
+func accrualProfiles() List {
+	return listOutsideMessage("personInformation.person.accrualProfileName", "accrual_profile_assignment", 0,
+		func(r *Record) *[]*commonsv1.ExtensionAccrualProfile { return &r.AccrualProfiles }, "accrual_profile_name")
+}
