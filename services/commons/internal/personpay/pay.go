@@ -12,6 +12,10 @@ import (
 const (
 	readPersons = `SELECT id, hire_date, body FROM person WHERE tenant_id = $1 AND id = ANY($2)`
 
+	readAccrualProfiles = `
+SELECT person_id, from_date, to_date, accrual_profile_name FROM accrual_profile_assignment
+WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id, from_date`
+
 	readTerminated = `
 SELECT person_id, from_date, to_date FROM employment_status
 WHERE tenant_id = $1 AND person_id = ANY($2) AND status = $3 ORDER BY person_id, from_date`
@@ -28,7 +32,10 @@ ORDER BY 1, 2, 3`
 // persons returns the message of a person, so that readers can add data to it.
 type persons func(id int64) *commonsv1.PersonPay
 
-func scanAccrualProfiles(rows pgx.Rows, of persons) error {
+// bodies are the bodies of persons, with their accrual profiles.
+type bodies map[int64]*record.Record
+
+func (b bodies) scanPersons(rows pgx.Rows) error {
 	for rows.Next() {
 		var id int64
 		var hired *civil.Date
@@ -36,24 +43,54 @@ func scanAccrualProfiles(rows pgx.Rows, of persons) error {
 		if err := rows.Scan(&id, &hired, &body); err != nil {
 			return err
 		}
-		person := &commonsv1.Person{}
-		if err := proto.Unmarshal(body, person); err != nil {
+		r := &record.Record{Message: &commonsv1.Person{}}
+		if err := proto.Unmarshal(body, r.Message); err != nil {
 			return err
 		}
-		details := person.GetPersonInformation().GetPerson()
-		if details.GetAccrualProfileName() == "" {
-			continue
+		if details := r.Details(); details != nil && hired != nil {
+			details.HireDate = hired.String()
 		}
-		days := record.CheckedRange(details.GetAccrualProfileEffectiveDate(), details.GetAccrualProfileEndDate())
-		if hired != nil {
-			days.From = max(days.From, *hired)
-		}
-		if days.Empty() || days.From <= civil.Beginning {
-			continue
-		}
-		of(id).AccrualProfile = &commonsv1.PersonDayText{From: int32(days.From), To: int32(days.To), Text: details.GetAccrualProfileName()}
+		b[id] = r
 	}
 	return rows.Err()
+}
+
+func (b bodies) scanAccrualProfiles(rows pgx.Rows) error {
+	for rows.Next() {
+		var id int64
+		var days civil.Range
+		var name string
+		if err := rows.Scan(&id, &days.From, &days.To, &name); err != nil {
+			return err
+		}
+		if r := b[id]; r != nil {
+			r.AccrualProfiles = append(r.AccrualProfiles, &commonsv1.ExtensionAccrualProfile{
+				AccrualProfileName: name, EffectiveDate: days.From.String(), ExpirationDate: days.To.String(),
+			})
+		}
+	}
+	return rows.Err()
+}
+
+// addTo adds the accrual profiles to the persons. They begin with the hire date at the earliest; a profile
+// whose first day is unknown is left out.
+func (b bodies) addTo(of persons) {
+	for id, r := range b {
+		hired, err := civil.ParseDate(r.Details().GetHireDate())
+		if err != nil {
+			hired = civil.Beginning
+		}
+		r.AdoptAccrualProfile()
+		for _, profile := range r.AccrualProfiles {
+			days := record.CheckedRange(record.EffectiveDates(profile))
+			days.From = max(days.From, hired)
+			if days.Empty() || days.From <= civil.Beginning {
+				continue
+			}
+			e := of(id)
+			e.AccrualProfiles = append(e.AccrualProfiles, &commonsv1.PersonDayText{From: int32(days.From), To: int32(days.To), Text: profile.GetAccrualProfileName()})
+		}
+	}
 }
 
 func scanTerminated(rows pgx.Rows, of persons) error {

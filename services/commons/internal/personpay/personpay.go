@@ -75,8 +75,10 @@ func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPa
 	args := []any{tenantID, req.GetPersonIds(), days.From, days.To}
 	snapshot.Queue(texts(func(e *commonsv1.PersonPay) *[]*commonsv1.PersonDayText { return &e.PrimaryJobs }), readPrimaryJobs, args...)
 	snapshot.Queue(texts(func(e *commonsv1.PersonPay) *[]*commonsv1.PersonDayText { return &e.PayRules }), readPayRules, args...)
+	known := bodies{}
 	if req.GetAccrualProfile() {
-		snapshot.Queue(func(rows pgx.Rows) error { return scanAccrualProfiles(rows, of) }, readPersons, tenantID, req.GetPersonIds())
+		snapshot.Queue(known.scanPersons, readPersons, tenantID, req.GetPersonIds())
+		snapshot.Queue(known.scanAccrualProfiles, readAccrualProfiles, tenantID, req.GetPersonIds())
 		snapshot.Queue(func(rows pgx.Rows) error { return scanTerminated(rows, of) }, readTerminated, tenantID, req.GetPersonIds(), record.StatusTerminated)
 	}
 	if req.GetWages() {
@@ -85,6 +87,7 @@ func (h *Handler) ReadPersonPay(ctx context.Context, req *commonsv1.ReadPersonPa
 	if err := snapshot.Read(ctx, h.pool); err != nil {
 		return nil, fmt.Errorf("read the pay of persons: %w", err)
 	}
+	known.addTo(of)
 	out := &commonsv1.ReadPersonPayResponse{}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		out.Persons = append(out.Persons, found[id])

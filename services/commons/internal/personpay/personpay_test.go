@@ -24,7 +24,7 @@ func TestReadPersonPay(t *testing.T) {
 	pool := pooltest.New(t)
 	monday := civil.Date(20_000)
 	person, err := proto.Marshal(&commonsv1.Person{PersonInformation: &commonsv1.PersonInformation{Person: &commonsv1.PersonDetails{
-		AccrualProfileName: "Full time", AccrualProfileEffectiveDate: "2000-01-01",
+		AccrualProfileName: "Full time", AccrualProfileEffectiveDate: (monday + 5).String(),
 	}}})
 	require.NoError(t, err)
 	for tenantID := int64(1); tenantID <= 2; tenantID++ {
@@ -38,6 +38,8 @@ func TestReadPersonPay(t *testing.T) {
 		batch.Queue(`INSERT INTO primary_labor_account VALUES ($1, 7, $2, $3, 'A/C', '')`, tenantID, monday+2, civil.Forever)
 		batch.Queue(`INSERT INTO pay_rule_assignment (tenant_id, person_id, from_date, to_date, pay_rule_name) VALUES ($1, 7, $2, $3, 'Full time')`,
 			tenantID, monday-10, civil.Forever)
+		batch.Queue(`INSERT INTO accrual_profile_assignment (tenant_id, person_id, from_date, to_date, accrual_profile_name) VALUES ($1, 7, $2, $3, 'Part time')`,
+			tenantID, monday-20, civil.Forever)
 		batch.Queue(`INSERT INTO employment_status VALUES ($1, 7, $2, $3, 'Active'), ($1, 7, $3, $4, 'Terminated'), ($1, 7, $4, $5, 'Inactive')`,
 			tenantID, monday-10, monday+20, monday+30, civil.Forever)
 		require.NoError(t, pool.SendBatch(ctx, batch).Close())
@@ -61,7 +63,9 @@ func TestReadPersonPay(t *testing.T) {
 		PersonIds: []int64{8, 7}, From: day(monday), To: day(monday + 1), AccrualProfile: true, Wages: true,
 	})
 	require.NoError(t, err)
-	assert.True(t, proto.Equal(text(monday-10, civil.Of(3000, 1, 1), "Full time"), got.GetPersons()[0].GetAccrualProfile()), "%v", got.GetPersons()[0].GetAccrualProfile())
+	require.Len(t, got.GetPersons()[0].GetAccrualProfiles(), 2, "%v", got)
+	assert.True(t, proto.Equal(text(monday-10, monday+5, "Part time"), got.GetPersons()[0].GetAccrualProfiles()[0]), "from the hire date on: %v", got)
+	assert.True(t, proto.Equal(text(monday+5, civil.Forever, "Full time"), got.GetPersons()[0].GetAccrualProfiles()[1]), "written by a program of the release before: %v", got)
 	assert.True(t, proto.Equal(&commonsv1.PersonPay{Terminated: []*commonsv1.PersonDayRange{{From: day(monday + 20), To: day(monday + 30)}}},
 		&commonsv1.PersonPay{Terminated: got.GetPersons()[0].GetTerminated()}), "%v", got.GetPersons()[0].GetTerminated())
 	wages := &commonsv1.PersonPay{Wages: []*commonsv1.PersonWage{

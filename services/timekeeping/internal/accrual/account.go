@@ -31,7 +31,9 @@ type account struct {
 	// inDays means that amounts are in days; otherwise they are in hours.
 	inDays bool
 	hours  *big.Rat
-	// first is the first day of the profile. employed holds the days that earn grants.
+	// days are the days of the profile, and first is the first of them. employed holds the days that earn
+	// grants.
+	days     civil.Range
 	first    civil.Date
 	employed []civil.Range
 }
@@ -46,7 +48,7 @@ func newAccount(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.Accrual
 	a := &account{
 		code: code, frequency: policy.GetGrantFrequency(), proration: policy.GetProration(), month: time.Month(month), day: day,
 		carryMonths: int(policy.GetCarryOverMonths()), inDays: code.GetUnit() == unitDay,
-		first: of.days.From, employed: of.earningDays(policy.GetProrateLeavers()),
+		days: of.days, first: of.days.From, employed: of.earningDays(policy.GetProrateLeavers()),
 	}
 	if a.proration == "" {
 		a.proration = defaultProration(policy)
@@ -77,16 +79,22 @@ func newAccount(policy *timekeepingv1.AccrualPolicy, code *timekeepingv1.Accrual
 	return a, nil
 }
 
-// tenure holds the days on which an employee has a profile, and the days on which the employment is
-// terminated.
+// tenure holds the name of a profile, the days on which an employee has it, and the days on which the
+// employment is terminated.
 type tenure struct {
+	profile    string
 	days       civil.Range
 	terminated []civil.Range
+	// followed means that the employee has another profile later. Grants of this one end with it then.
+	followed bool
 }
 
 // earningDays returns the days that earn grants.
 func (t tenure) earningDays(withoutLeavers bool) []civil.Range {
-	if !withoutLeavers {
+	switch {
+	case !withoutLeavers && t.followed:
+		return []civil.Range{t.days}
+	case !withoutLeavers:
 		return []civil.Range{{From: t.days.From, To: civil.Forever}}
 	}
 	return civil.AppendDifference(nil, []civil.Range{t.days}, civil.Normalise(slices.Clone(t.terminated)))

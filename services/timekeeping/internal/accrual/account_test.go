@@ -81,7 +81,7 @@ func TestBalance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := openAccount(t, c.policy, c.unit, since(first))
-			got := a.convertBalance(a.balance(c.last, history{totals: c.taken}))
+			got := a.convertBalance(chain{a}.balance(c.last, history{totals: c.taken}))
 			assert.InDelta(t, c.days, got.Days, 1e-12)
 			assert.Equal(t, c.wantSeconds, got.Seconds)
 		})
@@ -112,6 +112,6 @@ func TestBalanceIsTheSumOfYears(t *testing.T) {
 			want.Sub(want, big.NewRat(taken[year], 2))
 		}
 		last := civil.FromTime(time.Date(2025, time.December, 31, 0, 0, 0, 0, time.UTC))
-		assert.Zero(t, want.Cmp(a.balance(last, history{totals: totals})), "%s: %s", want, a.balance(last, history{totals: totals}))
+		assert.Zero(t, want.Cmp(chain{a}.balance(last, history{totals: totals})), "%s: %s", want, chain{a}.balance(last, history{totals: totals}))
 	}
 }

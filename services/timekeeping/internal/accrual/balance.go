@@ -3,6 +3,7 @@ package accrual
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -52,71 +53,88 @@ func NewReader(pool *pg.Pool, timecards Timecards, pay commonsv1.PersonPayServic
 }
 
 // Balances returns the balances of an employee at the end of a day, by the name of the accrual
-// code: the grants until then, less the deductions by timecards and schedules until then. It
-// returns no balances if the employee has no accrual profile on the day.
+// code: the grants until then, less the deductions by timecards and schedules until then. A balance
+// stays when the accrual profile changes. It returns no balances if the employee has no accrual profile
+// on the day.
 func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date) ([]Balance, error) {
-	accounts, past, err := h.read(ctx, employeeID, day, day)
+	chains, past, err := h.read(ctx, employeeID, day, day)
 	if err != nil {
 		return nil, err
 	}
 	var out []Balance
-	for _, a := range accounts {
-		shown := a.convertBalance(a.balance(day, past))
-		shown.AccrualCode = &commonv1.Ref{Id: a.code.Id, Qualifier: proto.String(a.code.GetName()), Name: proto.String(a.code.GetName())}
+	for _, c := range chains {
+		code := c.last().code
+		shown := c.last().convertBalance(c.balance(day, past))
+		shown.AccrualCode = &commonv1.Ref{Id: code.Id, Qualifier: proto.String(code.GetName()), Name: proto.String(code.GetName())}
 		out = append(out, shown)
 	}
 	return out, nil
 }
 
-// read returns the accounts of the accrual profile that an employee has on a day, and the timecard
-// data from the first day of the profile until a last day.
-func (h *Reader) read(ctx context.Context, employeeID int64, day, last civil.Date) ([]*account, history, error) {
-	profile, of, err := h.profile(ctx, employeeID, day)
-	if err != nil || profile == "" {
+// read returns the accounts of an employee with an accrual profile on a day, and the timecard data from
+// the first day of the accounts until a last day.
+func (h *Reader) read(ctx context.Context, employeeID int64, day, last civil.Date) ([]chain, history, error) {
+	tenures, err := h.tenures(ctx, employeeID, day, last)
+	if err != nil || len(tenures) == 0 {
 		return nil, history{}, err
 	}
-	accounts, err := h.accounts(ctx, profile, of)
-	if err != nil || len(accounts) == 0 {
+	chains, err := h.chains(ctx, tenures, day)
+	if err != nil || len(chains) == 0 {
 		return nil, history{}, err
 	}
-	if y, _, _ := of.days.From.Civil(); civil.Of(y+maxYears, 12, 31) < day {
-		return nil, history{}, fault.Invalid(CodeTooLong, fmt.Sprintf("The accrual profile holds since %s; balances are counted over at most %d years.", of.days.From, maxYears))
+	first := tenures[0].days.From
+	if y, _, _ := first.Civil(); civil.Of(y+maxYears, 12, 31) < day {
+		return nil, history{}, fault.Invalid(CodeTooLong, fmt.Sprintf("The employee has accrual profiles since %s; balances are counted over at most %d years.", first, maxYears))
 	}
-	past, err := h.history(ctx, employeeID, civil.Through(of.days.From, last), accounts)
-	return accounts, past, err
+	past, err := h.history(ctx, employeeID, civil.Through(first, last), chains)
+	return chains, past, err
 }
 
-// profile returns the name and the days of the accrual profile that an employee has on a day; the
-// name is "" without a profile.
-func (h *Reader) profile(ctx context.Context, employeeID int64, day civil.Date) (string, tenure, error) {
+// tenures returns the accrual profiles that an employee has until a last day, ascending. It returns none
+// if the employee has no accrual profile on a day.
+func (h *Reader) tenures(ctx context.Context, employeeID int64, day, last civil.Date) (out []tenure, err error) {
 	response, err := h.pay.ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{
 		PersonIds: []int64{employeeID}, From: int32(day), To: int32(day + 1), AccrualProfile: true,
 	})
 	if err != nil {
-		return "", tenure{}, fmt.Errorf("read the accrual profile of an employee: %w", err)
+		return nil, fmt.Errorf("read the accrual profiles of an employee: %w", err)
 	}
+	covered := false
 	for _, e := range response.GetPersons() {
-		p := e.GetAccrualProfile()
-		of := tenure{days: civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())}}
-		if p == nil || !of.days.Contains(day) {
-			continue
-		}
+		var terminated []civil.Range
 		for _, r := range e.GetTerminated() {
-			of.terminated = append(of.terminated, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
+			terminated = append(terminated, civil.Range{From: civil.Date(r.GetFrom()), To: civil.Date(r.GetTo())})
 		}
-		return p.GetText(), of, nil
+		for i, p := range e.GetAccrualProfiles() {
+			of := tenure{
+				profile: p.GetText(), days: civil.Range{From: civil.Date(p.GetFrom()), To: civil.Date(p.GetTo())},
+				terminated: terminated, followed: i+1 < len(e.GetAccrualProfiles()),
+			}
+			if of.days.From <= last {
+				covered = covered || of.days.Contains(day)
+				out = append(out, of)
+			}
+		}
 	}
-	return "", tenure{}, nil
+	if !covered {
+		return nil, nil
+	}
+	return out, nil
 }
 
-// accounts returns the accounts of a profile, by the name of the accrual code. It returns no
-// accounts if the profile does not exist.
-func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*account, error) {
-	var out []*account
-	err := pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
-		found, err := accrualProfiles().Find(ctx, tx, nil, []string{profile})
-		if err != nil || len(found) == 0 {
-			return err
+// chains returns the accounts of an employee, by the name of the accrual code. They have the accrual codes
+// of the profiles from a day on. Unknown profiles have no accounts.
+func (h *Reader) chains(ctx context.Context, tenures []tenure, day civil.Date) (out []chain, err error) {
+	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		profiles := map[string]*timekeepingv1.AccrualProfile{}
+		for _, of := range tenures {
+			found, err := accrualProfiles().Find(ctx, tx, nil, []string{of.profile})
+			if err != nil {
+				return err
+			}
+			if len(found) > 0 {
+				profiles[of.profile] = found[0]
+			}
 		}
 		codes, err := accrualCodes().All(ctx, tx)
 		if err != nil {
@@ -124,15 +142,12 @@ func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*ac
 		}
 		var refs []*commonv1.Ref
 		for _, code := range codes {
-			for _, policy := range found[0].GetAccrualPolicies() {
-				if policy.GetAccrualCode().GetId() != code.GetId() {
-					continue
-				}
-				a, err := newAccount(policy, code, of)
-				if err != nil {
-					return fmt.Errorf("accrual profile %d: %w", found[0].GetId(), err)
-				}
-				out, refs = append(out, a), append(refs, code.GetPayCodes()...)
+			c, err := newChain(code, tenures, profiles)
+			if err != nil {
+				return err
+			}
+			if len(c) > 0 && c.last().days.To > day {
+				out, refs = append(out, c), append(refs, code.GetPayCodes()...)
 			}
 		}
 		return paycode.Kind().NameRefs(ctx, tx, refs...)
@@ -141,12 +156,12 @@ func (h *Reader) accounts(ctx context.Context, profile string, of tenure) ([]*ac
 }
 
 // history reads the timecard data that the accounts need.
-func (h *Reader) history(ctx context.Context, employeeID int64, days civil.Range, accounts []*account) (history, error) {
+func (h *Reader) history(ctx context.Context, employeeID int64, days civil.Range, chains []chain) (history, error) {
 	var codes []*commonv1.Ref
 	needsWork := false
-	for _, a := range accounts {
-		codes = append(codes, a.code.GetPayCodes()...)
-		needsWork = needsWork || a.frequency == worked
+	for _, c := range chains {
+		codes = append(codes, c.last().code.GetPayCodes()...)
+		needsWork = needsWork || slices.ContainsFunc(c, func(a *account) bool { return a.frequency == worked })
 	}
 	list, err := h.timecards.TotalsUnder(ctx, employeeID, days, codes)
 	if err != nil {

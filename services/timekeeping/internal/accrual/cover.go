@@ -37,8 +37,8 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 	if first == civil.Forever {
 		return nil
 	}
-	accounts, past, err := h.read(ctx, employeeID, first, until)
-	if err != nil || len(accounts) == 0 {
+	chains, past, err := h.read(ctx, employeeID, first, until)
+	if err != nil || len(chains) == 0 {
 		return err
 	}
 	added := map[civil.Date][]*timekeepingv1.WorkedTimeTotal{}
@@ -51,25 +51,20 @@ func (h *Reader) Cover(ctx context.Context, employeeID int64, wanted []Wanted, u
 		added[w.Day] = append(added[w.Day][:len(added[w.Day]):len(added[w.Day])], t)
 	}
 	past.totals = added
-	for _, a := range accounts {
-		if !a.concerns(wanted) {
+	for _, c := range chains {
+		if !c.concerns(wanted) {
 			continue
 		}
-		if day, left := a.lowest(first, until, past); left.Sign() < 0 {
-			return fault.Invalid(CodeNotCovered, fmt.Sprintf("The balance of %q does not cover this: on %s it would be %s.", a.code.GetName(), day, a.text(left)))
+		if day, left := c.lowest(first, until, past); left.Sign() < 0 {
+			return fault.Invalid(CodeNotCovered, fmt.Sprintf("The balance of %q does not cover this: on %s it would be %s.", c.last().code.GetName(), day, c.last().text(left)))
 		}
 	}
 	return nil
 }
 
-// concerns reports whether the account deducts any of the checked amounts.
-func (a *account) concerns(wanted []Wanted) bool {
-	for _, w := range wanted {
-		if w.Checked && w.Quantity != (quantity.Quantity{}) && a.takes(&timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode}) {
-			return true
-		}
-	}
-	return false
+// concerns reports whether the account deducts an amount that is checked.
+func (a *account) concerns(w Wanted) bool {
+	return w.Checked && w.Quantity != (quantity.Quantity{}) && a.takes(&timekeepingv1.WorkedTimeTotal{PayCode: w.PayCode})
 }
 
 // text formats a balance in the unit of the account.

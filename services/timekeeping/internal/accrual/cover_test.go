@@ -33,7 +33,7 @@ func TestLowestBalance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := openAccount(t, &timekeepingv1.AccrualPolicy{GrantAmount: proto.Float64(5), CarryOverLimit: proto.Float64(1)}, unitDay, since(first))
-			on, left := a.lowest(c.from, c.last, history{totals: c.totals})
+			on, left := chain{a}.lowest(c.from, c.last, history{totals: c.totals})
 			assert.Equal(t, c.on, on)
 			assert.Equal(t, c.want, left.RatString())
 		})

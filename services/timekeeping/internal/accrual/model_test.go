@@ -314,9 +314,9 @@ func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 			m := randomModel(random, days)
 			a, h := m.openModel(t)
 			first, want := civil.FromTime(m.from), m.balances(days)
-			require.Zero(t, a.balance(first-1, h).Sign(), "before the profile")
+			require.Zero(t, chain{a}.balance(first-1, h).Sign(), "before the profile")
 			for i := random.IntN(20); i < days; i += 20 {
-				if got := a.balance(first.AddDays(i), h); want[i].Cmp(got) != 0 {
+				if got := (chain{a}).balance(first.AddDays(i), h); want[i].Cmp(got) != 0 {
 					t.Fatalf("on %s: %s instead of %s\n%s\n%v", first.AddDays(i), got, want[i], m.policy, m.terminated)
 				}
 			}
@@ -329,7 +329,7 @@ func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 						lowest = i
 					}
 				}
-				on, got := a.lowest(first.AddDays(from), first.AddDays(last), h)
+				on, got := (chain{a}).lowest(first.AddDays(from), first.AddDays(last), h)
 				if on != first.AddDays(lowest) || got.Cmp(want[lowest]) != 0 {
 					t.Fatalf("from day %d to %d: %s on %s instead of %s on %s", from, last, got, on, want[lowest], first.AddDays(lowest))
 				}

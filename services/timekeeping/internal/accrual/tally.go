@@ -78,26 +78,3 @@ func (a *account) expire(t *tally) {
 	}
 	t.carried.SetInt64(0)
 }
-
-// balance returns the balance at the end of a day.
-func (a *account) balance(last civil.Date, h history) *big.Rat {
-	t := newTally()
-	for _, day := range a.changeDays(last, h) {
-		a.step(t, day, h)
-	}
-	return a.tallyBalance(t)
-}
-
-// lowest returns the lowest end-of-day balance within a range of days, and the first day that has
-// it.
-func (a *account) lowest(from, last civil.Date, h history) (civil.Date, *big.Rat) {
-	t := newTally()
-	lowest, on := new(big.Rat), from
-	for _, day := range a.changeDays(last, h) {
-		a.step(t, day, h)
-		if now := a.tallyBalance(t); day <= from || now.Cmp(lowest) < 0 {
-			lowest, on = now, max(day, from)
-		}
-	}
-	return on, lowest
-}

@@ -236,7 +236,7 @@ type ReadPersonPayRequest struct {
 	// The first day, and the day after the last, in days since 1970-01-01.
 	From int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	To   int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	// Whether to return also the accrual profile with the days after a termination, and the
+	// Whether to return also the accrual profiles with the days after a termination, and the
 	// wages. They are returned for all days.
 	AccrualProfile bool `protobuf:"varint,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
 	Wages          bool `protobuf:"varint,5,opt,name=wages,proto3" json:"wages,omitempty"`
@@ -360,9 +360,9 @@ type PersonPay struct {
 	// Both lists are ascending by first day.
 	PrimaryJobs []*PersonDayText `protobuf:"bytes,2,rep,name=primary_jobs,json=primaryJobs,proto3" json:"primary_jobs,omitempty"`
 	PayRules    []*PersonDayText `protobuf:"bytes,3,rep,name=pay_rules,json=payRules,proto3" json:"pay_rules,omitempty"`
-	// The accrual profile from its first day on, which is not before the hire date. Absent
-	// if the person has no profile, or if neither day is known.
-	AccrualProfile *PersonDayText `protobuf:"bytes,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
+	// Ascending by first day, which is not before the hire date. Without a profile whose first day is
+	// unknown.
+	AccrualProfiles []*PersonDayText `protobuf:"bytes,4,rep,name=accrual_profiles,json=accrualProfiles,proto3" json:"accrual_profiles,omitempty"`
 	// Ascending by the path of the job, then by first day.
 	Wages []*PersonWage `protobuf:"bytes,5,rep,name=wages,proto3" json:"wages,omitempty"`
 	// The days with terminated employment, ascending.
@@ -422,9 +422,9 @@ func (x *PersonPay) GetPayRules() []*PersonDayText {
 	return nil
 }
 
-func (x *PersonPay) GetAccrualProfile() *PersonDayText {
+func (x *PersonPay) GetAccrualProfiles() []*PersonDayText {
 	if x != nil {
-		return x.AccrualProfile
+		return x.AccrualProfiles
 	}
 	return nil
 }
@@ -654,12 +654,12 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\x0faccrual_profile\x18\x04 \x01(\bR\x0eaccrualProfile\x12\x14\n" +
 	"\x05wages\x18\x05 \x01(\bR\x05wages:\x1f\xa2\xbb\x18\x1b\x1a\x19\b\x90\x03\x12\tWRL-00400\x18\x90\x03J\x04daysX\x01\"Q\n" +
 	"\x15ReadPersonPayResponse\x128\n" +
-	"\apersons\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonPayR\apersons\"\x81\x03\n" +
+	"\apersons\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonPayR\apersons\"\x83\x03\n" +
 	"\tPersonPay\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12E\n" +
 	"\fprimary_jobs\x18\x02 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\vprimaryJobs\x12?\n" +
-	"\tpay_rules\x18\x03 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\bpayRules\x12K\n" +
-	"\x0faccrual_profile\x18\x04 \x01(\v2\".rotaloom.commons.v1.PersonDayTextR\x0eaccrualProfile\x12=\n" +
+	"\tpay_rules\x18\x03 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\bpayRules\x12M\n" +
+	"\x10accrual_profiles\x18\x04 \x03(\v2\".rotaloom.commons.v1.PersonDayTextR\x0faccrualProfiles\x12=\n" +
 	"\x05wages\x18\x05 \x03(\v2\x1f.rotaloom.commons.v1.PersonWageB\x06\xa2\xbb\x18\x028\x01R\x05wages\x12C\n" +
 	"\n" +
 	"terminated\x18\x06 \x03(\v2#.rotaloom.commons.v1.PersonDayRangeR\n" +
@@ -714,7 +714,7 @@ var file_rotaloom_commons_v1_person_pay_proto_depIdxs = []int32{
 	6,  // 2: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
 	9,  // 3: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
 	9,  // 4: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
-	9,  // 5: rotaloom.commons.v1.PersonPay.accrual_profile:type_name -> rotaloom.commons.v1.PersonDayText
+	9,  // 5: rotaloom.commons.v1.PersonPay.accrual_profiles:type_name -> rotaloom.commons.v1.PersonDayText
 	8,  // 6: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
 	7,  // 7: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
 	4,  // 8: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
