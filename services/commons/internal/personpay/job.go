@@ -12,16 +12,16 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 )
 
-// A path names a job if a location has the path on the day, a person has it as primary job,
-// or this person has a wage or a work rule for it. The latter two cover tenants without
-// locations.
+// A path names a job if it names a location that exists on the day, a person has it as primary
+// job, or this person has a wage or a work rule for it. The latter two cover tenants without
+// locations. A job at a location gets the path of the location on the day.
 var resolveJobs = `
 SELECT q.n, CASE WHEN q.id <> 0 THEN ` + locationpath.PathSQL("$1", "q.id", "q.day") + `
-    WHEN ` + locationpath.PathSQL("$1", locationpath.AtSQL("$1", "q.path", "q.day"), "q.day") + ` IS NOT NULL
-      OR EXISTS (SELECT FROM primary_labor_account a WHERE a.tenant_id = $1 AND a.organization_path = q.path AND a.from_date <= q.day AND a.to_date > q.day)
+    ELSE coalesce(` + locationpath.PathSQL("$1", locationpath.AtSQL("$1", "q.path", "q.day"), "q.day") + `,
+      CASE WHEN EXISTS (SELECT FROM primary_labor_account a WHERE a.tenant_id = $1 AND a.organization_path = q.path AND a.from_date <= q.day AND a.to_date > q.day)
       OR EXISTS (SELECT FROM wage_work_rule w WHERE w.tenant_id = $1 AND w.person_id = q.person_id AND w.organization_path = q.path
                  AND w.from_date <= q.day AND w.to_date > q.day)
-    THEN q.path END
+      THEN q.path END) END
 FROM unnest($2::bigint[], $3::date[], $4::bigint[], $5::text[]) WITH ORDINALITY AS q (person_id, day, id, path, n)`
 
 // ResolveJobs returns the paths of jobs on their days.

@@ -29,6 +29,7 @@ func TestResolveJobs(t *testing.T) {
 		batch.Queue(`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
 			VALUES ($1, $2, $3, $4, 2, '.1.', 'A/Cook'), ($1, $2, $4, $5, 2, '.1.', 'A/Chef'), ($1, $6, $3, $4, 2, '.2.', 'A/Gone')`,
 			tenantID, 100*tenantID, civil.Beginning, day, civil.Forever, 100*tenantID+1)
+		batch.Queue(`INSERT INTO former_location_path VALUES ($1, 'A/Helper', $2)`, tenantID, 100*tenantID)
 		require.NoError(t, pool.SendBatch(ctx, batch).Close())
 	}
 	ctx := tenant.With(t.Context(), 1)
@@ -38,7 +39,8 @@ func TestResolveJobs(t *testing.T) {
 	}{
 		"a path of the day":              {&commonsv1.NamedJob{Day: int32(day), Path: "A/Chef"}, "A/Chef"},
 		"a path that comes later":        {&commonsv1.NamedJob{Day: int32(day - 1), Path: "A/Chef"}, ""},
-		"a path before a rename":         {&commonsv1.NamedJob{Day: int32(day), Path: "A/Cook"}, "A/Cook"},
+		"a path before a rename":         {&commonsv1.NamedJob{Day: int32(day), Path: "A/Cook"}, "A/Chef"},
+		"a path taken on all days":       {&commonsv1.NamedJob{Day: int32(day - 1), Path: "A/Helper"}, "A/Cook"},
 		"another case":                   {&commonsv1.NamedJob{Day: int32(day), Path: "a/chef"}, ""},
 		"a deleted location":             {&commonsv1.NamedJob{Day: int32(day), Path: "A/Gone"}, ""},
 		"a location before its deletion": {&commonsv1.NamedJob{Day: int32(day - 1), Path: "A/Gone"}, "A/Gone"},
@@ -63,4 +65,36 @@ func TestResolveJobs(t *testing.T) {
 			assert.Equal(t, c.want, got.GetJobs()[1].GetPath())
 		})
 	}
+}
+
+// A wage is known by every path that names its job on a day: timecards keep the paths of their entry.
+func TestWagesAreKnownByAllPathsOfTheirJob(t *testing.T) {
+	t.Parallel()
+	pool := pooltest.New(t)
+	ctx := tenant.With(t.Context(), 1)
+	day := civil.Of(2026, 3, 2)
+	batch := &pgx.Batch{}
+	batch.Queue(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES (1, 7, '7', 'Seven', 'UTC', '')`)
+	batch.Queue(`INSERT INTO location (tenant_id, id, persistent_id) VALUES (1, 1, 'a'), (1, 2, 'b')`)
+	batch.Queue(`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
+		VALUES (1, 1, $1, $2, 2, '.1.', 'N/1'), (1, 1, $2, $4, 2, '.1.', 'S/1'), (1, 2, $3, $4, 2, '.2.', 'N/1')`,
+		civil.Beginning, day, day+7, civil.Forever)
+	batch.Queue(`INSERT INTO former_location_path VALUES (1, 'N/One', 1)`)
+	batch.Queue(`INSERT INTO wage_work_rule VALUES (1, 7, 'N/1', $1, $2, 80, ''), (1, 7, 'S/1', $2, $3, 80, ''), (1, 7, 'Text', $1, $3, 5, '')`, day-10, day, civil.Forever)
+	require.NoError(t, pool.SendBatch(ctx, batch).Close())
+	got, err := personpay.New(pool).ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{PersonIds: []int64{7}, From: int32(day - 10), To: int32(day + 10), Wages: true})
+	require.NoError(t, err)
+	// rates returns the wages of a day by job.
+	rates := func(on civil.Date) map[string]float64 {
+		out := map[string]float64{}
+		for _, w := range got.GetPersons()[0].GetWages() {
+			if int32(on) >= w.GetFrom() && int32(on) < w.GetTo() {
+				out[w.GetJob()] += w.GetHourlyRate()
+			}
+		}
+		return out
+	}
+	assert.Equal(t, map[string]float64{"N/1": 80, "N/One": 80, "Text": 5}, rates(day-1))
+	assert.Equal(t, map[string]float64{"N/1": 80, "N/One": 80, "S/1": 80, "Text": 5}, rates(day))
+	assert.Equal(t, map[string]float64{"N/One": 80, "S/1": 80, "Text": 5}, rates(day+7), "another location has the path")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -19,15 +20,22 @@ WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id, from_date`
 	readTerminated = `
 SELECT person_id, from_date, to_date FROM employment_status
 WHERE tenant_id = $1 AND person_id = ANY($2) AND status = $3 ORDER BY person_id, from_date`
+)
 
-	// Rules without a rate only set a work rule.
-	readWages = `
+// readWages reads the wage of a job under every path that names the job's location on the days, because
+// timecards keep the paths that were entered. Rules without a rate only set a work rule.
+var readWages = `
 SELECT person_id, '' AS job, from_date, to_date, hourly_rate FROM base_wage_rate WHERE tenant_id = $1 AND person_id = ANY($2)
 UNION ALL
-SELECT person_id, organization_path, from_date, to_date, hourly_rate FROM wage_work_rule
-WHERE tenant_id = $1 AND person_id = ANY($2) AND hourly_rate IS NOT NULL
+SELECT w.person_id, n.path, greatest(w.from_date, n.from_date), least(w.to_date, n.to_date), w.hourly_rate FROM wage_work_rule w
+CROSS JOIN LATERAL (
+    SELECT w.organization_path AS path, w.from_date, w.to_date
+    UNION SELECT path, greatest(from_date, w.from_date), least(to_date, w.to_date)
+    FROM ` + locationpath.NamesSQL("$1", locationpath.AtSQL("$1", "w.organization_path", "w.from_date"), "w.to_date") + ` AS named
+    WHERE named.to_date > w.from_date AND named.path <> w.organization_path
+) AS n
+WHERE w.tenant_id = $1 AND w.person_id = ANY($2) AND w.hourly_rate IS NOT NULL
 ORDER BY 1, 2, 3`
-)
 
 // persons returns the message of a person, so that readers can add data to it.
 type persons func(id int64) *commonsv1.PersonPay
