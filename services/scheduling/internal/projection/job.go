@@ -20,7 +20,7 @@ func ReadJobs(stored []byte) ([]Job, error) {
 	}
 	jobs := make([]Job, len(state.GetJobs()))
 	for i, j := range state.GetJobs() {
-		jobs[i] = Job{Days: civil.Range{From: civil.Date(j.GetFrom()), To: civil.Date(j.GetTo())}, Path: j.GetPath()}
+		jobs[i] = Job{Days: civil.Range{From: civil.Date(j.GetFrom()), To: civil.Date(j.GetTo())}, Path: j.GetPath(), LocationID: j.GetLocationId(), OtherPaths: j.GetOtherPaths()}
 	}
 	return jobs, nil
 }

@@ -46,19 +46,26 @@ type Employee struct {
 type Job struct {
 	Days civil.Range
 	Path string
+	// LocationID is the id of the location with the path, or 0.
+	LocationID int64
+	// OtherPaths name the same location on the days.
+	OtherPaths []string
 }
 
 // JobOn returns the path of the primary job on a day, or "". A nil employee has none.
-func (e *Employee) JobOn(day civil.Date) string {
+func (e *Employee) JobOn(day civil.Date) string { return e.PrimaryJobOn(day).Path }
+
+// PrimaryJobOn returns the primary job on a day, or the zero Job. A nil employee has none.
+func (e *Employee) PrimaryJobOn(day civil.Date) Job {
 	if e == nil {
-		return ""
+		return Job{}
 	}
 	for _, j := range e.Jobs {
 		if j.Days.Contains(day) {
-			return j.Path
+			return j
 		}
 	}
-	return ""
+	return Job{}
 }
 
 // Resolver finds the employees of requests. It asks commons for employees who are unknown here, and

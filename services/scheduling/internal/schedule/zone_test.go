@@ -186,14 +186,14 @@ func TestGeneratedById(t *testing.T) {
 	assert.True(t, found[editID].IsPayCodeEdit())
 	assert.EqualValues(t, 9, found[id].Version)
 
-	one, err := found[id].Shift(zurich, "")
+	one, err := found[id].Shift(zurich, projection.Job{})
 	require.NoError(t, err)
 	one.Employee = ref(1, "P1")
 	assert.Equal(t, all.GetShifts().GetShifts()[0].String(), one.String())
 	assert.Equal(t, "2025-03-30T03:30:00", one.GetStartDateTime())
 	assert.True(t, one.GetLocked())
 
-	edit, err := found[editID].PayCodeEdit(zurich, "")
+	edit, err := found[editID].PayCodeEdit(zurich, projection.Job{})
 	require.NoError(t, err)
 	edit.Employee = ref(1, "P1")
 	assert.Equal(t, all.GetPayCodeEdits().GetPayCodeEdits()[0].String(), edit.String())

@@ -35,7 +35,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 		Version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },
 		Generated: (*reading.Generated).IsPayCodeEdit,
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.PayCodeEdit, error) {
-			return g.PayCodeEdit(employee.Zone, employee.JobOn(g.Day))
+			return g.PayCodeEdit(employee.Zone, employee.PrimaryJobOn(g.Day))
 		},
 		Shown: bodyWithJob(window.KindPayCodeEdit),
 	}}

@@ -41,7 +41,7 @@ func NewShifts(deps Deps) *Shifts {
 		Version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
 		Generated: (*reading.Generated).IsShift,
 		Show: func(g *reading.Generated, employee *projection.Employee) (*schedulingv1.Shift, error) {
-			return g.Shift(employee.Zone, employee.JobOn(g.Day))
+			return g.Shift(employee.Zone, employee.PrimaryJobOn(g.Day))
 		},
 		Shown: bodyWithJob(window.KindShift),
 	}}
@@ -51,8 +51,8 @@ func NewShifts(deps Deps) *Shifts {
 // body.
 func bodyWithJob(k window.Kind) func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
 	return func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error) {
-		if path := employee.JobOn(day); path != "" {
-			return window.BodyWithJob(body, k, window.NewJob(path))
+		if job := employee.PrimaryJobOn(day); job.Path != "" {
+			return window.BodyWithJob(body, k, window.NewJob(job))
 		}
 		return body, nil
 	}

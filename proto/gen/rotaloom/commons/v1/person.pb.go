@@ -2279,8 +2279,12 @@ type PersonJob struct {
 	// The first day, and the day after the last, as days since 1970-01-01.
 	From int32 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
 	To   int32 `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
-	// The path in the person's data. It does not change when a location is renamed.
-	Path          string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	// The path of the location on the days, or a text that names no location.
+	Path string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	// The location with the path, or 0.
+	LocationId int64 `protobuf:"varint,4,opt,name=location_id,json=locationId,proto3" json:"location_id,omitempty"`
+	// The other paths that name the location on the days.
+	OtherPaths    []string `protobuf:"bytes,5,rep,name=other_paths,json=otherPaths,proto3" json:"other_paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2334,6 +2338,20 @@ func (x *PersonJob) GetPath() string {
 		return x.Path
 	}
 	return ""
+}
+
+func (x *PersonJob) GetLocationId() int64 {
+	if x != nil {
+		return x.LocationId
+	}
+	return 0
+}
+
+func (x *PersonJob) GetOtherPaths() []string {
+	if x != nil {
+		return x.OtherPaths
+	}
+	return nil
 }
 
 // PersonDays are days in the person's time zone.
@@ -2643,11 +2661,15 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"@\n" +
 	"\n" +
 	"PersonJobs\x122\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonJobR\x04jobs\"C\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x1e.rotaloom.commons.v1.PersonJobR\x04jobs\"\x85\x01\n" +
 	"\tPersonJob\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
-	"\x04path\x18\x03 \x01(\tR\x04path\"0\n" +
+	"\x04path\x18\x03 \x01(\tR\x04path\x12\x1f\n" +
+	"\vlocation_id\x18\x04 \x01(\x03R\n" +
+	"locationId\x12\x1f\n" +
+	"\vother_paths\x18\x05 \x03(\tR\n" +
+	"otherPaths\"0\n" +
 	"\n" +
 	"PersonDays\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +

@@ -1,14 +1,12 @@
 package record
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// NewState returns the state of a person that other domains receive.
+// NewState returns the state of a person that other domains receive, without the primary jobs. The
+// locations of those are in the database.
 func NewState(r *Record, id int64, zone string, zones *commonsv1.PersonZones, version int64) *commonsv1.PersonState {
 	return &commonsv1.PersonState{
 		PersonId:     id,
@@ -20,34 +18,7 @@ func NewState(r *Record, id int64, zone string, zones *commonsv1.PersonZones, ve
 		HireDate:     r.Details().GetHireDate(),
 		Terminated:   NewPersonDays(r.TerminatedDays()),
 		LockedOut:    NewPersonDays(r.LockedOutDays()),
-		PrimaryJobs:  r.primaryJobs(),
 	}
-}
-
-// primaryJobs returns the primary jobs of the person, each with its days and its path.
-func (r *Record) primaryJobs() *commonsv1.PersonJobs {
-	var from, to []civil.Date
-	var paths []string
-	for _, account := range r.Message.GetJobAssignment().GetPrimaryLaborAccounts() {
-		days := CheckedRange(EffectiveDates(account))
-		from, to, paths = append(from, days.From), append(to, days.To), append(paths, account.GetOrganizationPath())
-	}
-	return NewPersonJobs(from, to, paths)
-}
-
-// NewPersonJobs returns primary jobs in the order of their days, or nil if there are none.
-func NewPersonJobs(from, to []civil.Date, paths []string) *commonsv1.PersonJobs {
-	out := &commonsv1.PersonJobs{}
-	for i, path := range paths {
-		if path != "" {
-			out.Jobs = append(out.Jobs, &commonsv1.PersonJob{From: int32(from[i]), To: int32(to[i]), Path: path})
-		}
-	}
-	if len(out.GetJobs()) == 0 {
-		return nil
-	}
-	slices.SortFunc(out.Jobs, func(a, b *commonsv1.PersonJob) int { return cmp.Compare(a.GetFrom(), b.GetFrom()) })
-	return out
 }
 
 // DefaultStatus makes a person with a hire date and without any employment status an active

@@ -19,15 +19,13 @@ func ReadStates(ctx context.Context, db pg.Querier, ids []int64) ([]*commonsv1.P
 	// One statement is one snapshot, so the days and the version belong together.
 	return pg.Collect(ctx, db, scanState, `SELECT p.id, p.person_number, p.full_name, p.time_zone, p.time_zones, p.version, p.hire_date,
 			coalesce(e.froms, '{}'), coalesce(e.tos, '{}'), coalesce(u.froms, '{}'), coalesce(u.tos, '{}'),
-			coalesce(j.froms, '{}'), coalesce(j.tos, '{}'), coalesce(j.paths, '{}')
+			coalesce(j.jobs, '[]')
 		FROM person p
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
 			FROM employment_status WHERE tenant_id = $1 AND person_id = p.id AND status = $3) e ON true
 		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos
 			FROM user_account_status WHERE tenant_id = $1 AND person_id = p.id AND status <> $4) u ON true
-		LEFT JOIN LATERAL (SELECT array_agg(from_date ORDER BY from_date) AS froms, array_agg(to_date ORDER BY from_date) AS tos,
-				array_agg(organization_path ORDER BY from_date) AS paths
-			FROM primary_labor_account WHERE tenant_id = $1 AND person_id = p.id) j ON true
+		LEFT JOIN LATERAL (`+primaryJobs+`) j ON true
 		WHERE p.tenant_id = $1 AND p.id = ANY($2) ORDER BY p.id`,
 		tenant.Of(ctx), ids, record.StatusTerminated, record.StatusActive)
 }
@@ -35,11 +33,11 @@ func ReadStates(ctx context.Context, db pg.Querier, ids []int64) ([]*commonsv1.P
 func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	s := &commonsv1.PersonState{}
 	var hired *civil.Date
-	var from, to, lockedFrom, lockedTo, jobFrom, jobTo []civil.Date
-	var paths []string
+	var from, to, lockedFrom, lockedTo []civil.Date
+	var jobs []primaryJob
 	var zones []byte
 	if err := row.Scan(&s.PersonId, &s.PersonNumber, &s.FullName, &s.TimeZone, &zones, &s.Version, &hired,
-		&from, &to, &lockedFrom, &lockedTo, &jobFrom, &jobTo, &paths); err != nil {
+		&from, &to, &lockedFrom, &lockedTo, &jobs); err != nil {
 		return nil, fmt.Errorf("read person: %w", err)
 	}
 	var err error
@@ -49,7 +47,7 @@ func scanState(row pgx.CollectableRow) (*commonsv1.PersonState, error) {
 	if hired != nil {
 		s.HireDate = hired.String()
 	}
-	s.PrimaryJobs = record.NewPersonJobs(jobFrom, jobTo, paths)
+	s.PrimaryJobs = newPersonJobs(jobs)
 	ended := buildRanges(from, to)
 	s.LockedOut = record.NewPersonDays(civil.Normalise(append(buildRanges(lockedFrom, lockedTo), ended...)))
 	s.Terminated = record.NewPersonDays(civil.Normalise(ended))

@@ -231,6 +231,9 @@ func (w *Writer) store(ctx context.Context, items []*store.Item, accounts []int6
 		if err := w.lockouts.InsertIntents(ctx, tx, persons); err != nil {
 			return err
 		}
+		if err := store.FillPrimaryJobs(ctx, tx, event.GetPersons()); err != nil {
+			return err
+		}
 		return outbox.Append(ctx, tx, event)
 	})
 }

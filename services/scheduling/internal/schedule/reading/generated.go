@@ -12,6 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -146,9 +147,9 @@ func (g *Generated) IsPayCodeEdit() bool { return g.kind == window.KindPayCodeEd
 // IsTag reports whether the entry is a schedule tag.
 func (g *Generated) IsTag() bool { return g.kind == window.KindTag }
 
-// Shift returns the shift without its employee. Wall-clock times are in the zone. job is the path
-// of the employee's primary job on the day, or "".
-func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, error) {
+// Shift returns the shift without its employee. Wall-clock times are in the zone. job is
+// the employee's primary job on the day, or the zero Job.
+func (g *Generated) Shift(zone *civil.Zone, job projection.Job) (*schedulingv1.Shift, error) {
 	out := &schedulingv1.Shift{}
 	shown, err := g.withJob(job)
 	if err != nil {
@@ -160,8 +161,8 @@ func (g *Generated) Shift(zone *civil.Zone, job string) (*schedulingv1.Shift, er
 }
 
 // PayCodeEdit returns the pay code edit without its employee. Wall-clock times are in the zone. job
-// is the path of the employee's primary job on the day, or "".
-func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.PayCodeEdit, error) {
+// is the employee's primary job on the day, or the zero Job.
+func (g *Generated) PayCodeEdit(zone *civil.Zone, job projection.Job) (*schedulingv1.PayCodeEdit, error) {
 	out := &schedulingv1.PayCodeEdit{}
 	shown, err := g.withJob(job)
 	if err != nil {
@@ -172,14 +173,14 @@ func (g *Generated) PayCodeEdit(zone *civil.Zone, job string) (*schedulingv1.Pay
 	return out, err
 }
 
-// withJob returns the entry with the primary job filled in. An empty path changes nothing.
-func (g *Generated) withJob(path string) (*Generated, error) {
-	if path == "" {
+// withJob returns the entry with the primary job filled in. The zero Job changes nothing.
+func (g *Generated) withJob(job projection.Job) (*Generated, error) {
+	if job.Path == "" {
 		return g, nil
 	}
 	shown := *g
 	var err error
-	shown.template, err = g.template.WithJob(window.NewJob(path))
+	shown.template, err = g.template.WithJob(window.NewJob(job))
 	return &shown, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -56,12 +57,12 @@ func (r *Reader) ForEachPlanned(ctx context.Context, spans []span.Span, days civ
 
 func newPlanned(g *Generated, zone *civil.Zone) (p Planned, err error) {
 	if g.IsShift() {
-		if p.Shift, err = g.Shift(zone, ""); err == nil {
+		if p.Shift, err = g.Shift(zone, projection.Job{}); err == nil {
 			p.Shift.Id, p.Shift.Version = nil, nil
 		}
 		return p, err
 	}
-	if p.PayCodeEdit, err = g.PayCodeEdit(zone, ""); err == nil {
+	if p.PayCodeEdit, err = g.PayCodeEdit(zone, projection.Job{}); err == nil {
 		p.PayCodeEdit.Id, p.PayCodeEdit.Version = nil, nil
 	}
 	return p, err

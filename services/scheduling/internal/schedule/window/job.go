@@ -1,15 +1,12 @@
 package window
 
 import (
-	"bytes"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/protofield"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
 // The numbers of the job fields of a shift and of its segments.
@@ -29,58 +26,6 @@ var (
 	editEnteredJob  = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "user_entered_org_job")
 	editPrimaryJob  = protofield.MustNumber(&schedulingv1.PayCodeEdit{}, "primary_org_job_ref")
 )
-
-// Job is the primary job of an employee, encoded.
-type Job struct {
-	path string
-	// Whole fields of a shift and of its segments.
-	position, job, primary []byte
-	// Whole fields of a pay code edit.
-	editPosition, editJob, editPrimary []byte
-}
-
-// NewJob returns the job with a path.
-func NewJob(path string) *Job {
-	ref := appendText(nil, 2, []byte(path))
-	return &Job{
-		path: path, position: appendText(nil, shiftPosition, ref),
-		job: appendText(nil, segmentJob, ref), primary: appendText(nil, segmentPrimaryJob, ref),
-		editPosition: appendText(nil, editPosition, ref), editJob: appendText(nil, editJob, ref),
-		editPrimary: appendText(nil, editPrimaryJob, ref),
-	}
-}
-
-// Path returns the path of the job.
-func (j *Job) Path() string { return j.path }
-
-// JobOn returns the primary job on a day, or nil.
-func (p *Person) JobOn(day civil.Date) *Job {
-	for i := range p.jobs {
-		if p.jobs[i].days.Contains(day) {
-			return p.jobs[i].job
-		}
-	}
-	return nil
-}
-
-type jobDays struct {
-	days civil.Range
-	job  *Job
-}
-
-// primaryJobs returns the primary jobs of an employee. byPath shares jobs between employees.
-func primaryJobs(e *projection.Employee, byPath map[string]*Job) []jobDays {
-	var out []jobDays
-	for _, period := range e.Jobs {
-		job := byPath[period.Path]
-		if job == nil {
-			job = NewJob(period.Path)
-			byPath[period.Path] = job
-		}
-		out = append(out, jobDays{period.Days, job})
-	}
-	return out
-}
 
 // WithJob returns the template with the primary job filled in. Only shifts and pay code edits
 // contain a job.
@@ -190,8 +135,13 @@ func (t *Template) editWithJob(job *Job, memory *buffers) error {
 // editFields returns the last job fields of a pay code edit. named is the job field of the edit, or
 // nil.
 func (j *Job) editFields(named []byte) []field {
+	transfer := false
+	if named != nil {
+		_, _, tag := protowire.ConsumeTag(named)
+		transfer = !j.isNamedBy(named[tag:])
+	}
 	return []field{
-		{editTransferJob, appendFlag(editTransferJob, named != nil && !bytes.Equal(named, j.editJob))},
+		{editTransferJob, appendFlag(editTransferJob, transfer)},
 		{editEnteredJob, appendFlag(editEnteredJob, named != nil)},
 		{editPrimaryJob, j.editPrimary},
 	}
@@ -376,7 +326,7 @@ func (c *copying) copySegment(start, end int, job *Job) error {
 	moved := len(c.to.text) - c.at
 	c.copy(start + primaryAt)
 	c.to.text = append(c.to.text, job.primary...)
-	if named != nil && transfer >= 0 && !bytes.HasSuffix(job.job, named) {
+	if named != nil && transfer >= 0 && !job.isNamedBy(named) {
 		c.to.text[start+transfer+moved] = 1
 	}
 	c.copy(end)

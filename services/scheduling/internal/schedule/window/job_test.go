@@ -10,6 +10,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 )
 
 // Splicing bytes into an encoded shift gives the same result as setting the fields of its message.
@@ -49,7 +50,7 @@ func TestJobsAreSplicedAsMessagesAreFilled(t *testing.T) {
 		}
 		body, err := proto.Marshal(shift)
 		require.NoError(t, err)
-		spliced, err := BodyWithJob(body, KindShift, NewJob(path))
+		spliced, err := BodyWithJob(body, KindShift, NewJob(projection.Job{Path: path}))
 		require.NoError(t, err)
 		got := &schedulingv1.Shift{}
 		require.NoError(t, proto.Unmarshal(spliced, got))
@@ -103,10 +104,10 @@ func TestJobsAreSplicedIntoPayCodeEdits(t *testing.T) {
 			want.OrgJobRef = ref(path)
 		}
 
-		onJob, err := template.WithJob(NewJob(path))
+		onJob, err := template.WithJob(NewJob(projection.Job{Path: path}))
 		require.NoError(t, err)
 		text := onJob.Text()
-		stored, err := BodyWithJob(body, KindPayCodeEdit, NewJob(path))
+		stored, err := BodyWithJob(body, KindPayCodeEdit, NewJob(projection.Job{Path: path}))
 		require.NoError(t, err)
 		for _, spliced := range [][]byte{text, stored} {
 			got := &schedulingv1.PayCodeEdit{}
@@ -127,4 +128,54 @@ func TestJobsAreSplicedIntoPayCodeEdits(t *testing.T) {
 			require.Equal(t, template.sections[0].text[before.at:before.at+length], onJob.sections[0].text[h.at:h.at+length])
 		}
 	})
+}
+
+// A segment or an edit at the own location of the employee is no transfer, whatever names the location.
+func TestTransfersLeaveThePrimaryJob(t *testing.T) {
+	t.Parallel()
+	job := NewJob(projection.Job{Path: "Acme/S/1", LocationID: 9, OtherPaths: []string{"Acme/N/1", "Acme/One"}})
+	named := func(id int64, path string) *commonv1.Ref {
+		out := &commonv1.Ref{}
+		if id != 0 {
+			out.Id = &id
+		}
+		if path != "" {
+			out.Qualifier = &path
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name     string
+		ref      *commonv1.Ref
+		transfer bool
+	}{
+		{"none", nil, false},
+		{"the path", named(0, "Acme/S/1"), false},
+		{"an older path", named(0, "Acme/N/1"), false},
+		{"the id", named(9, ""), false},
+		{"the id with the path", named(9, "Acme/S/1"), false},
+		{"the id with an older path", named(9, "Acme/One"), false},
+		{"another path", named(0, "Acme/S/2"), true},
+		{"the end of the path", named(0, "1"), true},
+		{"another id", named(8, ""), true},
+		{"the id with another path", named(9, "Acme/S/2"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			shift := &schedulingv1.Shift{Segments: []*schedulingv1.ShiftSegment{{OrgJobRef: c.ref, TransferOrgJob: proto.Bool(false)}}}
+			body, err := proto.Marshal(shift)
+			require.NoError(t, err)
+			text, err := BodyWithJob(body, KindShift, job)
+			require.NoError(t, err)
+			require.NoError(t, proto.Unmarshal(text, shift))
+			assert.Equal(t, c.transfer, shift.GetSegments()[0].GetTransferOrgJob())
+			edit := &schedulingv1.PayCodeEdit{OrgJobRef: c.ref}
+			body, err = proto.Marshal(edit)
+			require.NoError(t, err)
+			text, err = BodyWithJob(body, KindPayCodeEdit, job)
+			require.NoError(t, err)
+			require.NoError(t, proto.Unmarshal(text, edit))
+			assert.Equal(t, c.transfer, edit.GetTransferOrgJob())
+		})
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
 )
@@ -136,7 +137,7 @@ func (k entryState) decodeSegmented() (proto.Message, error) {
 	case k.generated != nil && k.generated.IsTag():
 		return k.generated.Tag(utc)
 	case k.generated != nil:
-		return k.generated.Shift(utc, "")
+		return k.generated.Shift(utc, projection.Job{})
 	}
 	return nil, nil
 }
