@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -183,6 +184,9 @@ func checkSegments(body *timekeepingv1.LeaveEdit) error {
 	}
 	for i, s := range []*timekeepingv1.LeaveSegment{body.PaidSegment, body.TrackingSegment} {
 		name := []string{"paidSegment", "trackingSegment"}[i]
+		if strings.EqualFold(s.GetSymbolicValue(), symbolicamount.Hours) {
+			s.SymbolicValue = "" // The amount counts.
+		}
 		switch s.GetSymbolicValue() {
 		case "":
 			if err := checkAmount(name, s.AmountInSeconds); err != nil {

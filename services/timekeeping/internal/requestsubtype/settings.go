@@ -46,8 +46,9 @@ func checkTimeOff(path string, s *timekeepingv1.TimeOffRequestSubtype) error {
 		s.DefaultStartTime = at.String()
 	}
 	for _, amount := range s.GetDefaultSymbolicAmounts() {
-		if _, _, ok := symbolicamount.Find(amount); !ok {
-			return timeofffault.Invalid(path+".defaultSymbolicAmounts", "must have -1 %s or -2 %s", symbolicamount.FullDay, symbolicamount.HalfDay)
+		if _, _, ok := symbolicamount.Find(amount); !ok && !symbolicamount.IsHours(amount) {
+			return timeofffault.Invalid(path+".defaultSymbolicAmounts", "must have -1 %s, -2 %s or %s",
+				symbolicamount.FullDay, symbolicamount.HalfDay, symbolicamount.Hours)
 		}
 	}
 	return nil

@@ -114,8 +114,15 @@ func preparePeriod(path string, given *timekeepingv1.TimeOffPeriod, subtype *tim
 // prepareAmount validates how much a period uses of its days. A period that does not specify this
 // uses the default of the subtype.
 func prepareAmount(path string, p *timekeepingv1.TimeOffPeriod, subtype *timekeepingv1.TimeOffRequestSubtype) error {
+	inHours := symbolicamount.IsHours(p.GetSymbolicAmount())
+	if inHours {
+		p.SymbolicAmount = nil
+	}
 	if p.GetDuration() == 0 && !timeofffault.Named(p.GetSymbolicAmount()) {
 		amounts, fixed := subtype.GetDefaultSymbolicAmounts(), subtype.GetFixedValueHours().GetSeconds()
+		if inHours || len(amounts) > 0 && symbolicamount.IsHours(amounts[0]) {
+			amounts = nil
+		}
 		switch {
 		case len(amounts) > 0:
 			p.SymbolicAmount = proto.CloneOf(amounts[0])
@@ -135,13 +142,16 @@ func prepareAmount(path string, p *timekeepingv1.TimeOffPeriod, subtype *timekee
 	case hours > 0:
 		p.SymbolicAmount, p.StartTime = nil, cmp.Or(p.GetStartTime(), subtype.GetDefaultStartTime())
 		return nil
+	case inHours:
+		return missing(path + ".duration")
 	case !symbolic:
 		return missing(path + ".symbolicAmount")
 	}
 	p.Duration = nil
 	id, name, ok := symbolicamount.Find(p.GetSymbolicAmount())
 	if !ok {
-		return invalid(path+".symbolicAmount", "must be -1 %s or -2 %s", symbolicamount.FullDay, symbolicamount.HalfDay)
+		return invalid(path+".symbolicAmount", "must be -1 %s, -2 %s or, with a duration, %s",
+			symbolicamount.FullDay, symbolicamount.HalfDay, symbolicamount.Hours)
 	}
 	p.SymbolicAmount = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
 	return nil

@@ -483,7 +483,10 @@ type PayCodeEdit struct {
 	DurationInMinutes   string          `protobuf:"bytes,10,opt,name=duration_in_minutes,json=durationInMinutes,proto3" json:"duration_in_minutes,omitempty"`
 	MoneyAmount         *float64        `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
 	MoneyCurrencyAmount *CurrencyAmount `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
-	SymbolicValueRef    *v1.Ref         `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
+	// -1 FULL_DAY or -2 HALF_DAY: all or half of the scheduled work of each day. HOURS says
+	// that the duration counts, and responses do not have it. Other values are stored
+	// without effect.
+	SymbolicValueRef *v1.Ref `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
 	// The job. If the edit names no job, responses show the primary job of the employee on
 	// startDate, here and in position.
 	OrgJobRef             *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`

@@ -1017,7 +1017,7 @@ type LeaveSegment struct {
 	AmountInSeconds *int64 `protobuf:"varint,2,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
 	Overridden      *bool  `protobuf:"varint,3,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
 	// FULL_DAY or HALF_DAY, instead of an amount: all or half of the scheduled work of the
-	// day.
+	// day. HOURS says that the amount counts, and responses do not have it.
 	SymbolicValue string `protobuf:"bytes,4,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -854,8 +854,9 @@ type TimeOffRequestSubtype struct {
 	ManagersAvailablePayCodes *v1.Ref                      `protobuf:"bytes,32,opt,name=managers_available_pay_codes,json=managersAvailablePayCodes,proto3" json:"managers_available_pay_codes,omitempty"`
 	// HH:MM: the start of periods in hours that have no start time.
 	DefaultStartTime string `protobuf:"bytes,33,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
-	// FULL_DAY or HALF_DAY: the amounts that are offered for the days of a period. The
-	// first one is the default of a period without an amount.
+	// FULL_DAY, HALF_DAY or HOURS: the amounts that are offered for the days of a period.
+	// The first one is the default of a period without an amount; HOURS stands for
+	// fixedValueHours.
 	DefaultSymbolicAmounts []*v1.Ref `protobuf:"bytes,34,rep,name=default_symbolic_amounts,json=defaultSymbolicAmounts,proto3" json:"default_symbolic_amounts,omitempty"`
 	DefaultSymbolicSource  *v1.Ref   `protobuf:"bytes,35,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
 	// The amount per day of a period without an amount, if defaultSymbolicAmounts is empty.

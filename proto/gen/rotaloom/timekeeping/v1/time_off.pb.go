@@ -417,7 +417,8 @@ type TimeOffPeriod struct {
 	Duration *float64 `protobuf:"fixed64,5,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
 	// The default is the default pay code of the subtype.
 	PayCode *v1.Ref `protobuf:"bytes,6,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// -1 FULL_DAY or -2 HALF_DAY.
+	// -1 FULL_DAY or -2 HALF_DAY. HOURS says that duration counts, and responses do not
+	// have it.
 	SymbolicAmount *v1.Ref `protobuf:"bytes,7,opt,name=symbolic_amount,json=symbolicAmount,proto3" json:"symbolic_amount,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

@@ -8,7 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -136,6 +138,12 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 	// The comparison is written so that it rejects NaN.
 	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {
 		return itemfault.InvalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
+	}
+	switch id, name, ok := symbolicamount.Find(edit.GetSymbolicValueRef()); {
+	case ok:
+		edit.SymbolicValueRef = &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)}
+	case symbolicamount.IsHours(edit.GetSymbolicValueRef()):
+		edit.SymbolicValueRef = nil // The duration counts.
 	}
 	hasTimes := edit.GetStartTime() != "" && edit.GetEndTime() != ""
 	hasAmount := edit.DurationInTime != nil || edit.DurationInDays != nil || edit.GetDurationInMinutes() != "" ||
