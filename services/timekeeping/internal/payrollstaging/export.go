@@ -58,8 +58,7 @@ const readExport = `SELECT x.id, x.staging_id, x.body, x.expires_at, s.state FRO
 // ExportPayroll stores the request for an export. The text is generated from the staged rows when a
 // caller reads it.
 func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollExportRequest) (*timekeepingv1.PayrollExport, error) {
-	handler := Handler{deps: h.deps}
-	r, err := handler.find(ctx, req.GetRequestId())
+	r, err := h.source(ctx, req.GetRequestId())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,11 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 	if err := rpc.SetContentLocation(ctx, "/v1/commons/payroll/export/async/"+e.ID.String()+"/status"); err != nil {
 		return nil, err
 	}
-	return e.message(), nil
+	out := e.message()
+	if r.ID.String() != req.GetRequestId() {
+		out.Message += ". It has the rows of the run " + r.ID.String()
+	}
+	return out, nil
 }
 
 func checkExport(req *timekeepingv1.PayrollExportRequest, staging *timekeepingv1.PayrollStagingRequest) error {

@@ -27,7 +27,7 @@ const (
 
 type PayrollExportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The request id of the staging run.
+	// The request id of the staging run, or a new id of the caller.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The columns with their order and names: "SELECT person_num, paycode_name AS code FROM
 	// $Payroll". The default is *, all columns.

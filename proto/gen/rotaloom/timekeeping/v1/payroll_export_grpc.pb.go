@@ -34,7 +34,9 @@ const (
 // PayrollExportService writes staged payroll as CSV or JSON. An export ends when its
 // staging run ends. It can then be read repeatedly until it expires.
 type PayrollExportServiceClient interface {
-	// Exports a staging run. The run may still be in progress.
+	// Exports a staging run. The run may still be in progress. If requestId is a new id of
+	// the caller, the newest run that the caller may see is exported, and the message of
+	// the response names it.
 	ExportPayroll(ctx context.Context, in *PayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(ctx context.Context, in *ListPayrollExportsRequest, opts ...grpc.CallOption) (*PayrollExportList, error)
@@ -100,7 +102,9 @@ func (c *payrollExportServiceClient) GetPayrollExportResponse(ctx context.Contex
 // PayrollExportService writes staged payroll as CSV or JSON. An export ends when its
 // staging run ends. It can then be read repeatedly until it expires.
 type PayrollExportServiceServer interface {
-	// Exports a staging run. The run may still be in progress.
+	// Exports a staging run. The run may still be in progress. If requestId is a new id of
+	// the caller, the newest run that the caller may see is exported, and the message of
+	// the response names it.
 	ExportPayroll(context.Context, *PayrollExportRequest) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(context.Context, *ListPayrollExportsRequest) (*PayrollExportList, error)
