@@ -1137,19 +1137,20 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\vPayRuleTier\x12@\n" +
 	"\x05after\x18\x01 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xb0\xc3@\x1a\tWRL-205018\x01H\x00R\x05after\x88\x01\x01\x122\n" +
 	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\b\n" +
-	"\x06_after2\xb3\a\n" +
-	"\x0ePayRuleService\x12\xb7\x01\n" +
-	"\fListPayRules\x12,.rotaloom.timekeeping.v1.ListPayRulesRequest\x1a$.rotaloom.timekeeping.v1.PayRuleList\"S\xa2\xbb\x18(\n" +
-	"\x19timekeeping.pay_rule.read\x18\x01`\x01r\aPAYRULE\x82\xd3\xe4\x93\x02!\x12\x1f/v1/timekeeping/setup/pay_rules\x12\xb6\x01\n" +
+	"\x06_after2\xbd\n" +
 	"\n" +
-	"GetPayRule\x12*.rotaloom.timekeeping.v1.GetPayRuleRequest\x1a .rotaloom.timekeeping.v1.PayRule\"Z\xa2\xbb\x18*\n" +
-	"\x19timekeeping.pay_rule.read\x18\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02&\x12$/v1/timekeeping/setup/pay_rules/{id}\x12\xae\x01\n" +
-	"\rCreatePayRule\x12 .rotaloom.timekeeping.v1.PayRule\x1a .rotaloom.timekeeping.v1.PayRule\"Y\xa2\xbb\x18+\n" +
-	"\x1atimekeeping.pay_rule.write\x18\x03`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/v1/timekeeping/setup/pay_rules\x12\xc3\x01\n" +
-	"\rUpdatePayRule\x12-.rotaloom.timekeeping.v1.UpdatePayRuleRequest\x1a .rotaloom.timekeeping.v1.PayRule\"a\xa2\xbb\x18+\n" +
-	"\x1atimekeeping.pay_rule.write\x18\x03`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02,:\x04body\x1a$/v1/timekeeping/setup/pay_rules/{id}\x12\xb6\x01\n" +
-	"\rDeletePayRule\x12-.rotaloom.timekeeping.v1.DeletePayRuleRequest\x1a\x16.google.protobuf.Empty\"^\xa2\xbb\x18.\n" +
-	"\x1atimekeeping.pay_rule.write\x18\x03 \xcc\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02&*$/v1/timekeeping/setup/pay_rules/{id}B\xf7\x01\n" +
+	"\x0ePayRuleService\x12\xfc\x01\n" +
+	"\fListPayRules\x12,.rotaloom.timekeeping.v1.ListPayRulesRequest\x1a$.rotaloom.timekeeping.v1.PayRuleList\"\x97\x01\xa2\xbb\x18(\n" +
+	"\x19timekeeping.pay_rule.read\x18\x01`\x01r\aPAYRULE\x82\xd3\xe4\x93\x02eZ \x12\x1e/v1/timekeeping/setup/payrulesZ \x12\x1e/v2/timekeeping/setup/payrules\x12\x1f/v1/timekeeping/setup/pay_rules\x12\x85\x02\n" +
+	"\n" +
+	"GetPayRule\x12*.rotaloom.timekeeping.v1.GetPayRuleRequest\x1a .rotaloom.timekeeping.v1.PayRule\"\xa8\x01\xa2\xbb\x18*\n" +
+	"\x19timekeeping.pay_rule.read\x18\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02tZ%\x12#/v1/timekeeping/setup/payrules/{id}Z%\x12#/v2/timekeeping/setup/payrules/{id}\x12$/v1/timekeeping/setup/pay_rules/{id}\x12\xf9\x01\n" +
+	"\rCreatePayRule\x12 .rotaloom.timekeeping.v1.PayRule\x1a .rotaloom.timekeeping.v1.PayRule\"\xa3\x01\xa2\xbb\x18+\n" +
+	"\x1atimekeeping.pay_rule.write\x18\x03`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02n:\x01*Z#:\x01*\"\x1e/v1/timekeeping/setup/payrulesZ#:\x01*\"\x1e/v2/timekeeping/setup/payrules\"\x1f/v1/timekeeping/setup/pay_rules\x12\x9f\x02\n" +
+	"\rUpdatePayRule\x12-.rotaloom.timekeeping.v1.UpdatePayRuleRequest\x1a .rotaloom.timekeeping.v1.PayRule\"\xbc\x01\xa2\xbb\x18+\n" +
+	"\x1atimekeeping.pay_rule.write\x18\x03`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02\x86\x01:\x04bodyZ+:\x04body\x1a#/v1/timekeeping/setup/payrules/{id}Z+:\x04body\x1a#/v2/timekeeping/setup/payrules/{id}\x1a$/v1/timekeeping/setup/pay_rules/{id}\x12\x85\x02\n" +
+	"\rDeletePayRule\x12-.rotaloom.timekeeping.v1.DeletePayRuleRequest\x1a\x16.google.protobuf.Empty\"\xac\x01\xa2\xbb\x18.\n" +
+	"\x1atimekeeping.pay_rule.write\x18\x03 \xcc\x01`\x01h\x01r\aPAYRULE\x82\xd3\xe4\x93\x02tZ%*#/v1/timekeeping/setup/payrules/{id}Z%*#/v2/timekeeping/setup/payrules/{id}*$/v1/timekeeping/setup/pay_rules/{id}B\xf7\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\fPayRuleProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
