@@ -94,7 +94,7 @@ func (p *Plan) appendOrdered(dst, wire []byte, at position) ([]byte, error) {
 			return dst, errMalformed
 		}
 		switch {
-		case f == nil:
+		case f == nil || f == p.empties:
 			continue
 		case f.index <= last && f != open || seen&f.oneofBit != 0:
 			return dst, errUnordered
@@ -125,6 +125,11 @@ func (p *Plan) appendOrdered(dst, wire []byte, at position) ([]byte, error) {
 	if open != nil {
 		dst = append(dst, ']')
 	}
+	if p.empties != nil {
+		if dst, err = p.appendEmpties(dst, wire); err != nil {
+			return dst, err
+		}
+	}
 	return append(dst, '}'), nil
 }
 
@@ -144,6 +149,9 @@ func (f *field) appendData(dst []byte, v *fieldData, at position) ([]byte, error
 	case protoreflect.MessageKind:
 		if f.list {
 			return f.appendItem(dst, v.bytes, at)
+		}
+		if f.asList && len(v.bytes) == 0 {
+			return append(dst, "[]"...), nil
 		}
 		return f.message.appendJSON(dst, v.bytes, at.deeper())
 	case protoreflect.BytesKind:

@@ -17,12 +17,15 @@ func (p *Plan) appendUnordered(dst, wire []byte, at position) ([]byte, error) {
 	}
 	dst = append(dst, '{')
 	for i, occurrences := range found {
-		if len(occurrences) == 0 {
+		if len(occurrences) == 0 || p.fields[i] == p.empties {
 			continue
 		}
 		if dst, err = p.fields[i].appendOccurrences(dst, occurrences, at); err != nil {
 			return dst, err
 		}
+	}
+	if p.empties != nil {
+		dst = p.appendEmptyLists(dst, found)
 	}
 	return append(dst, '}'), nil
 }

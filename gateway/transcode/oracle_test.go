@@ -3,6 +3,7 @@ package transcode_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -251,6 +252,9 @@ func ours(t testing.TB, desc protoreflect.MessageDescriptor, v any) any {
 		}
 	}
 	option := messageOption(desc)
+	if fd := desc.Fields().ByName(protoreflect.Name(option.GetEmptyLists())); fd != nil {
+		addEmptyLists(desc, fd, object)
+	}
 	if fd := desc.Fields().ByName(protoreflect.Name(option.GetFailure())); fd != nil && object[fd.JSONName()] != nil {
 		return object[fd.JSONName()]
 	}
@@ -272,6 +276,9 @@ func ourField(t testing.TB, fd protoreflect.FieldDescriptor, v any) any {
 		}
 		return entries
 	}
+	if m, ok := v.(map[string]any); ok && len(m) == 0 && fieldOption(fd).GetEmptyAsList() {
+		return []any{}
+	}
 	if fd.IsList() {
 		items := v.([]any)
 		for i := range items {
@@ -291,4 +298,21 @@ func ourSingle(t testing.TB, fd protoreflect.FieldDescriptor, v any) any {
 		return canonicalNumber(v.(string))
 	}
 	return v
+}
+
+// addEmptyLists replaces the numbers of empty lists by these lists.
+func addEmptyLists(desc protoreflect.MessageDescriptor, numbers protoreflect.FieldDescriptor, object map[string]any) {
+	named, _ := object[numbers.JSONName()].([]any)
+	delete(object, numbers.JSONName())
+	for _, n := range named {
+		number, err := strconv.ParseInt(fmt.Sprint(n), 10, 32)
+		if err != nil {
+			continue
+		}
+		list := desc.Fields().ByNumber(protoreflect.FieldNumber(number))
+		if list == nil || !list.IsList() || list == numbers || object[list.JSONName()] != nil {
+			continue
+		}
+		object[list.JSONName()] = []any{}
+	}
 }

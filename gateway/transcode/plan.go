@@ -41,6 +41,7 @@ type Plan struct {
 	byName  map[string]*field // by JSON name and by proto name
 	bare    *field            // the field whose JSON replaces the message's, or nil
 	failure *field            // the field whose JSON replaces the message's if it is set, or nil
+	empties *field            // the numbers of empty lists that are written as [], or nil
 	parts   bool              // whether messages can be written in two parts
 	ignored map[string]int    // JSON names of skipped properties, with positions after those of the fields
 	weight  int               // memory of an empty message, in bytes
@@ -70,6 +71,7 @@ type field struct {
 	packed   bool
 	exact    bool   // whether numbers in any JSON are carried as text
 	implicit bool   // whether zero means absent
+	asList   bool   // whether an empty message is written as []
 	most     int64  // limit for the items of the list, or of each list in the message; 0 without a limit
 	oneof    int    // 1 + index of the field's oneof, or 0
 	oneofBit uint64 // bit of the oneof; oneofs share bits beyond 64
@@ -157,7 +159,7 @@ func (c compiler) compileField(fd protoreflect.FieldDescriptor) *field {
 		implicit: fd.Cardinality() != protoreflect.Repeated && !fd.HasPresence(),
 	}
 	if opts, ok := proto.GetExtension(fd.Options(), optionsv1.E_Field).(*optionsv1.Field); ok {
-		f.exact = opts.GetExactNumber()
+		f.exact, f.asList = opts.GetExactNumber(), opts.GetEmptyAsList()
 	}
 	if o := fd.ContainingOneof(); o != nil && !o.IsSynthetic() {
 		f.oneof = o.Index() + 1
@@ -250,6 +252,11 @@ func (p *Plan) bareFields(desc protoreflect.MessageDescriptor) {
 	if fd := desc.Fields().ByName(protoreflect.Name(opts.GetBareArray())); fd != nil {
 		p.form = formBare
 		p.bare = p.lookup(protowire.EncodeTag(fd.Number(), wireType(fd.Kind())))
+	}
+	if fd := desc.Fields().ByName(protoreflect.Name(opts.GetEmptyLists())); fd != nil {
+		p.empties = p.lookup(protowire.EncodeTag(fd.Number(), wireType(fd.Kind())))
+		delete(p.byName, string(fd.Name()))
+		delete(p.byName, fd.JSONName())
 	}
 	if fd := desc.Fields().ByName(protoreflect.Name(opts.GetFailure())); fd != nil {
 		p.failure = p.lookup(protowire.EncodeTag(fd.Number(), wireType(fd.Kind())))

@@ -75,7 +75,7 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 		Limits:               limits(options.GetLimits()...),
 	}
 	for _, field := range m.Fields {
-		if string(field.Desc.Name()) == options.GetFailure() {
+		if name := string(field.Desc.Name()); name == options.GetFailure() || name == options.GetEmptyLists() {
 			continue
 		}
 		object.Properties.Set(field.Desc.JSONName(), s.fieldSchema(field))
@@ -113,6 +113,10 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 	policy := fieldOptions(f.Desc)
 	applyRanges(schema, policy)
 	applyFormat(schema, policy.GetFormat())
+	if policy.GetEmptyAsList() {
+		var none uint64
+		schema = &Schema{AnyOf: []*Schema{schema, {Type: "array", MaxItems: &none}}}
+	}
 	rules := fieldRules(f.Desc)
 	switch {
 	case f.Desc.IsMap():

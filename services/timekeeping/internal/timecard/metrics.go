@@ -103,7 +103,28 @@ func metrics(c *calculation.Timecard, wages bool, wanted func(string) bool, code
 	for _, d := range days {
 		addDay(c, out, d, wanted, wages)
 	}
+	for _, list := range [][]*timekeepingv1.ActualTotal{
+		out.GetActualTotals(), out.GetActualTotalsOnlyCorrections(), out.GetActualTotalsExcludeCorrections(),
+		out.GetDailyActualTotalSummary(), out.GetShiftActualTotalSummary(), out.GetScheduledTotals(),
+	} {
+		nameAsClients(list)
+	}
 	return out
+}
+
+// nameAsClients repeats values under the names that clients of the reference product read.
+func nameAsClients(list []*timekeepingv1.ActualTotal) {
+	for _, t := range list {
+		t.PayCode, t.Job, t.Wages = t.GetPaycode(), t.GetOrgJob(), t.WagesAmount
+		switch {
+		case t.MoneyAmount != nil:
+			t.AmountType = amount.UnitMoney
+		case t.DaysAmount != nil:
+			t.AmountType = amount.UnitDay
+		default:
+			t.AmountType = amount.UnitHour
+		}
+	}
 }
 
 // addDay adds the metrics that are counted by shift and by exception.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
@@ -77,7 +78,7 @@ func show(c *calculation.Timecard, wanted func(string) bool, o options) *timekee
 		e.Employee = ref
 	}
 	for _, e := range out.GetExceptions() {
-		e.Employee = ref
+		e.Employee, e.ViolationInHours = ref, e.DifferenceInHours
 	}
 	for _, s := range out.GetScheduleShifts() {
 		s.Employee = ref
@@ -85,7 +86,33 @@ func show(c *calculation.Timecard, wanted func(string) bool, o options) *timekee
 	for _, e := range out.GetSchedulePayCodeEdits() {
 		e.Employee = ref
 	}
+	nameEmptyLists(out, wanted)
 	return out
+}
+
+// parts are the lists of a timecard with the words that select them.
+var parts = func() map[string]protoreflect.FieldDescriptor {
+	out := map[string]protoreflect.FieldDescriptor{}
+	fields := (&timekeepingv1.Timecard{}).ProtoReflect().Descriptor().Fields()
+	for word, name := range map[string]protoreflect.Name{
+		"PUNCHES": "punches", "WORKED_SHIFTS": "worked_shifts", "PAYCODE_EDITS": "pay_code_edits", "EXCEPTIONS": "exceptions",
+		"SCHEDULE_SHIFT": "schedule_shifts", "SCHEDULE_PAYCODE_EDITS": "schedule_pay_code_edits", "TOTALS": "totals",
+		"TOTAL_SUMMARY": "total_summary", "DAILY_TOTAL_SUMMARY": "daily_total_summary", "HISTORICAL_CORRECTIONS": "historical_corrections",
+	} {
+		out[word] = fields.ByName(name)
+	}
+	return out
+}()
+
+// nameEmptyLists names the selected lists that are empty, because clients read them without a check.
+func nameEmptyLists(t *timekeepingv1.Timecard, wanted func(string) bool) {
+	lists := t.ProtoReflect()
+	for word, field := range parts {
+		if wanted(word) && lists.Get(field).List().Len() == 0 {
+			t.EmptyLists = append(t.EmptyLists, int32(field.Number()))
+		}
+	}
+	slices.Sort(t.EmptyLists)
 }
 
 // inLanguage sets the names of the exceptions of timecards in the language of the caller.

@@ -749,8 +749,12 @@ type Message struct {
 	// sent with the first items, names the content type; the default is content_type. The text
 	// field "file_name", sent with the first items too, names the file for the client.
 	OtherContentTypes []string `protobuf:"bytes,7,rep,name=other_content_types,json=otherContentTypes,proto3" json:"other_content_types,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The name of a repeated int32 field that is not in the JSON. A response has the numbers
+	// of its lists in it that are shown as [] although they are empty, for example because
+	// the request selected them.
+	EmptyLists    string `protobuf:"bytes,8,opt,name=empty_lists,json=emptyLists,proto3" json:"empty_lists,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Message) Reset() {
@@ -830,6 +834,13 @@ func (x *Message) GetOtherContentTypes() []string {
 		return x.OtherContentTypes
 	}
 	return nil
+}
+
+func (x *Message) GetEmptyLists() string {
+	if x != nil {
+		return x.EmptyLists
+	}
+	return ""
 }
 
 // Range limits the number in a field, or each number of a list. It is checked before the
@@ -1102,7 +1113,10 @@ type Field struct {
 	// For a map: the form of its keys, which are texts.
 	KeyFormat Format `protobuf:"varint,9,opt,name=key_format,json=keyFormat,proto3,enum=rotaloom.options.v1.Format" json:"key_format,omitempty"`
 	// For a bytes field: the file of a request.
-	Upload        *Upload `protobuf:"bytes,10,opt,name=upload,proto3" json:"upload,omitempty"`
+	Upload *Upload `protobuf:"bytes,10,opt,name=upload,proto3" json:"upload,omitempty"`
+	// For a message: whether responses show it as [] if it is empty, as the reference product
+	// does for some objects.
+	EmptyAsList   bool `protobuf:"varint,11,opt,name=empty_as_list,json=emptyAsList,proto3" json:"empty_as_list,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1205,6 +1219,13 @@ func (x *Field) GetUpload() *Upload {
 		return x.Upload
 	}
 	return nil
+}
+
+func (x *Field) GetEmptyAsList() bool {
+	if x != nil {
+		return x.EmptyAsList
+	}
+	return false
 }
 
 // Event is the subject of a published message. The second token of the subject is the
@@ -1509,7 +1530,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\tby_method\x18\v \x01(\bR\bbyMethod\x12\x1e\n" +
 	"\n" +
 	"difference\x18\f \x01(\bR\n" +
-	"difference\"\x80\x02\n" +
+	"difference\"\xa1\x02\n" +
 	"\aMessage\x12\x1d\n" +
 	"\n" +
 	"bare_array\x18\x01 \x01(\tR\tbareArray\x12\x18\n" +
@@ -1518,7 +1539,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\aignored\x18\x04 \x03(\tR\aignored\x12\x1b\n" +
 	"\traw_field\x18\x05 \x01(\tR\brawField\x12!\n" +
 	"\fcontent_type\x18\x06 \x01(\tR\vcontentType\x12.\n" +
-	"\x13other_content_types\x18\a \x03(\tR\x11otherContentTypes\"\xca\x01\n" +
+	"\x13other_content_types\x18\a \x03(\tR\x11otherContentTypes\x12\x1f\n" +
+	"\vempty_lists\x18\b \x01(\tR\n" +
+	"emptyLists\"\xca\x01\n" +
 	"\x05Range\x12\x15\n" +
 	"\x03min\x18\x01 \x01(\x01H\x00R\x03min\x88\x01\x01\x12\x15\n" +
 	"\x03max\x18\x02 \x01(\x01H\x01R\x03max\x88\x01\x01\x12\x12\n" +
@@ -1537,7 +1560,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x06Upload\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12#\n" +
-	"\rcontent_types\x18\x03 \x03(\tR\fcontentTypes\"\xbd\x03\n" +
+	"\rcontent_types\x18\x03 \x03(\tR\fcontentTypes\"\xe1\x03\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
@@ -1550,7 +1573,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"key_format\x18\t \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\tkeyFormat\x123\n" +
 	"\x06upload\x18\n" +
-	" \x01(\v2\x1b.rotaloom.options.v1.UploadR\x06upload\"\x83\x01\n" +
+	" \x01(\v2\x1b.rotaloom.options.v1.UploadR\x06upload\x12\"\n" +
+	"\rempty_as_list\x18\v \x01(\bR\vemptyAsList\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +

@@ -856,6 +856,7 @@ func (x *TimecardList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// Timecard has the selected lists, also the empty ones, as [].
 type Timecard struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Employee     *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
@@ -879,6 +880,7 @@ type Timecard struct {
 	// leave edits. They count in the totals. They are changed in the schedule, the request
 	// or the leave case, not here.
 	SchedulePayCodeEdits []*SchedulePayCodeEdit `protobuf:"bytes,14,rep,name=schedule_pay_code_edits,json=schedulePayCodeEdits,proto3" json:"schedule_pay_code_edits,omitempty"`
+	EmptyLists           []int32                `protobuf:"varint,15,rep,packed,name=empty_lists,json=emptyLists,proto3" json:"empty_lists,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -1007,6 +1009,13 @@ func (x *Timecard) GetSignedOffThroughDate() string {
 func (x *Timecard) GetSchedulePayCodeEdits() []*SchedulePayCodeEdit {
 	if x != nil {
 		return x.SchedulePayCodeEdits
+	}
+	return nil
+}
+
+func (x *Timecard) GetEmptyLists() []int32 {
+	if x != nil {
+		return x.EmptyLists
 	}
 	return nil
 }
@@ -1354,6 +1363,8 @@ type TimecardException struct {
 	ExceptionType *TimecardExceptionType `protobuf:"bytes,3,opt,name=exception_type,json=exceptionType,proto3" json:"exception_type,omitempty"`
 	// The difference between the punch and the schedule.
 	DifferenceInHours *float64 `protobuf:"fixed64,4,opt,name=difference_in_hours,json=differenceInHours,proto3,oneof" json:"difference_in_hours,omitempty"`
+	// The same as differenceInHours, under the name of the reference product.
+	ViolationInHours *float64 `protobuf:"fixed64,6,opt,name=violation_in_hours,json=violationInHours,proto3,oneof" json:"violation_in_hours,omitempty"`
 	// The id of the punch.
 	PunchId       *int64 `protobuf:"varint,5,opt,name=punch_id,json=punchId,proto3,oneof" json:"punch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1414,6 +1425,13 @@ func (x *TimecardException) GetExceptionType() *TimecardExceptionType {
 func (x *TimecardException) GetDifferenceInHours() float64 {
 	if x != nil && x.DifferenceInHours != nil {
 		return *x.DifferenceInHours
+	}
+	return 0
+}
+
+func (x *TimecardException) GetViolationInHours() float64 {
+	if x != nil && x.ViolationInHours != nil {
+		return *x.ViolationInHours
 	}
 	return 0
 }
@@ -2389,7 +2407,13 @@ type ActualTotal struct {
 	// day, multiplied and increased by the settings of the pay code. For money, the amount.
 	// Returned only to callers who may read wages (commons.wage_work_rule.read). Absent if
 	// the wage is unknown, and for totals in days.
-	WagesAmount   *float64 `protobuf:"fixed64,12,opt,name=wages_amount,json=wagesAmount,proto3,oneof" json:"wages_amount,omitempty"`
+	WagesAmount *float64 `protobuf:"fixed64,12,opt,name=wages_amount,json=wagesAmount,proto3,oneof" json:"wages_amount,omitempty"`
+	// The same as paycode, orgJob and wagesAmount, under the names of the reference product.
+	PayCode *v1.Ref  `protobuf:"bytes,13,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	Job     *v1.Ref  `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
+	Wages   *float64 `protobuf:"fixed64,15,opt,name=wages,proto3,oneof" json:"wages,omitempty"`
+	// HOUR, DAY or MONEY: which of the amounts the total has.
+	AmountType    string `protobuf:"bytes,16,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2506,6 +2530,34 @@ func (x *ActualTotal) GetWagesAmount() float64 {
 		return *x.WagesAmount
 	}
 	return 0
+}
+
+func (x *ActualTotal) GetPayCode() *v1.Ref {
+	if x != nil {
+		return x.PayCode
+	}
+	return nil
+}
+
+func (x *ActualTotal) GetJob() *v1.Ref {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *ActualTotal) GetWages() float64 {
+	if x != nil && x.Wages != nil {
+		return *x.Wages
+	}
+	return 0
+}
+
+func (x *ActualTotal) GetAmountType() string {
+	if x != nil {
+		return x.AmountType
+	}
+	return ""
 }
 
 type ExceptionCount struct {
@@ -2765,7 +2817,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\fTimecardList\x12?\n" +
 	"\ttimecards\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.TimecardR\ttimecards\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x18\xa2\xbb\x18\x14\n" +
-	"\ttimecards\x12\afailure\"\xde\a\n" +
+	"\ttimecards\x12\afailure\"\x92\b\n" +
 	"\bTimecard\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2784,7 +2836,9 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0fschedule_shifts\x18\v \x03(\v2..rotaloom.timekeeping.v1.TimecardScheduleShiftR\x0escheduleShifts\x12d\n" +
 	"\x16historical_corrections\x18\f \x03(\v2-.rotaloom.timekeeping.v1.HistoricalCorrectionR\x15historicalCorrections\x125\n" +
 	"\x17signed_off_through_date\x18\r \x01(\tR\x14signedOffThroughDate\x12c\n" +
-	"\x17schedule_pay_code_edits\x18\x0e \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits\"\xc7\x03\n" +
+	"\x17schedule_pay_code_edits\x18\x0e \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits\x12\x1f\n" +
+	"\vempty_lists\x18\x0f \x03(\x05R\n" +
+	"emptyLists:\x11\xa2\xbb\x18\rB\vempty_lists\"\xc7\x03\n" +
 	"\vWorkedShift\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
@@ -2829,15 +2883,17 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	" \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12>\n" +
 	"\x0ecomments_notes\x18\v \x03(\v2\x17.google.protobuf.StructR\rcommentsNotes\x12&\n" +
 	"\x0fsign_off_change\x18\f \x01(\tR\rsignOffChangeB\x05\n" +
-	"\x03_id\"\xb8\x02\n" +
+	"\x03_id\"\x82\x03\n" +
 	"\x11TimecardException\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
 	"apply_date\x18\x02 \x01(\tR\tapplyDate\x12U\n" +
 	"\x0eexception_type\x18\x03 \x01(\v2..rotaloom.timekeeping.v1.TimecardExceptionTypeR\rexceptionType\x123\n" +
-	"\x13difference_in_hours\x18\x04 \x01(\x01H\x00R\x11differenceInHours\x88\x01\x01\x12\x1e\n" +
-	"\bpunch_id\x18\x05 \x01(\x03H\x01R\apunchId\x88\x01\x01B\x16\n" +
-	"\x14_difference_in_hoursB\v\n" +
+	"\x13difference_in_hours\x18\x04 \x01(\x01H\x00R\x11differenceInHours\x88\x01\x01\x121\n" +
+	"\x12violation_in_hours\x18\x06 \x01(\x01H\x01R\x10violationInHours\x88\x01\x01\x12\x1e\n" +
+	"\bpunch_id\x18\x05 \x01(\x03H\x02R\apunchId\x88\x01\x01B\x16\n" +
+	"\x14_difference_in_hoursB\x15\n" +
+	"\x13_violation_in_hoursB\v\n" +
 	"\t_punch_id\"j\n" +
 	"\x15TimecardExceptionType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
@@ -2956,7 +3012,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x1adaily_actual_total_summary\x18\x05 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17dailyActualTotalSummary\x12a\n" +
 	"\x1ashift_actual_total_summary\x18\x06 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17shiftActualTotalSummary\x12O\n" +
 	"\x10scheduled_totals\x18\a \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x0fscheduledTotals\x12R\n" +
-	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xb9\x04\n" +
+	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xe6\x05\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -2974,12 +3030,18 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	" \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\"\n" +
 	"\n" +
 	"signed_off\x18\v \x01(\bH\x03R\tsignedOff\x88\x01\x01\x12.\n" +
-	"\fwages_amount\x18\f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x04R\vwagesAmount\x88\x01\x01B\x0f\n" +
+	"\fwages_amount\x18\f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x04R\vwagesAmount\x88\x01\x01\x122\n" +
+	"\bpay_code\x18\r \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12)\n" +
+	"\x03job\x18\x0e \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12!\n" +
+	"\x05wages\x18\x0f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x05R\x05wages\x88\x01\x01\x12\x1f\n" +
+	"\vamount_type\x18\x10 \x01(\tR\n" +
+	"amountTypeB\x0f\n" +
 	"\r_hours_amountB\x0e\n" +
 	"\f_days_amountB\x0f\n" +
 	"\r_money_amountB\r\n" +
 	"\v_signed_offB\x0f\n" +
-	"\r_wages_amount\"\x8c\x01\n" +
+	"\r_wages_amountB\b\n" +
+	"\x06_wages\"\x8c\x01\n" +
 	"\x0eExceptionCount\x12U\n" +
 	"\x0eexception_type\x18\x01 \x01(\v2..rotaloom.timekeeping.v1.TimecardExceptionTypeR\rexceptionType\x12\x19\n" +
 	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01B\b\n" +
@@ -3149,33 +3211,35 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	34, // 74: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
 	34, // 75: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
 	34, // 76: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	18, // 77: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	35, // 78: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 79: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 80: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 81: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	39, // 82: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	20, // 83: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 84: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	2,  // 85: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	0,  // 86: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
-	1,  // 87: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	2,  // 88: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	6,  // 89: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	6,  // 90: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	24, // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	12, // 92: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 93: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 94: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 95: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 96: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 97: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	27, // 98: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	92, // [92:99] is the sub-list for method output_type
-	85, // [85:92] is the sub-list for method input_type
-	85, // [85:85] is the sub-list for extension type_name
-	85, // [85:85] is the sub-list for extension extendee
-	0,  // [0:85] is the sub-list for field type_name
+	34, // 77: rotaloom.timekeeping.v1.ActualTotal.pay_code:type_name -> rotaloom.common.v1.Ref
+	34, // 78: rotaloom.timekeeping.v1.ActualTotal.job:type_name -> rotaloom.common.v1.Ref
+	18, // 79: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	35, // 80: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 81: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 82: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 83: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	39, // 84: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 85: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 86: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 87: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 88: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 89: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	2,  // 90: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 91: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 92: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 93: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 94: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 95: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 96: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 97: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 98: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 99: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 100: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	94, // [94:101] is the sub-list for method output_type
+	87, // [87:94] is the sub-list for method input_type
+	87, // [87:87] is the sub-list for extension type_name
+	87, // [87:87] is the sub-list for extension extendee
+	0,  // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
