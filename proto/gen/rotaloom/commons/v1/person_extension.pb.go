@@ -712,9 +712,10 @@ type TimekeepingExtension struct {
 	DirectPayRuleEntries                  []*ExtensionPayRule      `protobuf:"bytes,19,rep,name=direct_pay_rule_entries,json=directPayRuleEntries,proto3" json:"direct_pay_rule_entries,omitempty"`
 	EmployeeTerms                         []*ExtensionEmployeeTerm `protobuf:"bytes,20,rep,name=employee_terms,json=employeeTerms,proto3" json:"employee_terms,omitempty"`
 	EmployeeTermsForExtensionSnapshotDate []*ExtensionEmployeeTerm `protobuf:"bytes,21,rep,name=employee_terms_for_extension_snapshot_date,json=employeeTermsForExtensionSnapshotDate,proto3" json:"employee_terms_for_extension_snapshot_date,omitempty"`
-	AccessAssignmentDetailsDataEntries    *ExtensionAccessDetails  `protobuf:"bytes,22,opt,name=access_assignment_details_data_entries,json=accessAssignmentDetailsDataEntries,proto3" json:"access_assignment_details_data_entries,omitempty"`
-	unknownFields                         protoimpl.UnknownFields
-	sizeCache                             protoimpl.SizeCache
+	// An object, or an empty list if the person has no access profiles.
+	AccessAssignmentDetailsDataEntries *ExtensionAccessDetails `protobuf:"bytes,22,opt,name=access_assignment_details_data_entries,json=accessAssignmentDetailsDataEntries,proto3" json:"access_assignment_details_data_entries,omitempty"`
+	unknownFields                      protoimpl.UnknownFields
+	sizeCache                          protoimpl.SizeCache
 }
 
 func (x *TimekeepingExtension) Reset() {
@@ -3202,7 +3203,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\a_activeB\x11\n" +
 	"\x0f_account_lockedB\x0e\n" +
 	"\f_is_employeeB\r\n" +
-	"\v_is_manager\"\xd8\r\n" +
+	"\v_is_manager\"\xe1\r\n" +
 	"\x14TimekeepingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -3227,8 +3228,8 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"+access_assignment_entries_for_snapshot_date\x18\x12 \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR&accessAssignmentEntriesForSnapshotDate\x12\\\n" +
 	"\x17direct_pay_rule_entries\x18\x13 \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x14directPayRuleEntries\x12Q\n" +
 	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
-	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDate\x12\x7f\n" +
-	"&access_assignment_details_data_entries\x18\x16 \x01(\v2+.rotaloom.commons.v1.ExtensionAccessDetailsR\"accessAssignmentDetailsDataEntriesB\t\n" +
+	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDate\x12\x87\x01\n" +
+	"&access_assignment_details_data_entries\x18\x16 \x01(\v2+.rotaloom.commons.v1.ExtensionAccessDetailsB\x06\xa2\xbb\x18\x02X\x01R\"accessAssignmentDetailsDataEntriesB\t\n" +
 	"\a_active\"\xe4\x0e\n" +
 	"\x13SchedulingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +

@@ -80,9 +80,10 @@ func timeEntry(m *commonsv1.TimeEntryMethod) *commonsv1.ExtensionTimeEntry {
 	}
 }
 
-// accessDetails returns the access profiles of a person, or nil if the person has none.
+// accessDetails returns the access profiles of a person. Without any, it is empty and not nil, because
+// clients then expect a list.
 func accessDetails(rights *commonsv1.AccessAssignment) *commonsv1.ExtensionAccessDetails {
-	out := &commonsv1.ExtensionAccessDetails{
+	return &commonsv1.ExtensionAccessDetails{
 		PayCodeProfile: rights.GetManagerPayCodeName(), PayCodeViewProfile: rights.GetManagerViewPayCodeName(),
 		WorkRuleProfile: rights.GetManagerWorkRuleName(),
 		SsePayCode:      rights.GetProfessionalPayCodeName(), SseWorkRuleProfile: rights.GetProfessionalWorkRuleName(),
@@ -91,10 +92,6 @@ func accessDetails(rights *commonsv1.AccessAssignment) *commonsv1.ExtensionAcces
 		CanApproveOvertime:         rights.ApproveOvertimeflag, CanTransfer: rights.TransferEmployeeFlag,
 		ReportName: rights.GetReportName(), ShiftCode: rights.GetShiftCodeName(),
 	}
-	if proto.Equal(out, &commonsv1.ExtensionAccessDetails{}) {
-		return nil
-	}
-	return out
 }
 
 func jobTransfer(a *commonsv1.PersonAccessAssignment) *commonsv1.ExtensionJobTransfer {
