@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,9 +232,33 @@ func parseOrdered(kind dataelement.Type, text string) (float64, error) {
 		clock, err := civil.ParseTimeOfDay(text)
 		return float64(clock), err
 	}
+	if hours, ok := parseHours(text); ok && kind == dataelement.Number {
+		return hours, nil
+	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%q is not a number", errcode.Shorten(text))
 	}
 	return v, nil
+}
+
+// hoursForm matches a number of hours as clients of the reference product write it, HH:MM.
+var hoursForm = regexp.MustCompile(`^(-?)(\d{1,5}):([0-5]\d)$`)
+
+// parseHours parses a number of hours of the form HH:MM.
+func parseHours(text string) (float64, bool) {
+	parts := hoursForm.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, false
+	}
+	hours, err := strconv.Atoi(parts[2])
+	minutes, errMinutes := strconv.Atoi(parts[3])
+	if err != nil || errMinutes != nil {
+		return 0, false
+	}
+	out := float64(hours*60+minutes) / 60
+	if parts[1] == "-" {
+		out = -out
+	}
+	return out, true
 }
