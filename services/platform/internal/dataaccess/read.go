@@ -28,6 +28,9 @@ type reader struct {
 func (r reader) read(ctx context.Context, columns []*table.Column, ids []int64, bounds []int32) error {
 	columnsByProvider := map[*catalogue.Provider][]*table.Column{}
 	for _, c := range columns {
+		if c.Element == nil {
+			continue // The element is unknown.
+		}
 		columnsByProvider[c.Element.Provider] = append(columnsByProvider[c.Element.Provider], c)
 	}
 	var running sync.WaitGroup

@@ -3,6 +3,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -140,7 +141,10 @@ func (c *Catalogue) merge() *Elements {
 	return out
 }
 
-// Find returns the element with a key.
+// ErrUnknown is the cause of errors about data elements that do not exist, or not in a view.
+var ErrUnknown = errors.New("unknown data element")
+
+// Find returns the element with a key. If there is none, the cause of the error is [ErrUnknown].
 func (e *Elements) Find(key string) (byKind, error) {
 	if found := e.byKey[key]; found != nil {
 		return found, nil
@@ -148,7 +152,8 @@ func (e *Elements) Find(key string) (byKind, error) {
 	if e.missing {
 		return nil, fault.Unavailable("Not all data providers are reachable at the moment, so the list of data elements is incomplete. Try again.", 5*time.Second)
 	}
-	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shorten(key))
+	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shorten(key)).
+		WithCause(ErrUnknown)
 }
 
 // all returns the elements, sorted by key.

@@ -2,12 +2,14 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/catalogue"
@@ -121,20 +123,30 @@ type plan struct {
 	Shown   int
 }
 
-// NewPlan finds the elements of a request.
+// NewPlan finds the elements of a request. An unknown element fails, and the others are read. If all
+// elements are unknown, NewPlan returns the error of the first one.
 func NewPlan(q *query.Query, known *catalogue.Elements) (*plan, error) {
 	p := &plan{}
+	var unknown []error
 	for _, s := range q.GetSelect() {
 		c, err := newColumn(s.GetKey(), s.GetProperties(), q, known)
+		if errors.Is(err, catalogue.ErrUnknown) {
+			unknown = append(unknown, err)
+			c, err = &Column{Key: s.GetKey(), Kind: dataelement.String, Failed: fault.FromError(err).Message}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
 		c.Alias = s.Alias
 		p.Columns = append(p.Columns, c)
 	}
+	if len(unknown) == len(p.Columns) && len(unknown) > 0 {
+		return nil, unknown[0]
+	}
 	p.Shown = len(p.Columns)
 	return p, nil
 }
+
 
 func newColumn(key string, properties []*platformv1.DataProperty, q *query.Query, known *catalogue.Elements) (*Column, error) {
 	kinds, err := known.Find(key)
@@ -143,7 +155,8 @@ func newColumn(key string, properties []*platformv1.DataProperty, q *query.Query
 	}
 	e := kinds.Of(q.View.Kind)
 	if e == nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "The data element %s does not belong to the view %s.", key, q.View.Name)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "The data element %s does not belong to the view %s.", key, q.View.Name).
+			WithCause(catalogue.ErrUnknown)
 	}
 	c := &Column{Key: key, Kind: e.GetType(), Element: e, Properties: map[string]string{}, Series: e.GetSeries()}
 	for _, property := range properties {
