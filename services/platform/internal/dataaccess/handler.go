@@ -216,7 +216,7 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 	} else {
 		out.Metadata.NotCached = proto.Bool(true)
 	}
-	w := &encoding.Writer{Result: r, Grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID")}
+	w := &encoding.Writer{Result: r, Grid: strings.EqualFold(q.GetOptions().GetResponseType(), "GRID"), Totals: q.GetOptions().GetIncludeColumnTotals()}
 	if r.NoneReadable() {
 		out.Metadata.NumNodes, out.Metadata.TotalNodes, out.Metadata.TotalElements = "0", "0", "0"
 	}
@@ -232,7 +232,7 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 		}
 		out = &platformv1.MultiReadDataResponse{}
 	}
-	if fields, err = w.Root(fields, page, q.GetOptions().GetIncludeColumnTotals()); err != nil {
+	if fields, err = w.Root(fields, page); err != nil {
 		return nil, err
 	}
 	out.ProtoReflect().SetUnknown(fields)

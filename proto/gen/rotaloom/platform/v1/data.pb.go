@@ -597,7 +597,8 @@ type DataFilter struct {
 	Key      string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Alias    *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
 	Operator string                 `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
-	Values   []string               `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
+	// Hours are decimal numbers or have the form HH:MM.
+	Values []string `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
 	// Instead of values.
 	RawValues []string `protobuf:"bytes,5,rep,name=raw_values,json=rawValues,proto3" json:"raw_values,omitempty"`
 	// A value or a list of values, instead of values.
@@ -827,7 +828,8 @@ type DataOptions struct {
 	RequestTag          *string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3,oneof" json:"request_tag,omitempty"`
 	SecondaryRequestTag *string `protobuf:"bytes,2,opt,name=secondary_request_tag,json=secondaryRequestTag,proto3,oneof" json:"secondary_request_tag,omitempty"`
 	// Whether to read the data again instead of using the cache.
-	Refresh             *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
+	Refresh *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
+	// Whether summaryListDisplay of the root and of each group has the totals of its rows.
 	IncludeColumnTotals *bool `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
 	// The key of an earlier response. Accepted and has no effect.
 	MetadataKey *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
@@ -1705,11 +1707,11 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\trollup_by\x18\x04 \x03(\v2\".rotaloom.platform.v1.DataPropertyB(\xa2\xbb\x18$\n" +
 	"\"\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x0elocation typesR\brollupBy\x12B\n" +
 	"\n" +
-	"date_range\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xd1\x01\n" +
-	"\rDataDateRange\x12\x1d\n" +
+	"date_range\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xf1\x01\n" +
+	"\rDataDateRange\x12.\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x02 \x01(\tR\aendDate\x12@\n" +
+	"start_date\x18\x01 \x01(\tB\x0f\xa2\xbb\x18\v\"\tStartDateR\tstartDate\x12(\n" +
+	"\bend_date\x18\x02 \x01(\tB\r\xa2\xbb\x18\t\"\aEndDateR\aendDate\x12@\n" +
 	"\x0fsymbolic_period\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\x12D\n" +
 	"\aoptions\x18\x04 \x01(\v2*.rotaloom.platform.v1.DataDateRangeOptionsR\aoptions\"=\n" +
 	"\x14DataDateRangeOptions\x12%\n" +
@@ -1737,14 +1739,14 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x0esort_direction\x18\x03 \x01(\tR\rsortDirection\x12\x1f\n" +
 	"\vcolumn_name\x18\x04 \x01(\tR\n" +
 	"columnNameB\b\n" +
-	"\x06_alias\"\xa5\x04\n" +
+	"\x06_alias\"\xb8\x04\n" +
 	"\vDataOptions\x12$\n" +
 	"\vrequest_tag\x18\x01 \x01(\tH\x00R\n" +
 	"requestTag\x88\x01\x01\x127\n" +
 	"\x15secondary_request_tag\x18\x02 \x01(\tH\x01R\x13secondaryRequestTag\x88\x01\x01\x12\x1d\n" +
 	"\arefresh\x18\x03 \x01(\bH\x02R\arefresh\x88\x01\x01\x127\n" +
-	"\x15include_column_totals\x18\x04 \x01(\bH\x03R\x13includeColumnTotals\x88\x01\x01\x12&\n" +
-	"\fmetadata_key\x18\x05 \x01(\tH\x04R\vmetadataKey\x88\x01\x01\x12#\n" +
+	"\x15include_column_totals\x18\x04 \x01(\bH\x03R\x13includeColumnTotals\x88\x01\x01\x129\n" +
+	"\fmetadata_key\x18\x05 \x01(\tB\x11\xa2\xbb\x18\r\"\vmetadatakeyH\x04R\vmetadataKey\x88\x01\x01\x12#\n" +
 	"\rresponse_type\x18\x06 \x01(\tR\fresponseType\x122\n" +
 	"\x15time_increment_format\x18\a \x01(\tR\x13timeIncrementFormat\x121\n" +
 	"\x12is_legacy_response\x18\b \x01(\bH\x05R\x10isLegacyResponse\x88\x01\x01\x123\n" +

@@ -3,6 +3,7 @@ package encoding
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
@@ -47,6 +48,8 @@ var maxResponseBytes = client.DefaultSizes().MaxResponse - 1<<20
 type Writer struct {
 	*Result
 	Grid bool
+	// Totals means that the root and the groups have the totals of their rows.
+	Totals bool
 	// Send sends a part of the response; nil if the caller does not accept parts.
 	Send func(fields []byte) (next []byte, err error)
 	// Buffers for parts whose lengths are not yet known: a node, its attributes, its keys, and a value in its
@@ -59,7 +62,7 @@ const chunkBytes = 64 << 10
 
 // Root appends the field data of the response: the nodes of a page and the totals. If the caller accepts parts,
 // it sends a few nodes at a time; the parts merge.
-func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
+func (w *Writer) Root(dst []byte, page []int32) ([]byte, error) {
 	if w.NoneReadable() {
 		return appendLength(dst, responseData, 0), nil
 	}
@@ -68,7 +71,7 @@ func (w *Writer) Root(dst []byte, page []int32, totals bool) ([]byte, error) {
 		return nil, err
 	}
 	summaries := &platformv1.DataSummaries{}
-	if totals {
+	if w.Totals {
 		summaries.Summaries = w.shownTotals()
 	}
 	summary, err := proto.Marshal(summaries)
@@ -143,7 +146,7 @@ func (w *Writer) appendChild(dst []byte, t *table.Table, node int32) []byte {
 	}
 	body = w.attributes(body, t, node)
 	body = appendBytes(body, nodeChildren, members)
-	body = appendLength(body, nodeSummaries, 0)
+	body = appendBytes(body, nodeSummaries, w.groupTotals(t, node))
 	body = appendBytes(body, nodeRootEntity, entity)
 	body = appendLength(body, nodeCustom, 0)
 	w.scratch = body
@@ -227,10 +230,27 @@ func (w *Writer) attributes(dst []byte, t *table.Table, node int32) []byte {
 	return appendBytes(dst, nodeAttributes, list)
 }
 
-// shownTotals returns the totals of the shown columns.
+// shownTotals returns the totals of the shown columns over all rows, and of the other columns of the
+// groups over the groups.
 func (w *Writer) shownTotals() []*platformv1.DataSummary {
-	if w.Table.Groups != nil {
-		return w.Table.Totals(w.Table.Columns)
+	if w.Table.Groups == nil {
+		return w.Table.Totals(w.Table.Nodes, w.Table.Columns[:w.Shown])
 	}
-	return w.Table.Totals(w.Table.Columns[:w.Shown])
+	shown := w.Table.Rows.Columns[:w.Shown]
+	rest := slices.DeleteFunc(slices.Clone(w.Table.Columns), func(c *table.Column) bool {
+		return slices.ContainsFunc(shown, func(s *table.Column) bool { return s.Key == c.Key })
+	})
+	return append(w.Table.Rows.Totals(w.Table.Rows.Nodes, shown), w.Table.Totals(w.Table.Nodes, rest)...)
+}
+
+// groupTotals returns the encoded totals of the rows of a group, or nothing.
+func (w *Writer) groupTotals(t *table.Table, node int32) []byte {
+	if !w.Totals || t.Groups == nil {
+		return nil
+	}
+	out, err := proto.Marshal(&platformv1.DataSummaries{Summaries: t.Rows.Totals(t.Groups[node].Members, t.Rows.Columns[:w.Shown])})
+	if err != nil {
+		return nil // Keys and numbers are valid UTF-8, so that this does not occur.
+	}
+	return out
 }

@@ -284,8 +284,8 @@ func NewShape(q *query.Query, p *plan, known *catalogue.Elements) (*Shape, error
 	return s, nil
 }
 
-// Totals returns the count, sum, average and extremes of each column.
-func (t *Table) Totals(columns []*Column) []*platformv1.DataSummary {
+// Totals returns the count, sum, average and extremes of each column over some nodes.
+func (t *Table) Totals(nodes []int32, columns []*Column) []*platformv1.DataSummary {
 	var out []*platformv1.DataSummary
 	for _, c := range columns {
 		if c.Failed != "" {
@@ -293,7 +293,7 @@ func (t *Table) Totals(columns []*Column) []*platformv1.DataSummary {
 		}
 		var count int64
 		var sum, least, most float64
-		for _, node := range t.Nodes {
+		for _, node := range nodes {
 			cell := t.Cell(c, node)
 			if !c.Present[cell] {
 				continue
