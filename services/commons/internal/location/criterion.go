@@ -35,6 +35,7 @@ const (
 	byPath
 	top
 	descendants
+	every
 	children
 	ancestors
 	parent
@@ -125,11 +126,25 @@ func (h *Handler) parseQuestion(ctx context.Context, path string, kind kind, of 
 	if kind != children && several != nil {
 		return q, structure.Invalid(path+".locationRefs", "belongs to childrenOf")
 	}
-	if q.ids, err = h.start(ctx, path, of.GetLocationRef(), several, day); err != nil {
+	if below, ok := belowTop(kind); ok && several == nil && isTop(of.GetLocationRef()) {
+		q.kind = below
+	} else if q.ids, err = h.start(ctx, path, of.GetLocationRef(), several, day); err != nil {
 		return q, err
 	}
 	q.types, err = h.types(ctx, path+".includeLocationTypes", of.GetIncludeLocationTypes())
 	return q, err
+}
+
+// belowTop returns the kind of question that asks for the descendants or the children of the top of the
+// tree. The top itself has no row.
+func belowTop(k kind) (kind, bool) {
+	switch k {
+	case descendants:
+		return every, true
+	case children:
+		return top, true
+	}
+	return k, false
 }
 
 func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOfDuring) (question, error) {
@@ -141,7 +156,9 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 	if q.days, err = structure.Span(path, of.GetStartDate(), of.GetEndDate()); err != nil {
 		return q, err
 	}
-	if q.ids, err = h.start(ctx, path, of.GetLocationRef(), of.GetLocationRefs(), q.days.From); err != nil {
+	if below, ok := belowTop(kind); ok && of.GetLocationRefs() == nil && isTop(of.GetLocationRef()) {
+		q.kind = below
+	} else if q.ids, err = h.start(ctx, path, of.GetLocationRef(), of.GetLocationRefs(), q.days.From); err != nil {
 		return q, err
 	}
 	if q.types, err = h.types(ctx, path+".includeLocationTypes", of.GetIncludeLocationTypes()); err != nil {

@@ -155,6 +155,8 @@ func (q *question) source() (from, condition string, arg any) {
 		return places, `p.path = $6`, q.text
 	case top:
 		return places, `v.parent_id IS NULL`, nil
+	case every:
+		return places, "TRUE", nil
 	case descendants:
 		return subtrees, `p.lineage > above.lineage AND above.location_id = ANY($6)` + same, q.ids
 	case children:

@@ -1459,10 +1459,12 @@ func (x *LocationQuery) GetOrgMapGroupContext() string {
 
 // LocationsOf selects locations by their position in the tree on a date.
 type LocationsOf struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Context     string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date        string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	LocationRef *v1.Ref                `protobuf:"bytes,3,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	Date    string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The qualifier / stands for the top of the tree, below which all locations are. Only
+	// searches for descendants and children begin there.
+	LocationRef *v1.Ref `protobuf:"bytes,3,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	// For children_of only.
 	LocationRefs *v1.RefList `protobuf:"bytes,4,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
 	// Returns only locations of these types.
@@ -1539,13 +1541,15 @@ func (x *LocationsOf) GetIncludeLocationTypes() *v1.RefList {
 // LocationsOfDuring selects locations by their position in the tree on any day of a span.
 // The last day is included.
 type LocationsOfDuring struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Context              string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	StartDate            string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate              string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	LocationRef          *v1.Ref                `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
-	LocationRefs         *v1.RefList            `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
-	IncludeLocationTypes *v1.RefList            `protobuf:"bytes,6,opt,name=include_location_types,json=includeLocationTypes,proto3" json:"include_location_types,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Context   string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	EndDate   string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The qualifier / stands for the top of the tree, below which all locations are. Only
+	// searches for descendants and children begin there.
+	LocationRef          *v1.Ref     `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	LocationRefs         *v1.RefList `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
+	IncludeLocationTypes *v1.RefList `protobuf:"bytes,6,opt,name=include_location_types,json=includeLocationTypes,proto3" json:"include_location_types,omitempty"`
 	// For descendants_of_during only: leaves out the locations below a location of an
 	// included type. Has no effect without types.
 	StopTraversal *bool `protobuf:"varint,8,opt,name=stop_traversal,json=stopTraversal,proto3,oneof" json:"stop_traversal,omitempty"`
