@@ -86,6 +86,9 @@ func checkAvailability(path string, t *schedulingv1.AvailabilityTemplate) error 
 		if err := clockTime(at+".startTime", &segment.StartTime); err != nil {
 			return err
 		}
+		if slices.Contains([]string{"24:00", "24:00:00"}, segment.GetEndTime()) {
+			segment.EndTime = "00:00" // Times of day have one name for the midnight that ends a day.
+		}
 		if err := clockTime(at+".endTime", &segment.EndTime); err != nil {
 			return err
 		}

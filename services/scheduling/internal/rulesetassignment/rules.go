@@ -142,7 +142,7 @@ func (c *change) readAssignment(path string, in *schedulingv1.ScheduleRuleSetAss
 		return out, err
 	}
 	end := in.GetExpirationDate()
-	if sequence {
+	if sequence || end == "" {
 		end = c.span.To.String()
 	}
 	if out.days, err = readDays(path, "effectiveDate", in.GetEffectiveDate(), "expirationDate", end); err != nil {

@@ -560,10 +560,12 @@ type AvailabilityTemplateSegment struct {
 	// Available, Preferred, Preferred Time Off, Unavailable or Unknown.
 	AvailabilityType *v1.Ref `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
 	StartTime        string  `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime          string  `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	FromPceTemplate  *bool   `protobuf:"varint,5,opt,name=from_pce_template,json=fromPCETemplate,proto3,oneof" json:"from_pce_template,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// HH:MM with optional seconds. 24:00 is the same as 00:00, the midnight that ends the
+	// day.
+	EndTime         string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	FromPceTemplate *bool  `protobuf:"varint,5,opt,name=from_pce_template,json=fromPCETemplate,proto3,oneof" json:"from_pce_template,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *AvailabilityTemplateSegment) Reset() {
@@ -909,13 +911,13 @@ const file_rotaloom_scheduling_v1_schedule_pattern_proto_rawDesc = "" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\x90\x02\n" +
+	"\x11_system_generated\"\x88\x02\n" +
 	"\x1bAvailabilityTemplateSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12D\n" +
 	"\x11availability_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x10availabilityType\x12%\n" +
 	"\n" +
-	"start_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12!\n" +
-	"\bend_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\aendTime\x12/\n" +
+	"start_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12\x19\n" +
+	"\bend_time\x18\x04 \x01(\tR\aendTime\x12/\n" +
 	"\x11from_pce_template\x18\x05 \x01(\bH\x01R\x0ffromPCETemplate\x88\x01\x01B\x05\n" +
 	"\x03_idB\x14\n" +
 	"\x12_from_pce_template\"\xb1\x03\n" +

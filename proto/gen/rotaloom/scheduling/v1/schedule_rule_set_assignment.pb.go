@@ -672,7 +672,8 @@ type ScheduleRuleSetAssignment struct {
 	Context *v1.Ref `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	// The first day.
 	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// The day after the last; 3000-01-01 means that the assignment has no end.
+	// The day after the last; 3000-01-01 means that the assignment has no end. The default
+	// is the end of the span or, without a span, no end.
 	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
