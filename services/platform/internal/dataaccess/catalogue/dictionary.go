@@ -226,11 +226,20 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 	}
 	out := &platformv1.DataElementDefinition{
 		Key: e.GetKey(), Label: e.GetLabel(), Description: e.GetDescription(), Active: proto.Bool(true), Deprecated: proto.Bool(false),
-		Categories: e.GetCategories(), DataProvider: e.Provider.GetName(), Metadata: meta,
+		Categories: e.GetCategories(), DataProvider: providerName(e.Provider.GetName()), Metadata: meta,
 	}
 	for _, p := range e.GetProperties() {
 		meta.Parameterized = proto.Bool(true)
 		out.Properties = append(out.Properties, &platformv1.DataProperty{Key: p.GetKey(), Value: p.GetDescription()})
 	}
 	return out
+}
+
+// providerName returns the name of a provider in the dictionary. Clients know the provider of timecards
+// as TK.
+func providerName(name string) string {
+	if name == "TIMECARD" {
+		return "TK"
+	}
+	return name
 }
