@@ -2,6 +2,7 @@ package timecard
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -47,7 +48,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	from = min(from, len(known))
 	page := known[from:min(from+count, len(known))]
 	out := &timekeepingv1.PunchPage{Metadata: &timekeepingv1.PunchPageMetadata{
-		Count: req.Count, Index: proto.Int64(req.GetIndex()), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
+		Count: req.Count, Index: proto.Int64(min(req.GetIndex(), math.MaxInt32)), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
 		FailedEmployeeCount: proto.Int64(int64(failed)), RequestTag: req.GetOptions().GetRequestTag(),
 	}}
 	out.Data, err = punch.Between(ctx, h.pool, &h.zones, page, first, last)
