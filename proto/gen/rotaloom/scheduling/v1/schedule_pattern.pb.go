@@ -560,8 +560,7 @@ type AvailabilityTemplateSegment struct {
 	// Available, Preferred, Preferred Time Off, Unavailable or Unknown.
 	AvailabilityType *v1.Ref `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
 	StartTime        string  `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// HH:MM with optional seconds. 24:00 is the same as 00:00, the midnight that ends the
-	// day.
+	// HH:MM with optional seconds. 24:00 and 00:00 are the midnight that ends the day.
 	EndTime         string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	FromPceTemplate *bool  `protobuf:"varint,5,opt,name=from_pce_template,json=fromPCETemplate,proto3,oneof" json:"from_pce_template,omitempty"`
 	unknownFields   protoimpl.UnknownFields
