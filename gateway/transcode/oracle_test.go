@@ -52,7 +52,8 @@ func (r maker) message(desc protoreflect.MessageDescriptor, depth int) proto.Mes
 		if r.IntN(3) < min(depth+1, 2) || fd.Message() != nil && !fd.IsMap() && depth > 3 {
 			continue
 		}
-		if r.request && (bare != "" && string(fd.Name()) != bare || isAny(fd) || messageOption(desc).GetFailure() == string(fd.Name())) {
+		if r.request && (bare != "" && string(fd.Name()) != bare || isAny(fd) || messageOption(desc).GetFailure() == string(fd.Name()) ||
+			messageOption(desc).GetEmptyLists() == string(fd.Name()) || fieldOption(fd).GetEmptyAsList()) {
 			continue
 		}
 		r.field(m, fd, depth)
