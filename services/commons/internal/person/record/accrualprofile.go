@@ -27,9 +27,7 @@ func clearAccrualProfile(details *commonsv1.PersonDetails) {
 
 func setAccrualProfile(details *commonsv1.PersonDetails, profile *commonsv1.ExtensionAccrualProfile) {
 	details.AccrualProfileName, details.AccrualProfileEffectiveDate = profile.GetAccrualProfileName(), profile.GetEffectiveDate()
-	if days := CheckedRange(EffectiveDates(profile)); days.To < civil.Forever {
-		details.AccrualProfileEndDate = profile.GetExpirationDate()
-	}
+	details.AccrualProfileEndDate = profile.GetExpirationDate()
 }
 
 // fillAccrualProfile shows the accrual profile that applies on a day, or else the next one.
@@ -47,10 +45,9 @@ func (r *Record) clearUnchangedAccrualProfile(old *Record) {
 		return
 	}
 	for _, profile := range old.AccrualProfiles {
-		shown := &commonsv1.PersonDetails{}
-		setAccrualProfile(shown, profile)
-		if shown.GetAccrualProfileName() == details.GetAccrualProfileName() && shown.GetAccrualProfileEffectiveDate() == details.GetAccrualProfileEffectiveDate() &&
-			shown.GetAccrualProfileEndDate() == details.GetAccrualProfileEndDate() {
+		end := details.GetAccrualProfileEndDate()
+		if profile.GetAccrualProfileName() == details.GetAccrualProfileName() && profile.GetEffectiveDate() == details.GetAccrualProfileEffectiveDate() &&
+			(end == "" || end == profile.GetExpirationDate()) {
 			clearAccrualProfile(details)
 			return
 		}
@@ -75,11 +72,7 @@ func (r *Record) AdoptAccrualProfile() {
 	if details.GetAccrualProfileName() == "" {
 		return
 	}
-	last := &commonsv1.PersonDetails{}
-	if n := len(r.AccrualProfiles); n > 0 {
-		setAccrualProfile(last, r.AccrualProfiles[n-1])
-	}
-	if accrualProfileOf(last).String() != accrualProfileOf(details).String() {
+	if n := len(r.AccrualProfiles); n == 0 || !sameAccrualProfile(r.AccrualProfiles[n-1], accrualProfileOf(details)) {
 		profile := accrualProfileOf(details)
 		days := CheckedRange(EffectiveDates(profile))
 		if hired, err := civil.ParseDate(details.GetHireDate()); err == nil && profile.GetEffectiveDate() == "" {
@@ -92,6 +85,10 @@ func (r *Record) AdoptAccrualProfile() {
 		}
 	}
 	clearAccrualProfile(details)
+}
+
+func sameAccrualProfile(a, b *commonsv1.ExtensionAccrualProfile) bool {
+	return a.GetAccrualProfileName() == b.GetAccrualProfileName() && CheckedRange(EffectiveDates(a)) == CheckedRange(EffectiveDates(b))
 }
 
 // accrualProfiles returns the list of accrual profiles.

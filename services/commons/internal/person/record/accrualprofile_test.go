@@ -62,7 +62,7 @@ func TestBodiesKeepTheLastAccrualProfile(t *testing.T) {
 	r.keepLastAccrualProfile()
 	assert.Equal(t, "Senior", r.Details().GetAccrualProfileName())
 	assert.Equal(t, "2027-01-01", r.Details().GetAccrualProfileEffectiveDate())
-	assert.Empty(t, r.Details().GetAccrualProfileEndDate())
+	assert.Equal(t, "3000-01-01", r.Details().GetAccrualProfileEndDate())
 	before := accrualsOf(r)
 	r.AdoptAccrualProfile()
 	assert.Equal(t, before, accrualsOf(r))
@@ -74,7 +74,7 @@ func TestCurrentAccrualProfile(t *testing.T) {
 	r := withAccruals(accrual{}, accrual{"Standard", "2021-05-03", "2027-01-01"}, accrual{"Senior", "2027-01-01", "3000-01-01"})
 	for day, want := range map[civil.Date]accrual{
 		civil.Of(2026, 12, 31): {"Standard", "2021-05-03", "2027-01-01"},
-		civil.Of(2027, 1, 1):   {"Senior", "2027-01-01", ""},
+		civil.Of(2027, 1, 1):   {"Senior", "2027-01-01", "3000-01-01"},
 		civil.Of(2020, 1, 1):   {"Standard", "2021-05-03", "2027-01-01"},
 	} {
 		t.Run(day.String(), func(t *testing.T) {
