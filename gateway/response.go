@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/erroritems"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
@@ -149,9 +150,9 @@ func messageJSON(m proto.Message) ([]byte, error) {
 
 // oauthJSON returns the body of an error in the form of RFC 6749, section 5.2.
 func oauthJSON(f *fault.Error) []byte {
-	b := append([]byte(`{"error":`), transcode.AppendString(nil, oauthError(f))...)
+	b := append([]byte(`{"error":`), jsontext.AppendString(nil, oauthError(f))...)
 	b = append(b, `,"error_description":`...)
-	return append(transcode.AppendString(b, f.Message), '}')
+	return append(jsontext.AppendString(b, f.Message), '}')
 }
 
 // oauthError returns the OAuth name of an error, derived from the status if the error has none.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 )
 
@@ -40,14 +40,14 @@ func itemType(status int) int {
 // JSON returns the body of an error as a list with one item.
 func JSON(f *fault.Error) []byte {
 	b := strconv.AppendInt([]byte(`[{"type":`), int64(itemType(f.Status)), 10)
-	b = transcode.AppendString(append(b, `,"message_code":`...), f.Code)
+	b = jsontext.AppendString(append(b, `,"message_code":`...), f.Code)
 	b = append(b, `,"member_names":[`...)
 	for i, member := range f.Members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = transcode.AppendString(b, member)
+		b = jsontext.AppendString(b, member)
 	}
-	b = transcode.AppendString(append(b, `],"message":`...), f.Message)
+	b = jsontext.AppendString(append(b, `],"message":`...), f.Message)
 	return append(b, "}]"...)
 }

@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 )
 
 var (
@@ -145,7 +147,7 @@ func appendKey(dst []byte, f *field) []byte {
 func (f *field) appendData(dst []byte, v *fieldData, at position) ([]byte, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
-		return appendString(dst, v.bytes), nil
+		return jsontext.AppendString(dst, v.bytes), nil
 	case protoreflect.MessageKind:
 		if f.list {
 			return f.appendItem(dst, v.bytes, at)
@@ -155,7 +157,7 @@ func (f *field) appendData(dst []byte, v *fieldData, at position) ([]byte, error
 		}
 		return f.message.appendJSON(dst, v.bytes, at.deeper())
 	case protoreflect.BytesKind:
-		return appendBase64(dst, v.bytes), nil
+		return jsontext.AppendBase64(dst, v.bytes), nil
 	}
 	if v.wire == protowire.BytesType {
 		return f.appendPacked(dst, v.bytes)

@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 )
 
 // appendUnordered writes an object whose fields arrive in any order. It first collects the occurrences of each
@@ -204,7 +206,7 @@ func (f *field) appendMapKey(dst []byte, occurrences []fieldData) []byte {
 		v = occurrences[len(occurrences)-1]
 	}
 	if f.entry.key.kind == protoreflect.StringKind {
-		return appendString(dst, v.bytes)
+		return jsontext.AppendString(dst, v.bytes)
 	}
 	return append(f.entry.key.appendScalar(append(dst, '"'), v.bits), '"')
 }

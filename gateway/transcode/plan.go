@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
@@ -149,7 +150,7 @@ func messageForm(desc protoreflect.MessageDescriptor) form {
 func (c compiler) compileField(fd protoreflect.FieldDescriptor) *field {
 	f := &field{
 		name:     fd.JSONName(),
-		key:      append(appendString([]byte{','}, []byte(fd.JSONName())), ':'),
+		key:      append(jsontext.AppendString([]byte{','}, fd.JSONName()), ':'),
 		number:   fd.Number(),
 		kind:     fd.Kind(),
 		wire:     wireType(fd.Kind()),
@@ -309,7 +310,7 @@ func newEnum(desc protoreflect.EnumDescriptor) *enum {
 		v := desc.Values().Get(i)
 		name, number := string(v.Name()), int32(v.Number())
 		if _, ok := e.names[number]; !ok {
-			e.names[number] = appendString(nil, []byte(name))
+			e.names[number] = jsontext.AppendString(nil, name)
 		}
 		e.byName[name] = number
 		if folded := strings.ToLower(name); e.folded[folded] == 0 {
