@@ -21,7 +21,7 @@ func monthIn(year, month int32) *monthOfYear {
 	return &monthOfYear{Year: proto.Int32(year), Month: proto.Int32(month)}
 }
 
-func skilled(name string) *skill {
+func newSkill(name string) *skill {
 	return &skill{Skill: &recruitingv1.CandidateSkillName{Name: name}}
 }
 
@@ -37,7 +37,7 @@ func TestACandidateHasLists(t *testing.T) {
 	f := newFixture(t)
 	f.giveBehavior("Calm")
 	sent := ada("ada@example.test")
-	sent.Skills = []*skill{skilled("Triage"), skilled("Care")}
+	sent.Skills = []*skill{newSkill("Triage"), newSkill("Care")}
 	sent.Skills[1].ProficiencyLevel = &recruitingv1.CandidateProficiency{Name: "Expert"}
 	sent.Behaviors = []*behavior{{Name: "calm"}}
 	sent.WorkExperience = []*employment{{JobTitle: "Cook", From: monthIn(2020, 2), To: monthIn(2020, 3)}}
@@ -112,10 +112,10 @@ func TestListsRefuse(t *testing.T) {
 		name, member, code string
 		change             func(*candidate)
 	}{
-		{"a skill twice", "skills[1]", CodeItemTaken, func(c *candidate) { c.Skills = []*skill{skilled("Triage"), skilled("triage ")} }},
+		{"a skill twice", "skills[1]", CodeItemTaken, func(c *candidate) { c.Skills = []*skill{newSkill("Triage"), newSkill("triage ")} }},
 		{"a skill without a name", "skills[0].skill.name", CodeMissing, func(c *candidate) { c.Skills = []*skill{{}} }},
 		{"an unknown level", "skills[0].proficiency_level", configuration.CodeUnknown, func(c *candidate) {
-			c.Skills = []*skill{skilled("Triage")}
+			c.Skills = []*skill{newSkill("Triage")}
 			c.Skills[0].ProficiencyLevel = &recruitingv1.CandidateProficiency{Name: "x"}
 		}},
 		{"a behavior twice", "behaviors[1]", CodeItemTaken, func(c *candidate) { c.Behaviors = []*behavior{{Name: "Calm"}, {Name: "Calm"}} }},
@@ -159,7 +159,7 @@ func TestAListIsLimited(t *testing.T) {
 	short := skills
 	short.max = 2
 	for n, full := range []bool{false, false, true} {
-		_, err := short.add(f.ctx, f.Handler, id, skilled(fmt.Sprint(n)))
+		_, err := short.add(f.ctx, f.Handler, id, newSkill(fmt.Sprint(n)))
 		assert.Equal(t, full, fault.HasCode(err, CodeListFull), "%d: %v", n, err)
 	}
 	require.NoError(t, pg.InTx(f.ctx, f.pool, func(ctx context.Context, tx pgx.Tx) error {

@@ -41,9 +41,9 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{Handler: personaldata.New(pool), t: t, ctx: tenant.With(t.Context(), 1), pool: pool}
 }
 
-// filled returns a message with the marker in every text, also of the messages below, and in one item of
+// fillMessage returns a message with the marker in every text, also of the messages below, and in one item of
 // every list.
-func filled[T proto.Message](m T) T {
+func fillMessage[T proto.Message](m T) T {
 	fill(m.ProtoReflect())
 	return m
 }
@@ -89,7 +89,7 @@ func (f *fixture) exec(sql string, args ...any) {
 // and statuses that statistics need have other values.
 func (f *fixture) fillAll() {
 	f.t.Helper()
-	f.candidate = insert(f, candidate.Candidates.Name, filled(&recruitingv1.Candidate{}), record.Columns{"email": marker + "@example.test", "person_id": int64(9)})
+	f.candidate = insert(f, candidate.Candidates.Name, fillMessage(&recruitingv1.Candidate{}), record.Columns{"email": marker + "@example.test", "person_id": int64(9)})
 	f.fillLists()
 	f.exec(`INSERT INTO document (tenant_id, candidate_id, document_type, file_name, content_type, size, content) VALUES ($1, $2, $3::text, $3, $3, 9, convert_to($3, 'UTF8'))`, f.candidate, marker)
 	opportunityID := insert(f, opportunity.Opportunities.Name, &recruitingv1.Opportunity{}, record.Columns{"requisition_number": "1", "is_shared_with_everyone": false})
@@ -97,9 +97,9 @@ func (f *fixture) fillAll() {
 	f.exec(`INSERT INTO document (tenant_id, candidate_id, application_id, document_type, file_name, content_type, size, content) VALUES ($1, $2, $3, $4::text, $4, $4, 9, convert_to($4, 'UTF8'))`,
 		f.candidate, f.application, marker)
 	f.fillOffer(opportunityID)
-	insert(f, "candidate_assessment", filled(&recruitingv1.CandidateAssessment{}), record.Columns{"candidate_id": f.candidate})
-	check := insert(f, "background_check", filled(&recruitingv1.BackgroundCheck{}), record.Columns{"candidate_id": f.candidate, "application_id": f.application, "order_number": marker})
-	insert(f, "background_check_request", filled(&recruitingv1.BackgroundCheckRequest{}),
+	insert(f, "candidate_assessment", fillMessage(&recruitingv1.CandidateAssessment{}), record.Columns{"candidate_id": f.candidate})
+	check := insert(f, "background_check", fillMessage(&recruitingv1.BackgroundCheck{}), record.Columns{"candidate_id": f.candidate, "application_id": f.application, "order_number": marker})
+	insert(f, "background_check_request", fillMessage(&recruitingv1.BackgroundCheckRequest{}),
 		record.Columns{"application_id": f.application, "opportunity_id": opportunityID, "background_check_id": check})
 	f.exec(`INSERT INTO hire (tenant_id, id, application_id, opportunity_id, state, person_number, person_id, request) VALUES ($1, $2, $3, $4, 'DONE', $5, 9, '')`,
 		someGUID, f.application, opportunityID, marker)
@@ -115,7 +115,7 @@ func (f *fixture) fillLists() {
 		lists[segment] = item
 	}
 	for segment, item := range lists {
-		body, err := proto.Marshal(filled(item))
+		body, err := proto.Marshal(fillMessage(item))
 		require.NoError(f.t, err)
 		f.exec(`INSERT INTO candidate_item (tenant_id, candidate_id, list, key, body) VALUES ($1, $2, $3, $4, $5)`, f.candidate, segment, marker, body)
 	}
@@ -123,21 +123,21 @@ func (f *fixture) fillLists() {
 
 func (f *fixture) fillApplication(opportunityID string) {
 	ref := &recruitingv1.Ref{Id: someGUID, Name: "Referral"}
-	a := filled(&recruitingv1.Application{})
+	a := fillMessage(&recruitingv1.Application{})
 	a.Candidate.Id, a.Opportunity, a.JobBoard, a.JobPosting = f.candidate, &recruitingv1.IdRef{Id: opportunityID}, &recruitingv1.IdRef{Id: someGUID}, &recruitingv1.IdRef{Id: someGUID}
 	a.ApplicantSource, a.Step, a.AppliedDate, a.CreationMethod, a.IsProcessed = ref, ref, "2026-05-04T09:30:00Z", "", proto.Bool(true)
 	f.application = insert(f, application.Applications.Name, a, record.Columns{"candidate_id": f.candidate, "opportunity_id": opportunityID})
-	insert(f, "application_comment", filled(&recruitingv1.ApplicationComment{}), record.Columns{"application_id": f.application})
-	e := filled(&recruitingv1.DispositionEvent{})
+	insert(f, "application_comment", fillMessage(&recruitingv1.ApplicationComment{}), record.Columns{"application_id": f.application})
+	e := fillMessage(&recruitingv1.DispositionEvent{})
 	e.Application, e.OriginStep, e.DestinationStep, e.DispositionReason, e.Author = &recruitingv1.IdRef{Id: f.application}, ref, ref, ref, &recruitingv1.IdRef{Id: someGUID}
 	insert(f, "disposition_event", e, record.Columns{"application_id": f.application, "opportunity_id": opportunityID})
 }
 
 func (f *fixture) fillOffer(opportunityID string) {
-	o := filled(&recruitingv1.Offer{})
+	o := fillMessage(&recruitingv1.Offer{})
 	o.Application, o.Status, o.ExpirationDate, o.Creator = &recruitingv1.IdRef{Id: f.application}, "Accepted", "2026-05-30", &recruitingv1.IdRef{Id: someGUID}
 	id := insert(f, "offer", o, record.Columns{"application_id": f.application, "opportunity_id": opportunityID})
-	a := filled(&recruitingv1.OfferAction{})
+	a := fillMessage(&recruitingv1.OfferAction{})
 	a.Action, a.Author, a.OriginStatus, a.DestinationStatus = "Accept", &recruitingv1.IdRef{Id: someGUID}, "Sent", "Accepted"
 	insert(f, "offer_action", a, record.Columns{"offer_id": id})
 }

@@ -10,11 +10,11 @@ import (
 // expandAccrualProfile moves the accrual profile of the message into the dated list.
 func (r *Record) expandAccrualProfile() {
 	if details := r.Details(); details.GetAccrualProfileName() != "" {
-		r.AccrualProfiles = append(r.AccrualProfiles, accrualProfileOf(details))
+		r.AccrualProfiles = append(r.AccrualProfiles, readAccrualProfile(details))
 	}
 }
 
-func accrualProfileOf(details *commonsv1.PersonDetails) *commonsv1.ExtensionAccrualProfile {
+func readAccrualProfile(details *commonsv1.PersonDetails) *commonsv1.ExtensionAccrualProfile {
 	return &commonsv1.ExtensionAccrualProfile{
 		AccrualProfileName: details.GetAccrualProfileName(),
 		EffectiveDate:      details.GetAccrualProfileEffectiveDate(), ExpirationDate: details.GetAccrualProfileEndDate(),
@@ -72,8 +72,8 @@ func (r *Record) AdoptAccrualProfile() {
 	if details.GetAccrualProfileName() == "" {
 		return
 	}
-	if n := len(r.AccrualProfiles); n == 0 || !sameAccrualProfile(r.AccrualProfiles[n-1], accrualProfileOf(details)) {
-		profile := accrualProfileOf(details)
+	if n := len(r.AccrualProfiles); n == 0 || !sameAccrualProfile(r.AccrualProfiles[n-1], readAccrualProfile(details)) {
+		profile := readAccrualProfile(details)
 		days := CheckedRange(EffectiveDates(profile))
 		if hired, err := civil.ParseDate(details.GetHireDate()); err == nil && profile.GetEffectiveDate() == "" {
 			days.From = hired.Clamp()

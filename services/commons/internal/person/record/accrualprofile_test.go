@@ -22,7 +22,7 @@ func withAccruals(stored accrual, list ...accrual) *Record {
 	return r
 }
 
-func accrualsOf(r *Record) (out []accrual) {
+func listAccruals(r *Record) (out []accrual) {
 	for _, a := range r.AccrualProfiles {
 		out = append(out, accrual{a.GetAccrualProfileName(), a.GetEffectiveDate(), a.GetExpirationDate()})
 	}
@@ -49,7 +49,7 @@ func TestAdoptAccrualProfile(t *testing.T) {
 			t.Parallel()
 			r := withAccruals(c.stored, c.list...)
 			r.AdoptAccrualProfile()
-			assert.Equal(t, c.want, accrualsOf(r))
+			assert.Equal(t, c.want, listAccruals(r))
 			assert.Empty(t, r.Details().GetAccrualProfileName(), "the list has it")
 		})
 	}
@@ -63,9 +63,9 @@ func TestBodiesKeepTheLastAccrualProfile(t *testing.T) {
 	assert.Equal(t, "Senior", r.Details().GetAccrualProfileName())
 	assert.Equal(t, "2027-01-01", r.Details().GetAccrualProfileEffectiveDate())
 	assert.Equal(t, "3000-01-01", r.Details().GetAccrualProfileEndDate())
-	before := accrualsOf(r)
+	before := listAccruals(r)
 	r.AdoptAccrualProfile()
-	assert.Equal(t, before, accrualsOf(r))
+	assert.Equal(t, before, listAccruals(r))
 }
 
 // A response shows the accrual profile of the day. Sending it back changes nothing.
