@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
 
@@ -40,15 +41,8 @@ func (h *Exports) source(ctx context.Context, text string) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	employees := visible.IDs()
-	if visible.All() || employees == nil {
-		employees = []int64{}
-	}
-	rows, err := h.deps.Pool.Query(ctx, newestRun, tenant.Of(ctx), visible.All(), employees)
-	if err != nil {
-		return nil, fmt.Errorf("find the newest run: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	employees := append([]int64{}, visible.IDs()...) // A nil list would be NULL.
+	found, err := pg.Collect(ctx, h.deps.Pool, pgx.RowTo[uuid.UUID], newestRun, tenant.Of(ctx), visible.All(), employees)
 	if err != nil {
 		return nil, fmt.Errorf("find the newest run: %w", err)
 	}
