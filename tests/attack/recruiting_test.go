@@ -168,6 +168,9 @@ func requireUnknown(t *testing.T, api scenario.API, o objects) (n int) {
 			expected = strings.ReplaceAll(expected, id, o[list])
 		}
 		assert.Equal(t, expected, string(hidden.body), route)
+		if none.status == http.StatusForbidden {
+			continue // The operation refuses the caller before it looks for the object.
+		}
 		assert.Contains(t, []int{http.StatusNotFound, http.StatusBadRequest}, hidden.status, "%s: %s", route, hidden.body)
 		if method == http.MethodGet || method == http.MethodDelete || len(body) > len("{}") {
 			assert.Equal(t, http.StatusNotFound, hidden.status, "%s: %s", route, hidden.body)
