@@ -81,12 +81,15 @@ func TestReferencesFollowTheirLocations(t *testing.T) {
 			"job 1 2026-01-01 2026-03-01 Acme/N/1/Till", "job 1 2026-03-01"+forever+"Acme/S/1/Till",
 			"job 2 2026-01-01 2026-02-01 Acme/N/1", "job 2 2026-02-01"+forever+"Acme/N/10", "job 3 2026-01-01"+forever+"Acme/N/1/Gone",
 			"wage 2 2026-01-01 2026-03-01 Acme/N/1", "wage 2 2026-03-01"+forever+"Acme/S/1"), []int64{1, 2}},
-		{"a name for some days", func(b fixture, t *testing.T, _, store int64) { rename(b, t, store, "One", "2026-01-10", "2026-01-20") },
+		{
+			"a name for some days", func(b fixture, t *testing.T, _, store int64) { rename(b, t, store, "One", "2026-01-10", "2026-01-20") },
 			append(append([]string{}, groups...),
 				"job 1 2026-01-01 2026-01-10 Acme/N/1/Till", "job 1 2026-01-10 2026-01-20 Acme/N/One/Till", "job 1 2026-01-20"+forever+"Acme/N/1/Till",
 				"job 2 2026-01-01 2026-01-10 Acme/N/1", "job 2 2026-01-10 2026-01-20 Acme/N/One", "job 2 2026-01-20 2026-02-01 Acme/N/1",
 				"job 2 2026-02-01"+forever+"Acme/N/10", "job 3 2026-01-01"+forever+"Acme/N/1/Gone",
-				"wage 2 2026-01-01 2026-01-10 Acme/N/1", "wage 2 2026-01-10 2026-01-20 Acme/N/One", "wage 2 2026-01-20"+forever+"Acme/N/1"), []int64{1, 2}},
+				"wage 2 2026-01-01 2026-01-10 Acme/N/1", "wage 2 2026-01-10 2026-01-20 Acme/N/One", "wage 2 2026-01-20"+forever+"Acme/N/1"),
+			[]int64{1, 2},
+		},
 		{"a name for all days", func(b fixture, t *testing.T, north, _ int64) { rename(b, t, north, "North", "", "") }, []string{
 			"group 3 2026-01-01" + forever + "Acme/North", groups[1], groups[2],
 			"job 1 2026-01-01" + forever + "Acme/North/1/Till", "job 2 2026-01-01 2026-02-01 Acme/North/1",

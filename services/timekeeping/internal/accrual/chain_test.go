@@ -46,14 +46,16 @@ func TestChangeOfTheProfile(t *testing.T) {
 		},
 		"deductions stay": {
 			&policy{GrantAmount: amount(24)}, &policy{GrantAmount: amount(30)}, day(2026, 1, 1), day(2027, 1, 1),
-			map[civil.Date][]*timekeepingv1.WorkedTimeTotal{day(2026, 8, 3): taken("4"), day(2027, 1, 4): taken("1")}, day(2027, 2, 1), "49",
+			map[civil.Date][]*timekeepingv1.WorkedTimeTotal{day(2026, 8, 3): taken("4"), day(2027, 1, 4): taken("1")},
+			day(2027, 2, 1), "49",
 		},
 		"a profile later": {
 			&policy{GrantAmount: amount(12), GrantFrequency: "ONCE"}, &policy{GrantAmount: amount(30)}, day(2026, 1, 1), day(2028, 1, 1), nil, day(2028, 1, 1), "42",
 		},
 		"the carried-over amount expires by the new policy": {
 			&policy{GrantAmount: amount(24)}, &policy{GrantAmount: amount(30), CarryOverMonths: proto.Int32(3)}, day(2026, 1, 1), day(2027, 1, 1),
-			map[civil.Date][]*timekeepingv1.WorkedTimeTotal{day(2027, 1, 4): taken("4")}, day(2027, 4, 1), "30",
+			map[civil.Date][]*timekeepingv1.WorkedTimeTotal{day(2027, 1, 4): taken("4")},
+			day(2027, 4, 1), "30",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

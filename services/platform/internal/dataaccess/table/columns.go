@@ -147,7 +147,6 @@ func NewPlan(q *query.Query, known *catalogue.Elements) (*plan, error) {
 	return p, nil
 }
 
-
 func newColumn(key string, properties []*platformv1.DataProperty, q *query.Query, known *catalogue.Elements) (*Column, error) {
 	kinds, err := known.Find(key)
 	if err != nil {
