@@ -109,7 +109,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 	}
 	out := e.message()
 	if r.ID.String() != req.GetRequestId() {
-		out.Message += ". It has the rows of the run " + r.ID.String()
+		out.Message += ". It has the rows of the newest run"
 	}
 	return out, nil
 }

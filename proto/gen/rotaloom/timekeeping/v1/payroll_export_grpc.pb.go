@@ -36,7 +36,7 @@ const (
 type PayrollExportServiceClient interface {
 	// Exports a staging run. The run may still be in progress. If requestId is a new id of
 	// the caller, the newest run that the caller may see is exported, and the message of
-	// the response names it.
+	// the response says so.
 	ExportPayroll(ctx context.Context, in *PayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(ctx context.Context, in *ListPayrollExportsRequest, opts ...grpc.CallOption) (*PayrollExportList, error)
@@ -104,7 +104,7 @@ func (c *payrollExportServiceClient) GetPayrollExportResponse(ctx context.Contex
 type PayrollExportServiceServer interface {
 	// Exports a staging run. The run may still be in progress. If requestId is a new id of
 	// the caller, the newest run that the caller may see is exported, and the message of
-	// the response names it.
+	// the response says so.
 	ExportPayroll(context.Context, *PayrollExportRequest) (*PayrollExport, error)
 	// Retrieves the exports that have not expired, the newest first, at most 1,000.
 	ListPayrollExports(context.Context, *ListPayrollExportsRequest) (*PayrollExportList, error)
