@@ -70,6 +70,7 @@ func large(t *testing.T) (context.Context, *pg.Pool) {
 			FROM tree JOIN location_version ON parent_id = id)
 		INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
 			SELECT 1, id, '1900-01-01', '3000-01-01', depth, lineage, path FROM tree`,
+		`INSERT INTO former_location_path (tenant_id, path, location_id) SELECT 1, 'former/' || n, n FROM generate_series(1, 10000) AS n`,
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name)
 			SELECT 1, n, '2000-01-01', '3000-01-01', path, '' FROM generate_series(1, 100000) AS n JOIN location_path ON location_id = n % 10000 + 1`,
 		// Everybody follows one of 1,000 patterns of two weeks, the first 500 on
