@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
@@ -36,7 +37,9 @@ func TestNoNodeIsLongerThanEstimated(t *testing.T) {
 	r.Prepare()
 	w := &Writer{Result: r}
 	for _, node := range r.Table.Nodes {
-		assert.LessOrEqual(t, int64(len(w.appendChild(nil, r.Table, node))), w.maxNode())
+		encoded, err := w.appendChild(nil, r.Table, node)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, int64(len(encoded)), w.maxNode())
 	}
 	assert.Len(t, r.Table.Nodes, rows*periods)
 }

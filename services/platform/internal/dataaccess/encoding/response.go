@@ -92,8 +92,11 @@ func (w *Writer) Root(dst []byte, page []int32) ([]byte, error) {
 // appendChildren appends the nodes of a page, and sends parts if there are many.
 func (w *Writer) appendChildren(dst []byte, page []int32) ([]byte, error) {
 	var nodes []byte
+	var err error
 	for i, node := range page {
-		nodes = w.appendChild(nodes, w.Table, node)
+		if nodes, err = w.appendChild(nodes, w.Table, node); err != nil {
+			return nil, err
+		}
 		if len(nodes) < chunkBytes && i < len(page)-1 {
 			continue
 		}
@@ -102,7 +105,6 @@ func (w *Writer) appendChildren(dst []byte, page []int32) ([]byte, error) {
 		if w.Send == nil {
 			continue
 		}
-		var err error
 		if dst, err = w.Send(dst); err != nil {
 			return nil, err
 		}
@@ -117,9 +119,12 @@ func (w *Writer) CheckSize(page []int32) error {
 		return nil
 	}
 	var node []byte
+	var err error
 	size := 0
 	for _, n := range page {
-		node = w.appendChild(node[:0], w.Table, n)
+		if node, err = w.appendChild(node[:0], w.Table, n); err != nil {
+			return err
+		}
 		size += len(node)
 	}
 	if size <= maxResponseBytes {
@@ -130,11 +135,17 @@ func (w *Writer) CheckSize(page []int32) error {
 }
 
 // appendChild appends a node to a list of children.
-func (w *Writer) appendChild(dst []byte, t *table.Table, node int32) []byte {
+func (w *Writer) appendChild(dst []byte, t *table.Table, node int32) ([]byte, error) {
+	totals, err := w.groupTotals(t, node)
+	if err != nil {
+		return nil, err
+	}
 	var members []byte
 	if t.Groups != nil && !w.Grid {
 		for _, member := range t.Groups[node].Members {
-			members = w.appendChild(members, t.Rows, member)
+			if members, err = w.appendChild(members, t.Rows, member); err != nil {
+				return nil, err
+			}
 		}
 	}
 	body := w.scratch[:0]
@@ -146,11 +157,11 @@ func (w *Writer) appendChild(dst []byte, t *table.Table, node int32) []byte {
 	}
 	body = w.attributes(body, t, node)
 	body = appendBytes(body, nodeChildren, members)
-	body = appendBytes(body, nodeSummaries, w.groupTotals(t, node))
+	body = appendBytes(body, nodeSummaries, totals)
 	body = appendBytes(body, nodeRootEntity, entity)
 	body = appendLength(body, nodeCustom, 0)
 	w.scratch = body
-	return appendBytes(dst, nodeItems, body)
+	return appendBytes(dst, nodeItems, body), nil
 }
 
 // rowKey appends the keys of the row and the period of a node.
@@ -244,13 +255,9 @@ func (w *Writer) shownTotals() []*platformv1.DataSummary {
 }
 
 // groupTotals returns the encoded totals of the rows of a group, or nothing.
-func (w *Writer) groupTotals(t *table.Table, node int32) []byte {
+func (w *Writer) groupTotals(t *table.Table, node int32) ([]byte, error) {
 	if !w.Totals || t.Groups == nil {
-		return nil
+		return nil, nil
 	}
-	out, err := proto.Marshal(&platformv1.DataSummaries{Summaries: t.Rows.Totals(t.Groups[node].Members, t.Rows.Columns[:w.Shown])})
-	if err != nil {
-		return nil // Keys and numbers are valid UTF-8, so that this does not occur.
-	}
-	return out
+	return proto.Marshal(&platformv1.DataSummaries{Summaries: t.Rows.Totals(t.Groups[node].Members, t.Rows.Columns[:w.Shown])})
 }
