@@ -168,8 +168,8 @@ func requireUnknown(t *testing.T, api scenario.API, o objects) (n int) {
 			expected = strings.ReplaceAll(expected, id, o[list])
 		}
 		assert.Equal(t, expected, string(hidden.body), route)
-		if none.status == http.StatusForbidden {
-			continue // The operation refuses the caller before it looks for the object.
+		if none.status == http.StatusForbidden && concernsPersonalData(route) {
+			continue // These operations refuse a restricted caller before they look for the candidate.
 		}
 		assert.Contains(t, []int{http.StatusNotFound, http.StatusBadRequest}, hidden.status, "%s: %s", route, hidden.body)
 		if method == http.MethodGet || method == http.MethodDelete || len(body) > len("{}") {
@@ -177,6 +177,12 @@ func requireUnknown(t *testing.T, api scenario.API, o objects) (n int) {
 		}
 	}
 	return n
+}
+
+// concernsPersonalData reports whether a route exports or erases a candidate. Only callers who see all employees
+// may do that.
+func concernsPersonalData(route string) bool {
+	return strings.HasSuffix(route, "/export") || strings.HasSuffix(route, "/erase")
 }
 
 // requireUnlisted requires that no list that a caller reads has one of the objects.
