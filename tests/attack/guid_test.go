@@ -19,8 +19,8 @@ func init() {
 	attack("candidates of others", hiddenCandidates)
 }
 
-// foreignGUIDs shows that a GUID of another tenant is worth as much as one that nobody has, in every operation of
-// recruiting with an id, and that no list shows it.
+// foreignGUIDs shows that every operation of recruiting with an id treats the GUID of another tenant as a missing one,
+// and that no list shows it.
 func foreignGUIDs(t *testing.T, w *fixture) {
 	o, email := w.fillRecruiting(t, "")
 	other := w.tenant(t, strings.ToLower(scenario.Unique("guids")))

@@ -78,8 +78,8 @@ func newHires(t *testing.T) *hires {
 	return w
 }
 
-// hireUntilStopped hires one candidate after another until the test stops it. It lets hires that other
-// processes complete go on meanwhile.
+// hireUntilStopped hires one candidate after another until the test stops it. It does not wait for hires that
+// the worker of a process completes.
 func (w *hires) hireUntilStopped(client int, random *rand.Rand) error {
 	for n := 0; !w.stop.Load() || n < 2*scarcePositions; n++ {
 		a := &applicant{email: fmt.Sprintf("kill%d.%d@example.test", client, n), opportunity: w.plenty}

@@ -86,7 +86,7 @@ INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, li
 SELECT $1, now.* FROM now CROSS JOIN (SELECT count(*) FROM gone) AS done`
 
 // updatePaths checks the place of a location on some days, and recomputes the places of the
-// location and its descendants, and the paths by which persons name them. The caller must hold the lock of the tree.
+// location and its descendants, and their paths in the rows of persons. The caller must hold the lock of the tree.
 func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) error {
 	args := pathArgs(ctx, id, days)
 	var there, cycle bool

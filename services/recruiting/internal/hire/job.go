@@ -12,7 +12,7 @@ import (
 
 // placeInJob gives the new hire of a request the job of an opportunity, if it has none, and the workplace of
 // the terms or of the opportunity, if it has neither organization levels nor a location. The names are
-// those of now, because objects refer to the configuration by GUIDs.
+// the present ones, because objects refer to the configuration by GUIDs.
 func placeInJob(ctx context.Context, tx pgx.Tx, req *request, o *recruitingv1.Opportunity) error {
 	in := req.GetEmployee()
 	if in.GetJobCode() == "" {

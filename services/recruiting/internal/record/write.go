@@ -173,7 +173,7 @@ func (t Table[T]) unknownError(id string) *fault.Error {
 	return fault.NotFound(t.Unknown, fmt.Sprintf("There is no %s with the id %s.", t.What, strings.ToLower(id)))
 }
 
-// Rewrite replaces the bodies of all records that the filter permits by what is kept of them.
+// Rewrite replaces the body of every record that the filter permits by the result of keep.
 func (t Table[T]) Rewrite(ctx context.Context, tx pgx.Tx, filter Condition, keep func(body T) T) error {
 	list, err := t.All(ctx, tx, filter, "ORDER BY r.id FOR NO KEY UPDATE OF r")
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// hiredCandidate is the position of the candidate that is hired, whose application stands at the last step
-	// before the hire.
+	// hiredCandidate is the position of the candidate to hire. The application is at the last step before the hire.
 	hiredCandidate = 12
 	// hireTimeout is the time after which a schedule that does not show a hire is an error. The program completes a
 	// hire that an interrupted run left within a minute.

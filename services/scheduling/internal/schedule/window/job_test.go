@@ -130,7 +130,7 @@ func TestJobsAreSplicedIntoPayCodeEdits(t *testing.T) {
 	})
 }
 
-// A segment or an edit at the own location of the employee is no transfer, whatever names the location.
+// A segment or an edit at the employee's own location is not a transfer, by whatever path it names the location.
 func TestTransfersLeaveThePrimaryJob(t *testing.T) {
 	t.Parallel()
 	job := NewJob(projection.Job{Path: "Acme/S/1", LocationID: 9, OtherPaths: []string{"Acme/N/1", "Acme/One"}})
