@@ -112,7 +112,7 @@ func followLinks(ctx context.Context, api scenario.API, check bool) (float64, er
 	return takeMedian(times), nil
 }
 
-// selectPages reads the rows of all pages: the applications and one more, their candidates, sources and processes. It
+// selectPages reads the rows of all pages: the applications and one more, their candidates with their lists, sources and processes. It
 // returns the p50 of a page in milliseconds.
 func selectPages(ctx context.Context, conn *pgx.Conn, tenant int64) (float64, error) {
 	var times []float64
@@ -139,9 +139,10 @@ func selectPages(ctx context.Context, conn *pgx.Conn, tenant int64) (float64, er
 		more = len(changes) > pageSize
 		after = changes[min(len(changes), pageSize)-1]
 		for sql, arguments := range map[string][]any{
-			`SELECT id::text, body FROM candidate WHERE tenant_id = $1 AND id = ANY($2) AND NOT deleted`: {tenant, candidates},
-			`SELECT guid::text, name FROM applicant_source WHERE tenant_id = $1`:                         {tenant},
-			`SELECT guid::text, body FROM recruiting_process WHERE tenant_id = $1`:                       {tenant},
+			`SELECT id::text, body FROM candidate WHERE tenant_id = $1 AND id = ANY($2) AND NOT deleted`:                                                  {tenant, candidates},
+			`SELECT candidate_id::text, list, id::text, created_at, updated_at, body FROM candidate_item WHERE tenant_id = $1 AND candidate_id = ANY($2)`: {tenant, candidates},
+			`SELECT guid::text, name FROM applicant_source WHERE tenant_id = $1`:                                                                          {tenant},
+			`SELECT guid::text, body FROM recruiting_process WHERE tenant_id = $1`:                                                                        {tenant},
 		} {
 			found, _ := conn.Query(ctx, sql, arguments...)
 			for found.Next() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -66,17 +67,22 @@ func readCandidates(ctx context.Context, db pg.Querier, ids []string) (map[strin
 	if len(ids) == 0 {
 		return out, nil
 	}
-	var id string
-	var body []byte
-	err := pg.ForEach(ctx, db, []any{&id, &body}, func() error {
-		c := &recruitingv1.Candidate{}
-		out[id] = c
-		return proto.Unmarshal(body, c)
-	}, `SELECT id::text, body FROM candidate WHERE tenant_id = $1 AND id = ANY($2::uuid[]) AND NOT deleted`, tenant.Of(ctx), ids)
-	if err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT id::text, body FROM candidate WHERE tenant_id = $1 AND id = ANY($2::uuid[]) AND NOT deleted`, tenant.Of(ctx), ids).Query(func(rows pgx.Rows) error {
+		var id string
+		var body []byte
+		_, err := pgx.ForEachRow(rows, []any{&id, &body}, func() error {
+			c := &recruitingv1.Candidate{}
+			out[id] = c
+			return proto.Unmarshal(body, c)
+		})
+		return err
+	})
+	candidate.QueueProfiles(ctx, batch, ids, out)
+	if err := db.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read candidates of applications: %w", err)
 	}
-	return out, candidate.Profiles(ctx, db, out)
+	return out, nil
 }
 
 // readNames returns the names of the objects with GUIDs in a table of the configuration, by their GUIDs.

@@ -54,23 +54,40 @@ func insertProfile(ctx context.Context, tx pgx.Tx, candidateID string, c *candid
 // Profiles sets the lists of candidates: behaviors, educations, motivations, licenses, skills and work
 // experience. The keys are the ids of the candidates.
 func Profiles(ctx context.Context, db pg.Querier, candidates map[string]*candidate) error {
-	ids := make([]string, 0, len(candidates))
-	for id := range candidates {
-		ids = append(ids, id)
-	}
-	items, err := pg.Collect(ctx, db, scanItem, "SELECT "+itemColumns+" FROM candidate_item WHERE tenant_id = $1 AND candidate_id = ANY($2::uuid[]) AND list = ANY($3) ORDER BY number",
-		tenant.Of(ctx), ids, profileSegments)
-	if err != nil {
-		return fmt.Errorf("read the lists of candidates: %w", err)
-	}
-	for _, s := range items {
-		l := profile[s.segment]
-		to := candidates[s.candidateID].ProtoReflect().Mutable(l.field()).List()
-		item := to.NewElement()
-		if err := l.decode(s, item.Message().Interface()); err != nil {
-			return err
+	batch := &pgx.Batch{}
+	QueueProfiles(ctx, batch, slices.Collect(maps.Keys(candidates)), candidates)
+	return db.SendBatch(ctx, batch).Close()
+}
+
+// QueueProfiles queues a statement that sets the lists of the candidates with these ids, like [Profiles].
+// The statements before it in the batch may fill the map.
+func QueueProfiles(ctx context.Context, batch *pgx.Batch, ids []string, candidates map[string]*candidate) {
+	batch.Queue("SELECT "+itemColumns+" FROM candidate_item WHERE tenant_id = $1 AND candidate_id = ANY($2::uuid[]) AND list = ANY($3) ORDER BY number",
+		tenant.Of(ctx), ids, profileSegments).Query(func(rows pgx.Rows) error {
+		items, err := pgx.CollectRows(rows, scanItem)
+		if err != nil {
+			return fmt.Errorf("read the lists of candidates: %w", err)
 		}
-		to.Append(item)
+		for _, s := range items {
+			if err := addItem(candidates[s.candidateID], s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// addItem adds a stored item to a list of its candidate. It ignores an item of an unknown candidate.
+func addItem(to *candidate, s stored) error {
+	if to == nil {
+		return nil
 	}
+	l := profile[s.segment]
+	items := to.ProtoReflect().Mutable(l.field()).List()
+	item := items.NewElement()
+	if err := l.decode(s, item.Message().Interface()); err != nil {
+		return err
+	}
+	items.Append(item)
 	return nil
 }
