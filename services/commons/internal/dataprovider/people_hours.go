@@ -19,12 +19,13 @@ func hoursElements() []entry {
 			Categories: employment, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) },
 		}
 	}
-	detail := func(key, label, doc string, amount func(*commonsv1.PersonDetails) *float64) entry {
+	fullTime := func(key, label, doc string, amount func(*commonsv1.FullTimeEquivalency) *float64) entry {
 		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Needs: needBody,
-			Value: func(p *person, _ at) value {
-				if d := p.body.GetPersonInformation().GetPerson(); d != nil && amount(d) != nil {
-					return dataelement.Decimal(*amount(d))
+			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Series: true, Needs: needBody,
+			Value: func(p *person, at at) value {
+				list := p.body.GetPersonInformation().GetPerson().GetFullTimeEquivalencies()
+				if f := record.FullTimeOn(list, at.Last()); f != nil && amount(f) != nil {
+					return dataelement.Decimal(*amount(f))
 				}
 				return value{}
 			},
@@ -51,12 +52,12 @@ func hoursElements() []entry {
 		expected("PEOPLE_EXPECTED_DAILY_HOURS", "Expected daily hours", "DAILY"),
 		expected("PEOPLE_EXPECTED_WEEKLY_HOURS", "Expected weekly hours", "WEEKLY"),
 		expected("PEOPLE_EXPECTED_PAYPERIOD_HOURS", "Expected hours of a pay period", "PAY PERIOD"),
-		detail("PEOPLE_EMPLOYEE_STANDARD_HOURS", "Standard hours", "The standard hours of the person.",
-			func(d *commonsv1.PersonDetails) *float64 { return d.EmployeeStandardHours }),
-		detail("PEOPLE_FULL_TIME_STANDARD_HOURS", "Full time hours", "The standard hours of full time.",
-			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimeStandardHours }),
-		detail("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time.",
-			func(d *commonsv1.PersonDetails) *float64 { return d.FullTimePercentage }),
+		fullTime("PEOPLE_EMPLOYEE_STANDARD_HOURS", "Standard hours", "The standard hours of the person, on the last day.",
+			func(f *commonsv1.FullTimeEquivalency) *float64 { return f.EmployeeStandardHours }),
+		fullTime("PEOPLE_FULL_TIME_STANDARD_HOURS", "Full time hours", "The standard hours of full time, on the last day.",
+			func(f *commonsv1.FullTimeEquivalency) *float64 { return f.FullTimeStandardHours }),
+		fullTime("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time, on the last day.",
+			func(f *commonsv1.FullTimeEquivalency) *float64 { return f.FullTimePercentage }),
 		textOn("PEOPLE_ACCRUAL_PROFILE_NAME", "Accrual profile", "The accrual profile on the last day.", employment, needAccrual|needBody, accrualProfiles, 0),
 		sinceOn("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", employment, needAccrual|needBody, accrualProfiles),
 		dayOn("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile: the day after its last.", employment, needAccrual|needBody, accrualProfiles,
@@ -148,6 +149,16 @@ func addressElement(key, label, kind string, part func(*commonsv1.PostalAddress)
 			}
 			return value{}
 		},
+	}
+}
+
+// adoptFullTime lists the full-time equivalents of a person as reads of the person do.
+func adoptFullTime(p *person) {
+	if details := p.body.GetPersonInformation().GetPerson(); details != nil {
+		if p.hireDate != nil {
+			details.HireDate = p.hireDate.String()
+		}
+		(&record.Record{Message: p.body}).AdoptFullTime()
 	}
 }
 

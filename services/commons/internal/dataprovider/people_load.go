@@ -192,6 +192,7 @@ func (c *personBatch) scan(rows pgx.Rows) error {
 		if err := proto.Unmarshal(body, p.body); err != nil {
 			return fmt.Errorf("person %d: %w", p.id, err)
 		}
+		adoptFullTime(p)
 	}
 	return rows.Err()
 }

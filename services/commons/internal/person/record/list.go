@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,10 +11,10 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// List is a list of a person that has its own table. Its columns are the fields of its
-// elements in the API.
+// List is a list of a person, in its own table as a rule. Its columns are the fields of its elements in
+// the API.
 type List struct {
-	// Path is the path of the list in requests.
+	// Path is the path of the list in requests. The body of the person contains a list without a table.
 	Path, Table string
 	// Keys is the number of leading columns that distinguish elements that may apply at the same
 	// time. With 0, at most one element applies on a day.
@@ -37,7 +38,8 @@ type List struct {
 // Element is an element of a list.
 type Element = protoreflect.Message
 
-// Lists returns all lists that have tables. They are created once and never modified.
+// Lists returns the lists with a table and the list of full-time equivalents. They are created once and
+// never modified.
 var Lists = sync.OnceValue(func() []List {
 	return []List{
 		inMessage("personInformation.employmentStatusList", "employment_status", 0, "status=employment_status_name"),
@@ -49,6 +51,7 @@ var Lists = sync.OnceValue(func() []List {
 		listOutsideMessage("jobAssignment.jobAssignmentDetails.payRuleName", "pay_rule_assignment", 0,
 			func(r *Record) *[]*commonsv1.ExtensionPayRule { return &r.PayRules }, "pay_rule_name"),
 		accrualProfiles(),
+		fullTimeEquivalencies(),
 		wageWorkRules(),
 		inMessage("personInformation.accessAssignment.effectiveDatedTimeEntryMethods", "time_entry_method", 0,
 			"time_entry_type_name", "activity_tracking_status=time_entry_activity_tracking_status"),
@@ -60,6 +63,11 @@ var Lists = sync.OnceValue(func() []List {
 		inMessage("personInformation.emailAddresses", "email_address", 1,
 			"contact_type_name", "address", "notification=has_email_notification_delivery"),
 	}
+})
+
+// Tables returns the lists that have tables.
+var Tables = sync.OnceValue(func() []List {
+	return slices.DeleteFunc(slices.Clone(Lists()), func(l List) bool { return l.Table == "" })
 })
 
 func accessColumns() []string {

@@ -125,6 +125,7 @@ func (r *Record) FillAddresses(old *Record) {
 func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
 	r.fillAccrualProfile(day)
+	r.fillFullTime(day)
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if rule := current(r.PayRules, day, EffectiveDates[*commonsv1.ExtensionPayRule]); rule != nil {
 			job.PayRuleName, job.PayRuleEffectiveDate = rule.GetPayRuleName(), rule.GetEffectiveDate()
@@ -230,7 +231,7 @@ func (r *Record) Body() ([]byte, error) {
 	DetailsOrEmpty(out).FullName = ""
 	out.ClearCurrent()
 	out.keepLastAccrualProfile()
-	for _, l := range Lists() {
+	for _, l := range Tables() {
 		l.Clear(out)
 	}
 	for _, c := range Columns() {

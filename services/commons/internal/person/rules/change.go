@@ -24,6 +24,7 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	if err := normalise(sent, today); err != nil {
 		return nil, err
 	}
+	sent.ExpandFullTime(old, today)
 	if err := dropWagesWithoutRate(sent, old); err != nil {
 		return nil, err
 	}

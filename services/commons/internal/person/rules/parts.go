@@ -90,7 +90,6 @@ func checkLengths(r *record.Record) error {
 		"personInformation.analyticsLaborTypeList":       len(info.GetAnalyticsLaborTypeList()),
 		"personInformation.approverList":                 len(info.GetApproverList()),
 		"personInformation.purposeAssignments":           len(info.GetPurposeAssignments()),
-		"personInformation.person.fullTimeEquivalencies": len(info.GetPerson().GetFullTimeEquivalencies()),
 		"jobAssignment.personalOvertimeAssignments":      len(job.GetPersonalOvertimeAssignments()),
 		"positions": len(r.Message.GetPositions()),
 	}
@@ -124,8 +123,7 @@ func (s datedSpan) check() error {
 
 func spans(p *commonsv1.Person) []datedSpan {
 	info, job := p.GetPersonInformation(), p.GetJobAssignment()
-	out := datedSpans("personInformation.person.fullTimeEquivalencies", info.GetPerson().GetFullTimeEquivalencies())
-	out = append(out, datedSpans("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())...)
+	out := datedSpans("personInformation.personAccessAssignments", info.GetPersonAccessAssignments())
 	for i, a := range info.GetPersonAccessAssignments() {
 		out = append(out, datedSpan{
 			fmt.Sprintf("personInformation.personAccessAssignments[%d], the employee group", i),

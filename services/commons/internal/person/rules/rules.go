@@ -87,6 +87,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	if err := normalise(d.Record, first); err != nil {
 		return nil, err
 	}
+	d.ExpandFullTime(&record.Record{}, first)
 	asked, err := TakeTermRequests(d.Message, first)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 		fmt.Sprintf(`SELECT id, version, time_zone, time_zones, body,
 			%s%s
 		FROM person p WHERE tenant_id = $1 AND id = ANY($2)`, SupervisorName, names), tenantID, ids)
-	for _, l := range record.Lists() {
+	for _, l := range record.Tables() {
 		snapshot.Queue(func(rows pgx.Rows) error {
 			if err := readInto(l, rows, persons); err != nil {
 				return fmt.Errorf("%s: %w", l.Table, err)
@@ -73,6 +73,7 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 	}
 	for _, p := range persons {
 		p.AdoptAccrualProfile()
+		p.AdoptFullTime()
 	}
 	return persons, nil
 }

@@ -56,7 +56,7 @@ func Write(ctx context.Context, tx pgx.Tx, persons []Change) error {
 	if err := queuePersons(batch, tenantID, persons); err != nil {
 		return err
 	}
-	for _, l := range record.Lists() {
+	for _, l := range record.Tables() {
 		var replaced []int64
 		var fresh []personList
 		for _, p := range persons {
