@@ -113,6 +113,7 @@ func (c *contractServer) serve(t *testing.T, cfg Config, conn grpc.ClientConnInt
 	require.NoError(t, edge.routes.AddMethods(c.service, handlers, policy.NewTable(c.files)))
 	front := httptest.NewUnstartedServer(edge)
 	front.EnableHTTP2 = true
+	front.Config.HTTP2 = newHTTP2Config(edge.cfg.StallTimeout)
 	front.StartTLS()
 	t.Cleanup(front.Close)
 	return front

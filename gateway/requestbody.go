@@ -140,7 +140,10 @@ func (br *bodyReader) read(next handler) handler {
 		}
 		held := bodymemory.NewHeld(br.bodies.Portions(userKey(r.caller), br.proxies.Address(r.Request)))
 		defer br.bodies.Release(held)
-		bad := br.readAll(w, r, held)
+		bad := br.waitForUpload(ctx, w, r, held)
+		if bad == nil {
+			bad = br.readAll(w, r, held)
+		}
 		if bad == nil && r.body.file != nil {
 			bad = r.body.file.Parse(r.body.text)
 		}
@@ -152,11 +155,30 @@ func (br *bodyReader) read(next handler) handler {
 	}
 }
 
+// waitForUpload reserves the memory of a file with a declared length before it is read. Without that, several
+// files of one caller could each hold a part of the caller's share, and refuse each other.
+func (br *bodyReader) waitForUpload(ctx context.Context, w *response, r *request, held *bodymemory.Held) *fault.Error {
+	if r.body.file == nil || r.body.announced == 0 {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, br.stall)
+	defer cancel()
+	size := r.body.announced + bytes.MinRead
+	if err := br.bodies.Wait(wait, held, size); err != nil {
+		if ctx.Err() != nil { // The client has disconnected, or the server is stopping.
+			return fault.FromError(ctx.Err())
+		}
+		return br.readFault(w, r, errBodyMemory)
+	}
+	r.body.text = make([]byte, 0, size)
+	return nil
+}
+
 // readAll reads the whole body within its limit, while there is memory for it.
 func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *fault.Error {
 	pace := listener.RollingDeadline{Stall: br.stall, End: r.began.Add(br.timeout)}
 	from := listener.NewDeadlineReader(r.body.from, w.ResponseWriter, pace)
-	var b []byte
+	b := r.body.text
 	for {
 		if len(b) == cap(b) {
 			size := r.body.nextBufferSize(cap(b))

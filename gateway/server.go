@@ -23,6 +23,11 @@ const (
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
 	maxStreams     = 128
+	// streamBuffer is the number of bytes of a body that an HTTP/2 client may send before the edge reads them,
+	// and connectionBuffer the same for all bodies of a connection (net/http allows less than 4 MiB). Files that wait for
+	// memory leave their bytes in these buffers: a connection has room for fourteen beside the file that is read.
+	streamBuffer     = 256 << 10
+	connectionBuffer = 15 * streamBuffer
 	// pingAfter is the idle time after which the server pings an HTTP/2 client.
 	pingAfter = 30 * time.Second
 	// drain is the time for running requests to end when the server stops. Containers get 10 s to stop the
@@ -59,20 +64,28 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 		WriteTimeout:      e.cfg.Timeout + grace,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: maxStreams,
-			SendPingTimeout:      pingAfter,
-			PingTimeout:          e.cfg.StallTimeout,
-			WriteByteTimeout:     e.cfg.StallTimeout,
-		},
-		ConnContext: listener.WithConn,
-		ConnState:   listener.NoteState,
-		ErrorLog:    log.New(logWriter{e.log}, "", 0),
+		HTTP2:             newHTTP2Config(e.cfg.StallTimeout),
+		ConnContext:       listener.WithConn,
+		ConnState:         listener.NoteState,
+		ErrorLog:          log.New(logWriter{e.log}, "", 0),
 	}
 	// While a connection waits for a slot, idle connections are closed, and the others after their next
 	// response.
 	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.Connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
+}
+
+// newHTTP2Config returns the limits of HTTP/2 connections. A client that reads nothing for the stall timeout is
+// disconnected.
+func newHTTP2Config(stall time.Duration) *http.HTTP2Config {
+	return &http.HTTP2Config{
+		MaxConcurrentStreams:          maxStreams,
+		MaxReceiveBufferPerConnection: connectionBuffer,
+		MaxReceiveBufferPerStream:     streamBuffer,
+		SendPingTimeout:               pingAfter,
+		PingTimeout:                   stall,
+		WriteByteTimeout:              stall,
+	}
 }
 
 // LeaveWhen makes clients disconnect as soon as stopping reports that the process is about to stop: each

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -206,6 +207,38 @@ func TestSlowUploads(t *testing.T) {
 		re := send(t, s.Client(), r)
 		assert.Equal(t, http.StatusRequestTimeout, re.status)
 		assert.Contains(t, re.body, fault.CodeSlow)
+	})
+}
+
+// Files of one user that exceed the user's share of the memory together wait for each other.
+func TestUploadsWaitForMemory(t *testing.T) {
+	t.Parallel()
+	c, _ := newDocuments(t)
+	body, contentType := form(t, [3]string{"file", "a", strings.Repeat("x", largestFile)})
+	c.overBoth(t, Config{BodyMemory: 8 * int64(len(body)+bytes.MinRead)}, func(t *testing.T, s *httptest.Server) {
+		var group errgroup.Group
+		for range 6 {
+			group.Go(func() error {
+				re := call(t, s, "POST", documentPath, body, "Authorization", c.token, "Content-Type", contentType)
+				if re.status != http.StatusCreated {
+					return fmt.Errorf("status %d: %s", re.status, re.body)
+				}
+				return nil
+			})
+		}
+		require.NoError(t, group.Wait())
+	})
+}
+
+// A file that gets no memory within the stall timeout is refused with 503.
+func TestUploadsDoNotWaitForever(t *testing.T) {
+	t.Parallel()
+	c, _ := newDocuments(t)
+	body, contentType := form(t, [3]string{"file", "a", "x"})
+	c.overBoth(t, Config{BodyMemory: 1, StallTimeout: 50 * time.Millisecond}, func(t *testing.T, s *httptest.Server) {
+		re := call(t, s, "POST", documentPath, body, "Authorization", c.token, "Content-Type", contentType)
+		assert.Equal(t, http.StatusServiceUnavailable, re.status)
+		assert.NotEmpty(t, re.header.Get("Retry-After"))
 	})
 }
 

@@ -3,6 +3,7 @@ package bodymemory
 
 import (
 	"bytes"
+	"context"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -39,6 +40,8 @@ type Memory struct {
 
 	mu   sync.Mutex
 	held map[string]int64 // bytes by portion; "" is the total
+	// released is closed at the next release of memory.
+	released chan struct{}
 }
 
 // New returns a Memory of limit bytes. At most large bytes of large bodies are processed at a time. No share is
@@ -48,7 +51,7 @@ func New(limit, large, largest int64) *Memory {
 	if largest > limit {
 		largest = 1
 	}
-	return &Memory{max: limit, large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}}
+	return &Memory{max: limit, large: large, largest: largest, Working: semaphore.NewWeighted(large), held: map[string]int64{}, released: make(chan struct{})}
 }
 
 // Portion is a part of the memory with its own limit. Each body counts in several portions.
@@ -91,6 +94,15 @@ func (b *Memory) give(portions []Portion, bytes int64) {
 			delete(b.held, p.name)
 		}
 	}
+	close(b.released)
+	b.released = make(chan struct{})
+}
+
+// nextRelease returns a channel that is closed at the next release of memory.
+func (b *Memory) nextRelease() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.released
 }
 
 // Held is the memory that one request has reserved.
@@ -119,6 +131,23 @@ func (b *Memory) Hold(h *Held, size int64) bool {
 	}
 	h.bytes += size
 	return true
+}
+
+// Wait reserves the memory of a whole body for a request, and waits until other requests have released
+// enough. A request that waits holds no memory, so that requests never wait for each other. Wait fails when
+// the context ends.
+func (b *Memory) Wait(ctx context.Context, h *Held, size int64) error {
+	for {
+		released := b.nextRelease()
+		if b.Hold(h, size) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-released:
+		}
+	}
 }
 
 // Release releases the memory of a request.

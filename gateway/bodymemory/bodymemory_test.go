@@ -1,6 +1,7 @@
 package bodymemory
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -53,4 +54,21 @@ func TestTheLargestBodyFits(t *testing.T) {
 	small := New(9600, 1<<20, largest)
 	assert.True(t, small.take(small.Portions("1 ada", "a"), 9600/userPart))
 	assert.False(t, small.take(small.Portions("1 ada", "a"), 1), "the limit of the operator counts, and so do the shares")
+}
+
+func TestWaitingForMemory(t *testing.T) {
+	t.Parallel()
+	b := New(8<<10, 8<<10, 8<<10)
+	first, second := NewHeld(b.Portions("1 ada", "a")), NewHeld(b.Portions("1 ada", "a"))
+	require.NoError(t, b.Wait(t.Context(), first, 8<<10), "there is memory")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.ErrorIs(t, b.Wait(ended, second, 1), context.Canceled)
+	assert.Zero(t, second.Bytes())
+	waited := make(chan error, 1)
+	go func() { waited <- b.Wait(t.Context(), second, 8<<10) }()
+	b.Release(first)
+	require.NoError(t, <-waited)
+	b.Release(second)
+	assert.True(t, b.Empty())
 }
