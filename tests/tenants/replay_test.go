@@ -225,12 +225,17 @@ func (r *replayed) send(asked contract.RecordedStep) {
 
 // ownTime reports whether the response of an operation depends on when each tenant sent its
 // request. Schedules result from changes that are applied one after another, with others in
-// between. The audit log has one row for each window of seconds with a refusal.
+// between. The audit log has one row for each window of seconds with a refusal. The response to the start of
+// an export shows whether the export has ended already.
 func (r *replayed) ownTime(o *contract.Operation) bool {
 	if o == nil {
 		return false
 	}
-	return r.forwards && strings.HasPrefix(o.Name, "rotaloom.scheduling.") || o.Name == "rotaloom.platform.v1.AuditEventService.ReadAuditEvents"
+	switch o.Name {
+	case "rotaloom.platform.v1.AuditEventService.ReadAuditEvents", "rotaloom.timekeeping.v1.PayrollExportService.ExportPayroll":
+		return true
+	}
+	return r.forwards && strings.HasPrefix(o.Name, "rotaloom.scheduling.")
 }
 
 const (
