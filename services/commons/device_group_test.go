@@ -182,10 +182,11 @@ func TestMembersOfDeviceGroups(t *testing.T) {
 		{BadgeNumber: "44", Day: "2026-03-01"},
 		{PersonNumber: "elsewhere"},
 		{PersonNumber: "nobody"},
-		{BadgeNumber: "33", Day: "2026-03-01"},
+		{BadgeNumber: "33", Day: "2026-02-14"},
+		{BadgeNumber: "33", Day: "2026-02-15"},
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, []int64{one, 0, two, 0, 0, 0, left}, found.GetPersonIds())
+	assert.Equal(t, []int64{one, 0, two, 0, 0, 0, left, 0}, found.GetPersonIds(), "a termination ends a badge")
 	found, err = client.FindDeviceGroupMembers(inTenant(t, 2), &commonsv1.FindDeviceGroupMembersRequest{DeviceGroupId: 1, Keys: []*commonsv1.MemberKey{{PersonNumber: "one"}}})
 	require.NoError(t, err)
 	assert.Equal(t, []int64{0}, found.GetPersonIds(), "another tenant")

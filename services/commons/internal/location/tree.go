@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
 )
 
@@ -123,7 +124,7 @@ func pathError(err error) error {
 }
 
 // end removes a location from the tree from a day on. It fails if locations exist below it, a
-// set contains it, or a person has their primary job there.
+// set contains it, or a person has their primary job there on a day without terminated employment.
 func end(ctx context.Context, tx pgx.Tx, id int64, day civil.Date) error {
 	tenantID := tenant.Of(ctx)
 	var use *string
@@ -134,7 +135,10 @@ func end(ctx context.Context, tx pgx.Tx, id int64, day civil.Date) error {
 			THEN 'It is in a location set. Remove it there first.'
 		WHEN EXISTS (SELECT FROM location_path p JOIN primary_labor_account a
 				ON a.tenant_id = $1 AND a.organization_path = p.path AND a.from_date < p.to_date AND a.to_date > greatest(p.from_date, $3)
-			WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.to_date > $3)
+			WHERE p.tenant_id = $1 AND p.location_id = $2 AND p.to_date > $3
+			  AND NOT daterange(greatest(a.from_date, p.from_date, $3), least(a.to_date, p.to_date)) <@ coalesce(
+				(SELECT range_agg(daterange(e.from_date, e.to_date)) FROM employment_status e
+				 WHERE e.tenant_id = $1 AND e.person_id = a.person_id AND e.status = '`+record.StatusTerminated+`'), '{}'))
 			THEN 'It is the primary job of persons. Give them another one first.'
 		END`, tenantID, id, day).Scan(&use)
 	if err != nil {

@@ -149,9 +149,13 @@ func TestLocationsInUseStay(t *testing.T) {
 	}
 	requireRefused(t, remove("2025-12-31", "Acme/Clerk"), "WRL-10205")
 	requireRefused(t, remove("", "Acme/Clerk"), "WRL-10205")
-	require.NoError(t, remove("2026-01-01", "Acme/Clerk"))
-	assert.Equal(t, []string{"Acme/Clerk"}, b.below(t, byPath("Acme"), "2025-12-31"))
-	assert.Empty(t, b.below(t, byPath("Acme"), "2026-01-01"))
+	_, err = b.pool.Exec(ctx, `INSERT INTO employment_status VALUES (1, 1, '2020-01-01', '2025-06-01', 'Active'),
+		(1, 1, '2025-06-01', '2025-09-01', 'Terminated'), (1, 1, '2025-09-01', '2025-10-01', 'Active'), (1, 1, '2025-10-01', '3000-01-01', 'Terminated')`)
+	require.NoError(t, err)
+	requireRefused(t, remove("2025-07-01", "Acme/Clerk"), "WRL-10205")
+	require.NoError(t, remove("2025-10-01", "Acme/Clerk"), "the employment is terminated from then on")
+	assert.Equal(t, []string{"Acme/Clerk"}, b.below(t, byPath("Acme"), "2025-09-30"))
+	assert.Empty(t, b.below(t, byPath("Acme"), "2025-10-01"))
 	_, err = b.pool.Exec(ctx, `DELETE FROM person WHERE tenant_id = 1`)
 	require.NoError(t, err)
 	require.NoError(t, remove("", "Acme", "Acme/Clerk"), "a location with what lies below it")

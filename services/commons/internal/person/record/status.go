@@ -43,6 +43,25 @@ func (r *Record) TerminatedDays() []civil.Range {
 	return civil.Normalise(out)
 }
 
+// EndBadges ends the badges of a person on the days of terminated employment, so that other persons can
+// have their numbers.
+func (r *Record) EndBadges() {
+	terminated := r.TerminatedDays()
+	info := r.Message.GetPersonInformation()
+	if len(terminated) == 0 || len(info.GetBadgeAssignments()) == 0 {
+		return
+	}
+	var kept []*commonsv1.BadgeAssignment
+	for _, b := range info.GetBadgeAssignments() {
+		for _, days := range civil.AppendDifference(nil, []civil.Range{CheckedRange(EffectiveDates(b))}, terminated) {
+			kept = append(kept, &commonsv1.BadgeAssignment{
+				BadgeNumber: b.GetBadgeNumber(), EffectiveDate: days.From.String(), ExpirationDate: days.To.String(),
+			})
+		}
+	}
+	info.BadgeAssignments = kept
+}
+
 // LockedOutDays returns the days when the person may not log in. Days without a status of the
 // user account do not lock the person out.
 func (r *Record) LockedOutDays() []civil.Range {

@@ -36,6 +36,7 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	d := &Draft{Record: old.Clone(), TermRequests: asked}
 	hired := sent.Details().GetHireDate() != ""
 	licensed := timekeepingLicense(sent.Message) != ""
+	badges := sent.Message.GetPersonInformation().GetBadgeAssignments()
 	d.Merge(sent)
 	if err := checkRequiredOnce(d.Message); err != nil {
 		return nil, err
@@ -47,6 +48,9 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 		if err := checkLicense(d.Record); err != nil {
 			return nil, err
 		}
+	}
+	if err := refuseUselessBadges(d.Record, badges); err != nil {
+		return nil, err
 	}
 	d.Account = d.changedAccount(old, account)
 	return d, r.complete(d)

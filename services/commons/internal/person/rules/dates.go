@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
@@ -90,6 +91,18 @@ func readDates(l record.List, i int, e record.Element, first civil.Date) (civil.
 		}
 	}
 	return r.Clamp(), nil
+}
+
+// refuseUselessBadges refuses sent badges on days of terminated employment only, because such badges end.
+func refuseUselessBadges(r *record.Record, sent []*commonsv1.BadgeAssignment) error {
+	terminated := r.TerminatedDays()
+	for i, b := range sent {
+		days := record.CheckedRange(record.EffectiveDates(b))
+		if len(civil.AppendDifference(nil, []civil.Range{days}, terminated)) == 0 {
+			return fault.Invalid(CodeDates, fmt.Sprintf("personInformation.badgeAssignments[%d]: the employment is terminated on all days of the badge.", i))
+		}
+	}
+	return nil
 }
 
 // nextStart returns the first start after a day, or forever.

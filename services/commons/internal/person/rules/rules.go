@@ -101,6 +101,9 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	if err := checkLicense(d.Record); err != nil {
 		return nil, err
 	}
+	if err := refuseUselessBadges(d.Record, d.Message.GetPersonInformation().GetBadgeAssignments()); err != nil {
+		return nil, err
+	}
 	d.Account = takeUserAccount(d.Message)
 	return d, r.complete(d)
 }
@@ -122,6 +125,7 @@ func (r *Rules) complete(d *Draft) error {
 		return err
 	}
 	unassign(d.Message.GetPersonInformation().GetAccessAssignment())
+	d.EndBadges()
 	d.Zone, d.zoneFrom = r.defaultZone, ""
 	if job := d.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		d.zoneFrom, job.TimeZoneEffectiveDate = job.GetTimeZoneEffectiveDate(), ""

@@ -94,6 +94,11 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 		Person   int64
 		From, To civil.Date
 	}
+	// The badges of persons of the request are compared above, as they will be.
+	var changed []int64
+	for _, it := range store.Valid(items) {
+		changed = append(changed, it.ID)
+	}
 	var rows []row
 	for _, b := range badges {
 		rows = append(rows, row{b.number, b.item.ID, b.days.From, b.days.To})
@@ -107,9 +112,9 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 	}, `SELECT (q.at - 1)::int
 		FROM unnest($2::text[], $3::bigint[], $4::date[], $5::date[]) WITH ORDINALITY AS q (number, person, from_date, to_date, at)
 		WHERE EXISTS (SELECT FROM badge_assignment b
-			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person
+			WHERE b.tenant_id = $1 AND b.badge_number = q.number AND b.person_id <> q.person AND b.person_id <> ALL ($6)
 			  AND b.from_date < q.to_date AND b.to_date > q.from_date)`,
-		pg.Columns(rows, tenantID)...)
+		append(pg.Columns(rows, tenantID), changed)...)
 	return err
 }
 
