@@ -146,10 +146,14 @@ func TestTerminatedPersonsAreNotCounted(t *testing.T) {
 			ctx := authn.With(b.ctx, &authn.Principal{Tenant: 1, Subject: "ada", PersonID: 1, Rows: rows}, "")
 			table := newLocations(b.pool, rowvisibility.New(clock.System{}))
 			for day, want := range map[civil.Date]int64{civil.Of(2026, 3, 4): 1, civil.Of(2026, 3, 5): 0} {
-				loaded, err := table.Load(ctx, []int64{1}, civil.Through(day, day), needHeads)
+				loaded, err := table.LoadPeriods(ctx, []int64{1}, []civil.Range{civil.Through(day, day)}, needHeads)
 				require.NoError(t, err)
-				assert.Equal(t, want, loaded[0].heads, day.String())
+				assert.Equal(t, want, loaded[0].heads[day], day.String())
 			}
+			monday, wednesday := civil.Of(2026, 3, 2), civil.Of(2026, 3, 4)
+			loaded, err := table.LoadPeriods(ctx, []int64{1}, []civil.Range{{From: monday, To: wednesday + 1}, {From: wednesday + 1, To: wednesday + 2}}, needHeads)
+			require.NoError(t, err)
+			assert.Equal(t, []int64{1, 0}, []int64{loaded[0].heads[wednesday], loaded[0].heads[wednesday+1]}, "each period counts those of its last day")
 		})
 	}
 }
@@ -188,7 +192,7 @@ func TestEveryElementOfLocations(t *testing.T) {
 	require.Empty(t, table.Problems())
 	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 8))
 	for _, e := range table.Entries {
-		loaded, err := table.Load(b.ctx, []int64{2, 99}, week, e.Needs)
+		loaded, err := table.LoadPeriods(b.ctx, []int64{2, 99}, []civil.Range{week}, e.Needs)
 		require.NoError(t, err, e.Key)
 		assert.Equal(t, want[e.Key], e.Value(loaded[0], at{Days: week}), e.Key)
 		assert.Equal(t, e.Type, want[e.Key].Type(), e.Key)

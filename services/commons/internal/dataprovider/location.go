@@ -35,8 +35,9 @@ type location struct {
 	id           int64
 	persistentID string
 	versions     []version
-	children     int64
-	heads        int64
+	// children and heads are counts by day, for the last day of each period.
+	children map[civil.Date]int64
+	heads    map[civil.Date]int64
 }
 
 // version holds the properties and the place of a location for a range of days.
@@ -61,7 +62,7 @@ func (l *location) on(day civil.Date) *version {
 func newLocations(pool *pg.Pool, rules *rowvisibility.Rules) *dataelement.Table[location] {
 	return &dataelement.Table[location]{
 		Name: "LOCATION", Permission: "commons.location.read", Kind: datav1.RowKind_ROW_KIND_LOCATION,
-		MaxRowDays: maxLocationDays, Load: locationLoader{pool, rules}.load, Entries: locationElements(),
+		MaxRowDays: maxLocationDays, LoadPeriods: locationLoader{pool, rules}.load, Entries: locationElements(),
 	}
 }
 
@@ -82,25 +83,29 @@ LEFT JOIN LATERAL (SELECT name FROM location_version WHERE tenant_id = $1 AND lo
 WHERE v.tenant_id = $1 AND v.location_id = ANY($2) AND v.from_date < $4 AND v.to_date > $3
 ORDER BY v.location_id, 3`
 
-// countChildren counts the direct children of locations on a day.
+// countChildren counts the direct children of locations on days.
 const countChildren = `
-SELECT parent_id, count(*) FROM location_version
-WHERE tenant_id = $1 AND parent_id = ANY($2) AND from_date <= $3 AND to_date > $3 GROUP BY parent_id`
+SELECT v.parent_id, asked.day, count(*) FROM unnest($3::date[]) AS asked (day)
+JOIN location_version v ON v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.from_date <= asked.day AND v.to_date > asked.day
+GROUP BY 1, 2`
 
-// employed is the condition that the employment of the person of a primary job a is not terminated on day $3.
-const employed = `
+// employed returns the condition that the employment of the person of a primary job a is not terminated
+// on a day.
+func employed(day string) string {
+	return `
 		  AND NOT EXISTS (SELECT FROM employment_status e WHERE e.tenant_id = $1 AND e.person_id = a.person_id
-			AND e.status = '` + record.StatusTerminated + `' AND e.from_date <= $3 AND e.to_date > $3)`
+			AND e.status = '` + record.StatusTerminated + `' AND e.from_date <= ` + day + ` AND e.to_date > ` + day + `)`
+}
 
-// countHeads returns SQL that counts, for each location, the employed persons whose primary job is
-// there or below on a day. Because of the array, the planner looks up the paths in the index,
+// countHeads returns SQL that counts, for each location and day, the employed persons whose primary job is
+// there or below. Because of the array, the planner looks up the paths in the index,
 // regardless of its estimate of their number. Without the array, it reads all jobs for each
 // location.
 func countHeads() string {
-	return `SELECT asked.id, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
-		WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))` + employed + `)
-		FROM unnest($2::bigint[]) AS asked (id)`
+	return `SELECT asked.id, on_day.day, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
+		WHERE a.tenant_id = $1 AND a.from_date <= on_day.day AND a.to_date > on_day.day
+		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "on_day.day") + ` AS names))` + employed("on_day.day") + `)
+		FROM unnest($2::bigint[]) AS asked (id) CROSS JOIN unnest($3::date[]) AS on_day (day)`
 }
 
 // locationLoader reads any number of locations from one snapshot, in one round trip.
@@ -109,22 +114,27 @@ type locationLoader struct {
 	rules *rowvisibility.Rules
 }
 
-func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range, needs uint64) ([]*location, error) {
+// load reads locations on adjacent periods. Counts are those of the last day of each period.
+func (l locationLoader) load(ctx context.Context, ids []int64, periods []civil.Range, needs uint64) ([]*location, error) {
 	tenantID := tenant.Of(ctx)
+	days := civil.Range{From: periods[0].From, To: periods[len(periods)-1].To}
+	lasts := make([]civil.Date, len(periods))
+	for i, p := range periods {
+		lasts[i] = p.To - 1
+	}
 	found := make(map[int64]*location, len(ids))
 	var snapshot pg.Snapshot
 	snapshot.Queue(func(read pgx.Rows) error { return scanVersions(read, found) },
 		readVersions, tenantID, ids, days.From, days.To)
-	last := days.To - 1
 	if needs&needChildren != 0 {
-		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.children }), countChildren, tenantID, ids, last)
+		snapshot.Queue(counts(found, func(l *location) map[civil.Date]int64 { return l.children }), countChildren, tenantID, ids, lasts)
 	}
 	if needs&needHeads != 0 {
 		visible, err := l.rules.Visible(ctx)
 		if err != nil {
 			return nil, err
 		}
-		queueHeads(&snapshot, tenantID, ids, last, visible, found)
+		queueHeads(&snapshot, tenantID, ids, lasts, visible, found)
 	}
 	if err := snapshot.Read(ctx, l.pool); err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
@@ -138,21 +148,22 @@ func (l locationLoader) load(ctx context.Context, ids []int64, days civil.Range,
 
 // queueHeads queues the query that counts the persons at each location. It does not count
 // persons whom the caller may not see: a count of one would reveal them.
-func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, day civil.Date, visible rowvisibility.Set, found map[int64]*location) {
+func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, days []civil.Date, visible rowvisibility.Set, found map[int64]*location) {
 	if visible.All() {
-		snapshot.Queue(counts(found, func(l *location) *int64 { return &l.heads }), countHeads(), tenantID, ids, day)
+		snapshot.Queue(counts(found, func(l *location) map[civil.Date]int64 { return l.heads }), countHeads(), tenantID, ids, days)
 		return
 	}
 	snapshot.Queue(func(read pgx.Rows) error {
 		var place, person int64
-		_, err := pgx.ForEachRow(read, []any{&place, &person}, func() error {
+		var day civil.Date
+		_, err := pgx.ForEachRow(read, []any{&place, &day, &person}, func() error {
 			if l := found[ids[place-1]]; l != nil && visible.Has(person) {
-				l.heads++
+				l.heads[day]++
 			}
 			return nil
 		})
 		return err
-	}, listEmployees(employed), tenantID, ids, day)
+	}, listEmployees(employed("on_day.day")), tenantID, ids, days)
 }
 
 func scanVersions(rows pgx.Rows, found map[int64]*location) error {
@@ -171,7 +182,7 @@ func scanVersions(rows pgx.Rows, found map[int64]*location) error {
 		}
 		l := found[id]
 		if l == nil {
-			l = &location{id: id, persistentID: persistentID}
+			l = &location{id: id, persistentID: persistentID, children: map[civil.Date]int64{}, heads: map[civil.Date]int64{}}
 			found[id] = l
 		}
 		l.versions = append(l.versions, v)
@@ -179,12 +190,13 @@ func scanVersions(rows pgx.Rows, found map[int64]*location) error {
 	return rows.Err()
 }
 
-func counts(found map[int64]*location, place func(*location) *int64) func(pgx.Rows) error {
+func counts(found map[int64]*location, place func(*location) map[civil.Date]int64) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var id, n int64
-		_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+		var day civil.Date
+		_, err := pgx.ForEachRow(rows, []any{&id, &day, &n}, func() error {
 			if l := found[id]; l != nil {
-				*place(l) = n
+				place(l)[day] = n
 			}
 			return nil
 		})

@@ -55,14 +55,14 @@ func locationElements() []locationElement {
 		placeOn("LOCATION_EXPIRATION_DATE", "Expiration date", "The last day of what the location is, 3000-01-01 without end.", dataelement.Date,
 			func(v *version) value { return dataelement.Day(lastDay(civil.Range{From: v.since, To: v.until})) }),
 		{
-			Key: "LOCATION_CHILD_COUNT", Label: "Locations below", Doc: "How many locations stand right below, on the last day asked for.",
-			Type: dataelement.Long, Categories: ofLocation, Needs: needChildren,
-			Value: func(l *location, _ at) value { return dataelement.Whole(l.children) },
+			Key: "LOCATION_CHILD_COUNT", Label: "Locations below", Doc: "How many locations stand right below, on the last day.",
+			Type: dataelement.Long, Categories: ofLocation, Series: true, Needs: needChildren,
+			Value: func(l *location, at at) value { return dataelement.Whole(l.children[at.Last()]) },
 		},
 		{
-			Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many employed persons have their primary job there or below, on the last requested day.",
-			Type: dataelement.Long, Categories: ofLocation, Needs: needHeads,
-			Value: func(l *location, _ at) value { return dataelement.Whole(l.heads) },
+			Key: "LOCATION_EMPLOYEE_COUNT", Label: "Employees", Doc: "How many employed persons have their primary job there or below, on the last day.",
+			Type: dataelement.Long, Categories: ofLocation, Series: true, Needs: needHeads,
+			Value: func(l *location, at at) value { return dataelement.Whole(l.heads[at.Last()]) },
 		},
 	}
 }

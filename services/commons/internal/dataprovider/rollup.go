@@ -137,15 +137,16 @@ func (f *Finder) FindEmployeeLocations(ctx context.Context, req *datav1.FindEmpl
 	return out, nil
 }
 
-// listEmployees returns SQL for the persons whose primary job a is at the locations or below, with one
-// more condition or "".
+// listEmployees returns SQL for the persons whose primary job a is, on a day on_day.day, at the locations or
+// below, with one more condition or "".
 // As in countHeads, the array makes the planner look up the paths in the index.
 func listEmployees(condition string) string {
-	return `SELECT asked.place, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
+	return `SELECT asked.place, on_day.day, who.id FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, place)
+		CROSS JOIN unnest($3::date[]) AS on_day (day)
 		CROSS JOIN LATERAL (SELECT DISTINCT a.person_id AS id FROM primary_labor_account a
-			WHERE a.tenant_id = $1 AND a.from_date <= $3 AND a.to_date > $3
-			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "$3::date") + ` AS names))` + condition + `) AS who
-		ORDER BY 1, 2`
+			WHERE a.tenant_id = $1 AND a.from_date <= on_day.day AND a.to_date > on_day.day
+			  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "on_day.day") + ` AS names))` + condition + `) AS who
+		ORDER BY 1, 2, 3`
 }
 
 // maxListed limits the response of ListLocationEmployees.
@@ -159,7 +160,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.pool.Query(ctx, listEmployees(""), tenant.Of(ctx), req.GetLocationIds(), day)
+	found, err := f.pool.Query(ctx, listEmployees(""), tenant.Of(ctx), req.GetLocationIds(), []civil.Date{day})
 	if err != nil {
 		return nil, fmt.Errorf("list the employees of locations: %w", err)
 	}
@@ -169,7 +170,7 @@ func (f *Finder) ListLocationEmployees(ctx context.Context, req *datav1.ListLoca
 	}
 	limit := min(req.GetMost(), maxListed)
 	var place, id int64
-	if _, err := pgx.ForEachRow(found, []any{&place, &id}, func() error {
+	if _, err := pgx.ForEachRow(found, []any{&place, &day, &id}, func() error {
 		if !visible.Has(id) {
 			return nil
 		}

@@ -3,8 +3,10 @@ package dataprovider
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -27,44 +29,85 @@ var maxLocationDays = int64(policy.Max[*platformv1.DataFrom]("locations") * (pol
 // employeeElements are the elements that are not defined for several employees.
 var employeeElements = []string{"SCH_LOCKED_DAYS"}
 
-// newLocationTable returns the provider of locations. The schedule of a location is the schedule of
-// all employees whose primary job is there or below on the last day.
+// newLocationTable returns the provider of locations. The schedule of a location in a period is the
+// schedule of all employees whose primary job is there or below on the last day of the period.
 func newLocationTable(reader *reading.Reader, source Locations) *dataelement.Table[plan] {
 	table := newTable(reader)
 	table.Kind, table.MaxRowDays = datav1.RowKind_ROW_KIND_LOCATION, maxLocationDays
 	table.Entries = slices.DeleteFunc(table.Entries, func(e entry) bool { return slices.Contains(employeeElements, e.Key) })
-	table.Load = func(ctx context.Context, ids []int64, days civil.Range, _ uint64) ([]*plan, error) {
-		return loadLocations(ctx, reader, source, ids, days)
+	table.Load = nil
+	table.LoadPeriods = func(ctx context.Context, ids []int64, periods []civil.Range, _ uint64) ([]*plan, error) {
+		return loadLocations(ctx, reader, source, ids, periods)
 	}
 	return table
 }
 
-func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, days civil.Range) ([]*plan, error) {
-	length := int64(days.Days())
-	members, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
-		LocationIds: ids, Day: (days.To - 1).String(), Most: maxEmployeeDays / length,
-	})
+// concurrentDays is the number of periods whose employees are requested at the same time.
+const concurrentDays = 4
+
+// loadLocations reads the schedules of locations on adjacent periods.
+func loadLocations(ctx context.Context, reader *reading.Reader, source Locations, ids []int64, periods []civil.Range) ([]*plan, error) {
+	members, err := listMembers(ctx, source, ids, periods)
 	if err != nil {
 		return nil, err
 	}
-	if members.GetTotal()*length > maxEmployeeDays {
-		return nil, dataelement.OverLimit("SCH", "employees * days", members.GetTotal()*length, maxEmployeeDays)
+	known := map[int64]bool{}
+	for _, m := range members {
+		for _, l := range m.GetLocations() {
+			for _, id := range l.GetEmployeeIds() {
+				known[id] = true
+			}
+		}
 	}
-	var employees []int64
-	for _, l := range members.GetLocations() {
-		employees = append(employees, l.GetEmployeeIds()...)
+	employees, days := slices.Sorted(maps.Keys(known)), civil.Range{From: periods[0].From, To: periods[len(periods)-1].To}
+	if read := int64(len(employees)) * int64(days.Days()); read > maxEmployeeDays {
+		return nil, dataelement.OverLimit("SCH", "employees * days", read, maxEmployeeDays)
 	}
 	entries, _, err := reader.ReadSummaries(ctx, employees, days)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*plan, len(ids))
-	for i, l := range members.GetLocations() {
+	for i := range ids {
 		out[i] = &plan{}
-		for _, id := range l.GetEmployeeIds() {
-			out[i].entries = append(out[i].entries, entries[id]...)
+		for at, m := range members {
+			for _, id := range m.GetLocations()[i].GetEmployeeIds() {
+				for _, e := range entries[id] {
+					if periods[at].Contains(e.Day) {
+						out[i].entries = append(out[i].entries, e)
+					}
+				}
+			}
 		}
 		slices.SortStableFunc(out[i].entries, func(a, b reading.Summary) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	return out, nil
+}
+
+// listMembers returns the employees of locations on the last day of each period. It refuses more employees
+// and days than a request may read.
+func listMembers(ctx context.Context, source Locations, ids []int64, periods []civil.Range) ([]*datav1.ListLocationEmployeesResponse, error) {
+	out := make([]*datav1.ListLocationEmployeesResponse, len(periods))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrentDays)
+	for i, p := range periods {
+		group.Go(func() error {
+			members, err := source.ListLocationEmployees(ctx, &datav1.ListLocationEmployeesRequest{
+				LocationIds: ids, Day: (p.To - 1).String(), Most: maxEmployeeDays / int64(p.Days()),
+			})
+			out[i] = members
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var total int64
+	for i, p := range periods {
+		total += out[i].GetTotal() * int64(p.Days())
+	}
+	if total > maxEmployeeDays {
+		return nil, dataelement.OverLimit("SCH", "employees * days", total, maxEmployeeDays)
 	}
 	return out, nil
 }

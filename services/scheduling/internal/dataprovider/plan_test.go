@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -88,6 +89,26 @@ func TestNoElementReadsAWholeTable(t *testing.T) {
 			assert.Contains(t, strings.Join(slices.Collect(maps.Values(plans)), "\n"), " on "+table, "it is read")
 		})
 	}
+}
+
+// byDay has one employee on each day, with the number of the day as its id.
+type byDay struct{}
+
+func (byDay) ListLocationEmployees(_ context.Context, req *datav1.ListLocationEmployeesRequest, _ ...grpc.CallOption) (*datav1.ListLocationEmployeesResponse, error) {
+	day, err := civil.ParseDate(req.GetDay())
+	return &datav1.ListLocationEmployeesResponse{Total: 1, Locations: []*datav1.LocationEmployees{{EmployeeIds: []int64{int64(day)}}}}, err
+}
+
+// Each period has the employees of its last day.
+func TestLocationsHaveTheEmployeesOfEachPeriod(t *testing.T) {
+	t.Parallel()
+	listed, err := listMembers(t.Context(), byDay{}, []int64{1}, []civil.Range{{From: 20500, To: 20501}, {From: 20501, To: 20508}})
+	require.NoError(t, err)
+	var members []int64
+	for _, m := range listed {
+		members = append(members, m.GetLocations()[0].GetEmployeeIds()...)
+	}
+	assert.Equal(t, []int64{20500, 20507}, members)
 }
 
 // TestTheEmployeesOfLocationsCount holds the limit of SCH to be the same for
