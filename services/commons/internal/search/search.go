@@ -50,6 +50,12 @@ func Replicas(pool *pg.Pool, observe func(context.Context, pgx.Tx, []*scheduling
 	return projection.Copies(pool, observe)
 }
 
+// RenameConditions replaces a name, compared without case, in the conditions of stored queries on a
+// property, such as PAY_RULE.
+func RenameConditions(ctx context.Context, tx pgx.Tx, key, from, to string) error {
+	return hyperfind.RenameConditions(ctx, tx, key, from, to)
+}
+
 // Search serves queries and employee groups.
 type Search struct {
 	groups   *employeegroup.Handler

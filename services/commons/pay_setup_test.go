@@ -1,0 +1,101 @@
+package commons_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/testkit/rpctest"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+)
+
+// payClient returns clients of PersonPayService and WageWorkRuleService.
+func (b *fixture) payClient(t *testing.T) (commonsv1.PersonPayServiceClient, commonsv1.WageWorkRuleServiceClient) {
+	t.Helper()
+	local := rpctest.Local(t)
+	b.service.Register(local)
+	return commonsv1.NewPersonPayServiceClient(local.Conn("test", nil)), commonsv1.NewWageWorkRuleServiceClient(local.Conn("test", nil))
+}
+
+// withPay gives a person a pay rule and an accrual profile.
+func withPay(rule, profile string) func(*commonsv1.Person) {
+	return func(p *commonsv1.Person) {
+		details := p.GetPersonInformation().GetPerson()
+		details.HireDate, details.AccrualProfileName = "2021-05-03", profile
+		p.JobAssignment = &commonsv1.JobAssignment{JobAssignmentDetails: &commonsv1.JobAssignmentDetails{PayRuleName: rule}}
+	}
+}
+
+// A new name of a pay rule, a work rule or an accrual profile is written to all persons of the tenant who
+// have it in any case and on any day, and to no others.
+func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ctx := inTenant(t, 1)
+	pay, wages := b.payClient(t)
+	ids := map[string]int64{}
+	ref := func(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
+	create := func(ctx context.Context, number, rule, profile string) {
+		made, err := b.persons.CreatePerson(ctx, plain(number, withPay(rule, profile)))
+		require.NoError(t, err)
+		ids[number] = made.GetPersonIdentity().GetPersonKey()
+	}
+	create(ctx, "one", "Rule", "Staff")
+	create(ctx, "two", "RULE", "staff")
+	create(ctx, "three", "Rules", "Staffs")
+	create(ctx, "old", "Rules", "Staff")
+	create(inTenant(t, 2), "elsewhere", "Rule", "Staff")
+	_, err := wages.MultiUpsertWageWorkRules(ctx, &commonsv1.PersonWageWorkRulesList{Persons: []*commonsv1.PersonWageWorkRules{{
+		Employee: &commonv1.Ref{Id: proto.Int64(ids["three"])},
+		EffectiveDatedWageWorkRules: []*commonsv1.EffectiveDatedWageWorkRules{{
+			EffectiveDate: "2026-01-01", ExpirationDate: "3000-01-01",
+			WageWorkRules: []*commonsv1.WageWorkRuleOverride{{Job: ref("A/Job"), WorkRule: ref("Nights")}},
+		}},
+	}}})
+	require.NoError(t, err)
+	// A program of the release before stored the accrual profile in the body only.
+	_, err = b.pool.Exec(ctx, `DELETE FROM accrual_profile_assignment WHERE tenant_id = 1 AND person_id = $1`, ids["old"])
+	require.NoError(t, err)
+
+	use := func(kind commonsv1.PaySetup, names ...string) ([]string, int64) {
+		found, err := pay.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: kind, Names: names})
+		require.NoError(t, err)
+		return found.GetPersonNumbers(), found.GetPersons()
+	}
+	const rule, work, profile = commonsv1.PaySetup_PAY_SETUP_PAY_RULE, commonsv1.PaySetup_PAY_SETUP_WORK_RULE, commonsv1.PaySetup_PAY_SETUP_ACCRUAL_PROFILE
+	numbers, n := use(rule, "Rule", "rules")
+	assert.Equal(t, []string{"one", "two", "three"}, numbers, "the first ones")
+	assert.Equal(t, int64(4), n)
+	numbers, _ = use(profile, "Staff")
+	assert.Equal(t, []string{"one", "two", "old"}, numbers)
+	numbers, _ = use(work, "nights")
+	assert.Equal(t, []string{"three"}, numbers)
+	numbers, _ = use(work, "Rule")
+	assert.Empty(t, numbers)
+
+	before := len(b.events(t))
+	for kind, from := range map[commonsv1.PaySetup]string{rule: "rule", profile: "Staff", work: "Nights"} {
+		renamed, err := pay.RenamePaySetup(ctx, &commonsv1.RenamePaySetupRequest{Kind: kind, From: from, To: "New"})
+		require.NoError(t, err)
+		assert.False(t, renamed.GetIncomplete())
+	}
+	shown := func(ctx context.Context, number string) []string {
+		p, err := b.persons.GetPerson(ctx, &commonsv1.GetPersonRequest{PersonId: ids[number]})
+		require.NoError(t, err)
+		return []string{p.GetJobAssignment().GetJobAssignmentDetails().GetPayRuleName(), p.GetPersonInformation().GetPerson().GetAccrualProfileName()}
+	}
+	assert.Equal(t, []string{"New", "New"}, shown(ctx, "one"))
+	assert.Equal(t, []string{"New", "New"}, shown(ctx, "two"))
+	assert.Equal(t, []string{"Rules", "Staffs"}, shown(ctx, "three"))
+	assert.Equal(t, []string{"Rules", "New"}, shown(ctx, "old"))
+	assert.Equal(t, []string{"Rule", "Staff"}, shown(inTenant(t, 2), "elsewhere"))
+	for kind, want := range map[commonsv1.PaySetup][]string{rule: {"one", "two"}, profile: {"one", "two", "old"}, work: {"three"}} {
+		numbers, _ = use(kind, "new")
+		assert.Equal(t, want, numbers, kind)
+	}
+	assert.Len(t, b.events(t)[before:], 3, "one event for the persons of each name")
+}
