@@ -41,6 +41,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/requestsubtype"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/approval"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
@@ -83,6 +84,7 @@ type Service struct {
 	log             *slog.Logger
 	timeOffHandover *handover.Handover
 	comparisons     []bus.Consumer
+	names           *setupname.Names
 }
 
 // Migrations returns the schema that the service needs.
@@ -108,6 +110,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	employeeDays, pay := schedulingv1.NewEmployeeDayServiceClient(deps.Scheduling), commonsv1.NewPersonPayServiceClient(deps.Commons)
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
+	names := setupname.New(deps.Pool, terms, pay, deps.Log)
 	days := employeeday.NewReader(pay, employeeDays)
 	timecards, room := calculation.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
 	members := commonsv1.NewDeviceGroupMemberServiceClient(deps.Commons)
@@ -137,7 +140,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	return &Service{
 		Core: core, Replicator: replicator, leaveReporter: reporter, payrollWorker: payrollWorker, log: deps.Log, timeOffHandover: timeOff.Handover,
-		comparisons: signoffs.Consumers(),
+		comparisons: signoffs.Consumers(), names: names,
 		Registrations: serve.Registrations{
 			serve.Handle(timekeepingv1.RegisterLeaveCaseServiceServer)(leavecase.New(deps.Pool, persons, leaveedit.OfCases{}, leaveDays, reporter.Report)),
 			serve.Handle(timekeepingv1.RegisterLeaveEditServiceServer)(leaveedit.New(deps.Pool, persons, employeeDays, room, leaveDays, reporter)),
@@ -153,18 +156,18 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(timekeepingv1.RegisterLeaveGrantServiceServer)(leavecasepolicy.NewGrants(deps.Pool, persons)),
 			serve.Handle(timekeepingv1.RegisterLeaveProfileAssignmentServiceServer)(leavecasepolicy.NewAssignments(deps.Pool, persons)),
 			serve.Handle(timekeepingv1.RegisterPayCodeServiceServer)(paycode.New(deps.Pool, terms)),
-			serve.Handle(timekeepingv1.RegisterWorkRuleServiceServer)(workrule.New(deps.Pool, terms)),
+			serve.Handle(timekeepingv1.RegisterWorkRuleServiceServer)(workrule.New(names)),
 			serve.Handle(timekeepingv1.RegisterPayrollEarningServiceServer)(payrollearning.New(deps.Pool, persons, deps.Clock)),
 			serve.Handle(timekeepingv1.RegisterPayrollStagingServiceServer)(payrollstaging.New(payroll)),
 			serve.Handle(timekeepingv1.RegisterPayrollExportServiceServer)(payrollstaging.NewExports(payroll)),
-			serve.Handle(timekeepingv1.RegisterPayRuleServiceServer)(payrule.New(deps.Pool, terms)),
+			serve.Handle(timekeepingv1.RegisterPayRuleServiceServer)(payrule.New(names)),
 			serve.Handle(timekeepingv1.RegisterPunchServiceServer)(timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now)),
 			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, timecards, finder, signoffs, room, jobs)),
 			serve.Handle(timekeepingv1.RegisterScheduleRuleEvaluationServiceServer)(actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), timecards)),
 			serve.Handle(timekeepingv1.RegisterTimecardApprovalServiceServer)(approval.New(deps.Pool, timecards, finder)),
 			serve.Handle(timekeepingv1.RegisterTimecardSignoffServiceServer)(signoff.New(signoffs, finder)),
 			serve.Handle(timekeepingv1.RegisterAccrualCodeServiceServer)(accrual.NewCodes(deps.Pool)),
-			serve.Handle(timekeepingv1.RegisterAccrualProfileServiceServer)(accrual.NewProfiles(deps.Pool)),
+			serve.Handle(timekeepingv1.RegisterAccrualProfileServiceServer)(accrual.NewProfiles(names)),
 			serve.Handle(timekeepingv1.RegisterTimeOffServiceServer)(timeoff.NewManager(timeOff)),
 			serve.Handle(timekeepingv1.RegisterEmployeeTimeOffServiceServer)(timeoff.NewEmployee(timeOff)),
 			serve.Handle(timekeepingv1.RegisterRequestSubtypeServiceServer)(subtypes),
@@ -195,6 +198,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.payrollWorker.Run(ctx, s.log) })
 	group.Go(func() error { return s.timeOffHandover.Run(ctx) })
 	group.Go(func() error { return s.leaveReporter.Run(ctx) })
+	group.Go(func() error { return s.names.Run(ctx) })
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	return group.Wait()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 func ref(id int64, name string) *commonv1.Ref { return &commonv1.Ref{Id: &id, Qualifier: &name} }
@@ -24,11 +25,11 @@ func since(first civil.Date) tenure {
 
 func openAccount(t *testing.T, policy *timekeepingv1.AccrualPolicy, unit string, of tenure) *account {
 	t.Helper()
-	profile, err := NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
+	profile, err := NewProfiles(&setupname.Names{}).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.Error(t, err, "without an accrual code")
 	assert.Nil(t, profile)
 	policy.AccrualCode = ref(1, "Holiday")
-	profile, err = NewProfiles(nil).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
+	profile, err = NewProfiles(&setupname.Names{}).resource.Validate("accrualProfile", &timekeepingv1.AccrualProfile{Name: "Staff", AccrualPolicies: []*timekeepingv1.AccrualPolicy{policy}})
 	require.NoError(t, err)
 	code, err := NewCodes(nil).resource.Validate("accrualCode", &timekeepingv1.AccrualCode{Name: "Holiday", Unit: unit, PayCodes: []*commonv1.Ref{ref(7, "Vacation")}})
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -15,6 +16,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 // maxYears is the maximum number of years that one balance counts.
@@ -127,10 +129,19 @@ func (h *Reader) tenures(ctx context.Context, employeeID int64, day, last civil.
 func (h *Reader) chains(ctx context.Context, tenures []tenure, day civil.Date) (out []chain, err error) {
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		profiles := map[string]*timekeepingv1.AccrualProfile{}
+		former, err := setupname.Former(ctx, tx, setupname.AccrualProfile)
+		if err != nil {
+			return err
+		}
 		for _, of := range tenures {
 			found, err := accrualProfiles().Find(ctx, tx, nil, []string{of.profile})
 			if err != nil {
 				return err
+			}
+			if id, ok := former[strings.ToLower(of.profile)]; ok && len(found) == 0 {
+				if found, err = accrualProfiles().Find(ctx, tx, []int64{id}, nil); err != nil {
+					return err
+				}
 			}
 			if len(found) > 0 {
 				profiles[of.profile] = found[0]

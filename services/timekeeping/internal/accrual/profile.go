@@ -5,22 +5,22 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 // ProfileHandler serves AccrualProfileService.
 type ProfileHandler struct {
 	timekeepingv1.UnsafeAccrualProfileServiceServer
-	resource setup.Resource[*timekeepingv1.AccrualProfile]
+	resource *setupname.Resource[*timekeepingv1.AccrualProfile]
 }
 
 var _ timekeepingv1.AccrualProfileServiceServer = (*ProfileHandler)(nil)
 
-// NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of the pool.
-func NewProfiles(pool *pg.Pool) *ProfileHandler {
-	return &ProfileHandler{resource: setup.Resource[*timekeepingv1.AccrualProfile]{Kind: accrualProfiles(), Pool: pool, Prepare: prepareProfile}}
+// NewProfiles returns a ProfileHandler that keeps accrual profiles in the database of the names.
+func NewProfiles(names *setupname.Names) *ProfileHandler {
+	return &ProfileHandler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.AccrualProfile]{Kind: accrualProfiles(), Prepare: prepareProfile})}
 }
 
 // ListAccrualProfiles returns all accrual profiles by name, or the requested one.
@@ -44,7 +44,7 @@ func (h *ProfileHandler) UpdateAccrualProfile(ctx context.Context, req *timekeep
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }
 
-// DeleteAccrualProfile deletes an accrual profile.
+// DeleteAccrualProfile deletes an accrual profile that no person has.
 func (h *ProfileHandler) DeleteAccrualProfile(ctx context.Context, req *timekeepingv1.DeleteAccrualProfileRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 // Kind returns the declaration of pay codes. Other setup resources refer to them.
@@ -35,7 +36,7 @@ type Handler struct {
 var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay codes in the database of the pool.
-func New(pool *pg.Pool, terms Terms) *Handler {
+func New(pool *pg.Pool, terms setupname.Terms) *Handler {
 	return &Handler{resource: setup.Resource[*timekeepingv1.PayCode]{
 		Kind: Kind(), Pool: pool, Prepare: prepare,
 		BeforeDelete: CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE, Kind()),

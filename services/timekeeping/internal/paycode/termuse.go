@@ -4,20 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"google.golang.org/grpc"
-
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
-
-// Terms finds employment terms of scheduling that refer to objects of this service.
-type Terms interface {
-	FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest, opts ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error)
-}
 
 // CheckNoTerm returns a function that returns an error if an employment term refers to a resource,
 // so that it cannot be deleted.
-func CheckNoTerm[T setup.NumberedMessage](terms Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
+func CheckNoTerm[T setup.NumberedMessage](terms setupname.Terms, property schedulingv1.EmploymentTermProperty, kind *setup.Kind[T]) func(context.Context, T) error {
 	return func(ctx context.Context, resource T) error {
 		found, err := terms.FindEmploymentTermUse(ctx, &schedulingv1.FindEmploymentTermUseRequest{
 			Property: property, Id: resource.GetId(), Name: resource.GetName(),

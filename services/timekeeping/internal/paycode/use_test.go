@@ -70,11 +70,11 @@ func TestPayCodesInUse(t *testing.T) {
 			t.Parallel()
 			ctx, h, ids := newPayCodes(t, pool, int64(i+1))
 			if c.work != nil {
-				_, err := workrule.New(pool, paycodetest.Terms{}).CreateWorkRule(ctx, c.work)
+				_, err := workrule.New(paycodetest.Names(pool)).CreateWorkRule(ctx, c.work)
 				require.NoError(t, err)
 			}
 			if c.pay != nil {
-				_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, c.pay)
+				_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, c.pay)
 				require.NoError(t, err)
 			}
 			_, err := h.DeletePayCode(ctx, &timekeepingv1.DeletePayCodeRequest{Id: ids[c.deletes]})
@@ -93,7 +93,7 @@ func TestReferencesFollowRenames(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
 	ctx, h, ids := newPayCodes(t, pool, 1)
-	rules := workrule.New(pool, paycodetest.Terms{})
+	rules := workrule.New(paycodetest.Names(pool))
 	created, err := rules.CreateWorkRule(ctx, &timekeepingv1.WorkRule{Name: "Bonuses", DefaultPayCode: refByName("bonus")})
 	require.NoError(t, err)
 	_, err = h.UpdatePayCode(ctx, &timekeepingv1.UpdatePayCodeRequest{Id: ids["Bonus"], Body: &timekeepingv1.PayCode{Name: "Reward", Unit: "MONEY"}})

@@ -73,7 +73,7 @@ func createPaySetup(t *testing.T, ctx context.Context, f *ledgerFixture) map[str
 		"Seventh":  {SeventhDayOvertime: after(0), DayDivide: &timekeepingv1.PayRuleDayDivide{Time: "22:00", Split: new(true)}},
 	} {
 		version.EffectiveDate = "1900-01-01"
-		_, err := payrule.New(f.pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: name, EffectiveVersions: []*timekeepingv1.PayRuleVersion{version}})
+		_, err := payrule.New(paycodetest.Names(f.pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: name, EffectiveVersions: []*timekeepingv1.PayRuleVersion{version}})
 		require.NoError(t, err)
 	}
 	return codes

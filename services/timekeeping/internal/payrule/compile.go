@@ -35,9 +35,9 @@ type version struct {
 	fullDay int64
 }
 
-// Compile converts stored pay rules. payCode returns the pay code with an id or, without one, with
-// a name; the pay code may not exist.
-func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime.PayCode) (*Rules, error) {
+// Compile converts stored pay rules. former are the ids of pay rules by former names in lower case.
+// payCode returns the pay code with an id or, without one, with a name; the pay code may not exist.
+func Compile(list []*timekeepingv1.PayRule, former map[string]int64, payCode func(*commonv1.Ref) worktime.PayCode) (*Rules, error) {
 	named := regular
 	paid := payCode(&commonv1.Ref{Qualifier: &named})
 	out := &Rules{byID: map[int64]*compiled{}, byName: map[string]*compiled{}}
@@ -56,6 +56,11 @@ func Compile(list []*timekeepingv1.PayRule, payCode func(*commonv1.Ref) worktime
 			c.days = append(c.days, version{from, rule, fullDay(v)})
 		}
 		out.byID[r.GetId()], out.byName[strings.ToLower(r.GetName())] = c, c
+	}
+	for name, id := range former {
+		if out.byName[name] == nil && out.byID[id] != nil {
+			out.byName[name] = out.byID[id]
+		}
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
 )
 
@@ -24,11 +25,11 @@ func compiledRules(t *testing.T, list ...*timekeepingv1.PayRule) *Rules {
 	stored := make([]*timekeepingv1.PayRule, len(list))
 	for i, r := range list {
 		var err error
-		stored[i], err = New(nil, nil).resource.Validate("payRule", r)
+		stored[i], err = New(&setupname.Names{}).resource.Validate("payRule", r)
 		require.NoError(t, err)
 		order(stored[i])
 	}
-	rules, err := Compile(stored, payCodes)
+	rules, err := Compile(stored, map[string]int64{"former": 1, "empty": 1, "of nothing": 77}, payCodes)
 	require.NoError(t, err)
 	return rules
 }
@@ -54,6 +55,8 @@ func TestHowARuleIsOnADay(t *testing.T) {
 		{"by id, which wins", "2026-01-01", &commonv1.Ref{Id: proto.Int64(1), Qualifier: proto.String("Empty")}, "Hourly", 480},
 		{"an id that is not there", "2026-01-01", &commonv1.Ref{Id: proto.Int64(3), Qualifier: proto.String("Hourly")}, "", none},
 		{"a name that is not there", "2026-01-01", refByName("Weekly"), "", none},
+		{"a former name", "2026-01-01", refByName("Former"), "Hourly", 480},
+		{"a former name of no rule", "2026-01-01", refByName("Of nothing"), "", none},
 		{"no rule", "2026-01-01", nil, "", none},
 		{"a rule without versions", "2026-01-01", refByName("Empty"), "Empty", none},
 	} {

@@ -7,11 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 )
 
@@ -31,17 +30,14 @@ func Kind() *setup.Kind[*timekeepingv1.PayRule] {
 // Handler serves PayRuleService.
 type Handler struct {
 	timekeepingv1.UnsafePayRuleServiceServer
-	resource setup.Resource[*timekeepingv1.PayRule]
+	resource *setupname.Resource[*timekeepingv1.PayRule]
 }
 
 var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps pay rules in the database of the pool.
-func New(pool *pg.Pool, terms paycode.Terms) *Handler {
-	return &Handler{resource: setup.Resource[*timekeepingv1.PayRule]{
-		Kind: Kind(), Pool: pool, Prepare: prepare, Check: sortLists,
-		BeforeDelete: paycode.CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE, Kind()),
-	}}
+// New returns a Handler that keeps pay rules in the database of the names.
+func New(names *setupname.Names) *Handler {
+	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.PayRule]{Kind: Kind(), Prepare: prepare, Check: sortLists})}
 }
 
 // sortLists sorts the lists of a pay rule. It runs after the validation, whose errors name elements

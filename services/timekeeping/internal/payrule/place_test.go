@@ -37,13 +37,13 @@ func TestErrorsNameElementsAsTheyWereSent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: c.name, EffectiveVersions: c.versions})
+			_, err := New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: c.name, EffectiveVersions: c.versions})
 			require.ErrorContains(t, err, c.says)
 		})
 	}
 	t.Run("stored in order", func(t *testing.T) {
 		t.Parallel()
-		made, err := New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
+		made, err := New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*dated{{EffectiveDate: later}, {EffectiveDate: earlier, DailyOvertime: []*tier{
 			{After: minutes(600), PayCode: refByName("Overtime")}, {After: minutes(480), PayCode: refByName("Overtime")},
 		}}}})
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 type (
@@ -67,7 +68,7 @@ func TestPayRulesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(nil, nil).resource.Validate("payRule", c.given)
+			_, err := New(&setupname.Names{}).resource.Validate("payRule", c.given)
 			require.ErrorContains(t, err, c.says)
 			code := paycode.CodeInvalid
 			if strings.Contains(c.says, "missing") {
@@ -109,7 +110,7 @@ func TestDefaultsOfVersions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := New(nil, nil).resource.Validate("payRule", newRule(c.given))
+			got, err := New(&setupname.Names{}).resource.Validate("payRule", newRule(c.given))
 			require.NoError(t, err)
 			order(got)
 			c.want.EffectiveDate = "2026-01-01"
@@ -118,7 +119,7 @@ func TestDefaultsOfVersions(t *testing.T) {
 	}
 	t.Run("versions are in the order of their dates", func(t *testing.T) {
 		t.Parallel()
-		got, err := New(nil, nil).resource.Validate("payRule", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
+		got, err := New(&setupname.Names{}).resource.Validate("payRule", &timekeepingv1.PayRule{Name: "A", EffectiveVersions: []*dated{{EffectiveDate: "2026-01-01"}, {EffectiveDate: "1999-12-31"}, {EffectiveDate: "2025-06-01"}}})
 		require.NoError(t, err)
 		order(got)
 		var dates []string

@@ -59,7 +59,7 @@ func TestWorkedShifts(t *testing.T) {
 		Pay:      &commonsv1.PersonPay{PayRules: []*commonsv1.PersonDayText{{From: int32(march(1)), To: int32(march(31)), Text: "breaks"}}},
 		Schedule: &schedulingv1.EmployeeDays{Shifts: []*schedulingv1.EmployeeShift{planned(2, 7, 15), planned(3, 7, 15), planned(12, 5, 14)}},
 	}}, timecardtest.Noon(t, "2026-03-12"))
-	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Breaks", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "2020-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})
 	require.NoError(t, err)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 func kind() *setup.Kind[*timekeepingv1.WorkRule] {
@@ -24,17 +24,14 @@ func kind() *setup.Kind[*timekeepingv1.WorkRule] {
 // Handler serves WorkRuleService.
 type Handler struct {
 	timekeepingv1.UnsafeWorkRuleServiceServer
-	resource setup.Resource[*timekeepingv1.WorkRule]
+	resource *setupname.Resource[*timekeepingv1.WorkRule]
 }
 
 var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
-// New returns a Handler that keeps work rules in the database of the pool.
-func New(pool *pg.Pool, terms paycode.Terms) *Handler {
-	return &Handler{resource: setup.Resource[*timekeepingv1.WorkRule]{
-		Kind: kind(), Pool: pool, Prepare: prepare,
-		BeforeDelete: paycode.CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE, kind()),
-	}}
+// New returns a Handler that keeps work rules in the database of the names.
+func New(names *setupname.Names) *Handler {
+	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.WorkRule]{Kind: kind(), Prepare: prepare})}
 }
 
 func prepare(_ string, r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 func TestWorkRules(t *testing.T) {
@@ -30,7 +31,7 @@ func TestWorkRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := New(nil, nil).resource.Validate("workRule", c.given)
+			got, err := New(&setupname.Names{}).resource.Validate("workRule", c.given)
 			if c.code != "" {
 				require.True(t, fault.HasCode(err, c.code), "%v instead of %s", err, c.code)
 				return

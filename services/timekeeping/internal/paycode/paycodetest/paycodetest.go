@@ -3,10 +3,14 @@ package paycodetest
 
 import (
 	"context"
+	"log/slog"
 
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 // Terms simulates a scheduling service with one employment term, which refers to the object with an
@@ -24,4 +28,34 @@ func (t Terms) FindEmploymentTermUse(_ context.Context, req *schedulingv1.FindEm
 		out.EmploymentTerm = t.Name
 	}
 	return out, nil
+}
+
+// Persons simulates the persons of commons that have pay rules, work rules and accrual profiles. The
+// zero value has none.
+type Persons struct {
+	// Renamed receives the requests; it may be nil.
+	Renamed func(*commonsv1.RenamePaySetupRequest) (*commonsv1.RenamePaySetupResponse, error)
+	// Use returns the persons of a request; it may be nil.
+	Use func(*commonsv1.FindPaySetupUseRequest) *commonsv1.FindPaySetupUseResponse
+}
+
+// RenamePaySetup passes the request to Renamed.
+func (p Persons) RenamePaySetup(_ context.Context, req *commonsv1.RenamePaySetupRequest, _ ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error) {
+	if p.Renamed == nil {
+		return &commonsv1.RenamePaySetupResponse{}, nil
+	}
+	return p.Renamed(req)
+}
+
+// FindPaySetupUse passes the request to Use.
+func (p Persons) FindPaySetupUse(_ context.Context, req *commonsv1.FindPaySetupUseRequest, _ ...grpc.CallOption) (*commonsv1.FindPaySetupUseResponse, error) {
+	if p.Use == nil {
+		return &commonsv1.FindPaySetupUseResponse{}, nil
+	}
+	return p.Use(req), nil
+}
+
+// Names returns the names of a database without employment terms and persons that use them.
+func Names(pool *pg.Pool) *setupname.Names {
+	return setupname.New(pool, Terms{}, Persons{}, slog.New(slog.DiscardHandler))
 }

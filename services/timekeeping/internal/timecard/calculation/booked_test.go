@@ -80,7 +80,7 @@ func TestTotalsUnderPayCodesAreThoseOfTimecards(t *testing.T) {
 				require.NoError(t, err)
 				codes[code.GetName()] = &commonv1.Ref{Id: made.Id, Qualifier: proto.String(made.GetName())}
 			}
-			_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+			_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 				EffectiveDate: "1900-01-01", DailyOvertime: []*timekeepingv1.PayRuleTier{{After: proto.Int32(480), PayCode: codes["Overtime"]}},
 				HolidayCredit: &timekeepingv1.PayRuleHolidayCredit{PayCode: codes["Holiday"], Length: proto.Int32(480)},
 			}}})

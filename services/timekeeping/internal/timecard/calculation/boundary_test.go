@@ -33,7 +33,7 @@ func timecardsWithRule(t *testing.T, v *timekeepingv1.PayRuleVersion, holidays .
 		require.NoError(t, err)
 	}
 	v.EffectiveDate = "1900-01-01"
-	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{v}})
+	_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{v}})
 	require.NoError(t, err)
 	_, err = pool.Exec(ctx, `INSERT INTO person (tenant_id, id, person_number, version, time_zone, hire_date, terminated)
 		VALUES (1, 7, '7', 1, 'Europe/Berlin', '2026-02-01', '{[2026-05-01,3000-01-01)}')`)

@@ -43,7 +43,7 @@ func TestReadWorkedTime(t *testing.T) {
 		PayRules: []*commonsv1.PersonDayText{{From: day("2026-01-01"), To: day("3000-01-01"), Text: "hourly"}},
 	}
 	timecards := timecardtest.New(pool, timecardtest.Known{7: {Pay: pay}}, timecardtest.Noon(t, "2026-04-01"))
-	codes, rules := paycode.New(pool, paycodetest.Terms{}), payrule.New(pool, paycodetest.Terms{})
+	codes, rules := paycode.New(pool, paycodetest.Terms{}), payrule.New(paycodetest.Names(pool))
 	overtime, err := codes.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
 	_, err = rules.CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Hourly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
@@ -100,7 +100,7 @@ func TestPayCodeEditsOfTheSchedule(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Watched", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "1900-01-01", FlagAbsence: proto.Bool(true),
 	}}})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func TestWorkedOn(t *testing.T) {
 	t.Parallel()
 	ctx, pool, random := tenant.With(t.Context(), 1), pooltest.New(t), rand.New(rand.NewPCG(27, 3))
 	days := civil.Range{From: civil.Of(2024, 1, 1), To: civil.Of(2026, 2, 2)} // Today is the last of them.
-	_, err := payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
+	_, err := payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Ruled", EffectiveVersions: []*timekeepingv1.PayRuleVersion{{
 		EffectiveDate: "1900-01-01", Breaks: []*timekeepingv1.PayRuleBreak{{After: proto.Int32(360), Length: proto.Int32(30)}},
 	}}})
 	require.NoError(t, err)

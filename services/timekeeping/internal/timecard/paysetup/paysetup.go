@@ -13,6 +13,7 @@ import (
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/payrule"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/timecardfault"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/workrule"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/worktime"
@@ -58,12 +59,37 @@ func Load(ctx context.Context, tx pgx.Tx) (*Setup, error) {
 			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
 		}
 	}
+	if err := s.addFormerWorkRules(ctx, tx); err != nil {
+		return nil, err
+	}
 	list, err := payrule.Kind().All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	s.Rules, err = payrule.Compile(list, s.workCode)
+	former, err := setupname.Former(ctx, tx, setupname.PayRule)
+	if err != nil {
+		return nil, err
+	}
+	s.Rules, err = payrule.Compile(list, former, s.workCode)
 	return s, err
+}
+
+// addFormerWorkRules adds the former names of work rules.
+func (s *Setup) addFormerWorkRules(ctx context.Context, tx pgx.Tx) error {
+	former, err := setupname.Former(ctx, tx, setupname.WorkRule)
+	if err != nil {
+		return err
+	}
+	for name, id := range former {
+		if s.workRuleNames[name] || !s.workRuleIDs[id] {
+			continue
+		}
+		s.workRuleNames[name] = true
+		if paid := s.workRuleCodesByID[id]; paid != nil {
+			s.workRuleCodesByName[name] = paid
+		}
+	}
+	return nil
 }
 
 // Find returns the pay code that a ref names, or nil if it does not exist. The id has priority.

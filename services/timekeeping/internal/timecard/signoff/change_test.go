@@ -49,7 +49,7 @@ func addPayRule(t *testing.T, ctx context.Context, pool *pg.Pool, rule *timekeep
 	_, err := paycode.New(pool, paycodetest.Terms{}).CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Overtime"})
 	require.NoError(t, err)
 	rule.EffectiveDate = "1900-01-01"
-	_, err = payrule.New(pool, paycodetest.Terms{}).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{rule}})
+	_, err = payrule.New(paycodetest.Names(pool)).CreatePayRule(ctx, &timekeepingv1.PayRule{Name: "Weekly", EffectiveVersions: []*timekeepingv1.PayRuleVersion{rule}})
 	require.NoError(t, err)
 	known := timecardtest.Known{}
 	for _, id := range ids {

@@ -32,7 +32,7 @@ func TestCorrectionsStartFromWhatWasSigned(t *testing.T) {
 	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
 	require.Equal(t, map[string]int64{"Regular": 16 * 3600}, byCode(t, ctx, timecards, 7))
 
-	rules := payrule.New(pool, paycodetest.Terms{})
+	rules := payrule.New(paycodetest.Names(pool))
 	list, err := rules.ListPayRules(ctx, &timekeepingv1.ListPayRulesRequest{})
 	require.NoError(t, err)
 	rule := list.GetItems()[0]

@@ -136,7 +136,7 @@ func TestRulesAloneCorrectNothing(t *testing.T) {
 	timecards := timecardtest.New(pool, known, timecardtest.Noon(t, "2026-05-01"))
 	timecards.Punch(ctx, t, 7, "2026-03-02T08:00", "2026-03-02T16:00", "2026-03-04T08:00", "2026-03-04T16:00")
 	timecards.SignOff(ctx, t, 7, civil.Range{From: monday, To: monday + 7})
-	rules := payrule.New(pool, paycodetest.Terms{})
+	rules := payrule.New(paycodetest.Names(pool))
 	list, err := rules.ListPayRules(ctx, &timekeepingv1.ListPayRulesRequest{})
 	require.NoError(t, err)
 	rule := list.GetItems()[0]

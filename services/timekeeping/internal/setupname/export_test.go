@@ -1,0 +1,6 @@
+package setupname
+
+import "context"
+
+// Sweep runs one sweep.
+func (n *Names) Sweep(ctx context.Context) error { return n.sweep(ctx) }
