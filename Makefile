@@ -52,13 +52,18 @@ clients: ## Install curl, Python and Node, for tests, when they are missing.
 # makes each case take five times as long, and more cases of a rule show it nothing new.
 property = $(sort $(dir $(shell grep -rlE 'testing\.Short\(\)|"pgregory.net/rapid"' --include='*_test.go' $(filter-out ./tests,$(modules)))))
 
+# The tests that make kills runs in a longer form.
+killing  = TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestHiresAreKilled|TestRollingRestart|TestFourTimesTheCapacity
+runkills = $(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run '^($(killing))$$' ./tests/faults ./tests/overload
+
 # Tests do not vet again what make lint vets.
 .PHONY: test
-test: postgres slapd chromium clients pgbouncer ## Run all tests except the long fault runs; RACE=yes runs the tests of the modules with the race detector.
+test: postgres slapd chromium clients pgbouncer ## Run all tests except the long fault runs; RACE=yes runs the tests of the modules with the race detector, KILLS=yes those of make kills in their longer form.
 	@status=0; \
 	$(tmp) $(withpg) go test $(if $(RACE),-race -short) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	$(if $(RACE),$(tmp) $(withpg) go test -vet=off $(property) || status=1;) \
-	$(tmp) go test -count=1 -vet=off -timeout 30m ./tests/... || status=1; \
+	$(tmp) go test -count=1 -vet=off -timeout 30m $(if $(KILLS),-skip '^($(killing))$$') ./tests/... || status=1; \
+	$(if $(KILLS),$(runkills) || status=1;) \
 	GOWORK=off go -C tools/licenses test ./... || status=1; \
 	GOWORK=off go -C tools/sbom test ./... || status=1; \
 	GOWORK=off go -C deploy/tests test ./... || status=1; \
@@ -95,7 +100,7 @@ attack: postgres ## Attack the running product; the long form.
 
 .PHONY: kills
 kills: postgres ## Kill the propagator at 10,000 employees, the notifier and the payroll worker twenty times each, and the services of a hire twenty times, restart every process twice, and overload the product for a minute, as CI does.
-	$(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 'TestPropagatorIsKilled|TestNotifierIsKilled|TestStagingWorkerIsKilled|TestHiresAreKilled|TestRollingRestart|TestFourTimesTheCapacity' ./tests/faults ./tests/overload
+	$(runkills)
 
 .PHONY: upgrade
 upgrade: postgres ## Run the programs before the last migration on the schema of the tree, then replace them: [ROTALOOM_UPGRADE_FROM=<git ref>].
