@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/rotaloom/rotaloom/gateway/backends"
+	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/routing"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/policy/policytest"
@@ -113,7 +114,7 @@ func (c *contractServer) serve(t *testing.T, cfg Config, conn grpc.ClientConnInt
 	require.NoError(t, edge.routes.AddMethods(c.service, handlers, policy.NewTable(c.files)))
 	front := httptest.NewUnstartedServer(edge)
 	front.EnableHTTP2 = true
-	front.Config.HTTP2 = newHTTP2Config(edge.cfg.StallTimeout)
+	front.Config.HTTP2 = listener.NewHTTP2Config(edge.cfg.StallTimeout)
 	front.StartTLS()
 	t.Cleanup(front.Close)
 	return front

@@ -22,14 +22,6 @@ const (
 
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
-	maxStreams     = 128
-	// streamBuffer is the number of bytes of a body that an HTTP/2 client may send before the edge reads them,
-	// and connectionBuffer the same for all bodies of a connection (net/http allows less than 4 MiB). Files that wait for
-	// memory leave their bytes in these buffers: a connection has room for fourteen beside the file that is read.
-	streamBuffer     = 256 << 10
-	connectionBuffer = 15 * streamBuffer
-	// pingAfter is the idle time after which the server pings an HTTP/2 client.
-	pingAfter = 30 * time.Second
 	// drain is the time for running requests to end when the server stops. Containers get 10 s to stop the
 	// whole process.
 	drain = 4 * time.Second
@@ -64,7 +56,7 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 		WriteTimeout:      e.cfg.Timeout + grace,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             newHTTP2Config(e.cfg.StallTimeout),
+		HTTP2:             listener.NewHTTP2Config(e.cfg.StallTimeout),
 		ConnContext:       listener.WithConn,
 		ConnState:         listener.NoteState,
 		ErrorLog:          log.New(logWriter{e.log}, "", 0),
@@ -73,19 +65,6 @@ func NewServer(e *Edge, config *tls.Config) *Server {
 	// response.
 	s.limiter = listener.NewLimiter(e.cfg.MaxConnections, e.metrics.Connections, func(full bool) { s.http.SetKeepAlivesEnabled(!full) })
 	return s
-}
-
-// newHTTP2Config returns the limits of HTTP/2 connections. A client that reads nothing for the stall timeout is
-// disconnected.
-func newHTTP2Config(stall time.Duration) *http.HTTP2Config {
-	return &http.HTTP2Config{
-		MaxConcurrentStreams:          maxStreams,
-		MaxReceiveBufferPerConnection: connectionBuffer,
-		MaxReceiveBufferPerStream:     streamBuffer,
-		SendPingTimeout:               pingAfter,
-		PingTimeout:                   stall,
-		WriteByteTimeout:              stall,
-	}
 }
 
 // LeaveWhen makes clients disconnect as soon as stopping reports that the process is about to stop: each

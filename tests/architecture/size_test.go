@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/contract"
 )
 
 // maxLines bounds the lines of a package, without tests. A larger package usually has a second
@@ -52,4 +55,30 @@ func TestPackagesHaveOnePurpose(t *testing.T) {
 	for dir := range largePackages {
 		assert.Positive(t, lines[dir], "%s does not exist", dir)
 	}
+}
+
+// maxLinesOfOperation bounds the lines of code of the recruiting service for each of its operations. Above it, the
+// declared setup resources and records no longer do the common work.
+const maxLinesOfOperation = 40
+
+func TestOperationsOfRecruitingAreShort(t *testing.T) {
+	t.Parallel()
+	var lines, operations int
+	eachModuleFile(t, "services/recruiting", func(_, file string) {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines++
+			}
+		}
+	})
+	for _, o := range contract.Operations() {
+		if strings.HasPrefix(o.Name, "rotaloom.recruiting.") {
+			operations++
+		}
+	}
+	require.Greater(t, operations, 100)
+	t.Logf("%d lines without comments and tests, %d operations: %.1f lines for each", lines, operations, float64(lines)/float64(operations))
+	assert.LessOrEqual(t, lines, maxLinesOfOperation*operations)
 }
