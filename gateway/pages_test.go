@@ -34,6 +34,8 @@ service {
   name: "ThingService"
   method { name: "List" input_type: ".rotaloom.paged.v1.Ask" output_type: ".rotaloom.paged.v1.Things"
     options { [google.api.http] { get: "/v1/paged/{name}" } [rotaloom.options.v1.method] { permission: "test.thing.write" pages: true } } }
+  method { name: "Find" input_type: ".rotaloom.paged.v1.Ask" output_type: ".rotaloom.paged.v1.Things"
+    options { [google.api.http] { post: "/v1/found" body: "*" } [rotaloom.options.v1.method] { permission: "test.thing.write" pages: true } } }
   method { name: "Silent" input_type: ".rotaloom.paged.v1.Ask" output_type: ".rotaloom.paged.v1.Things"
     options { [google.api.http] { get: "/v1/silent" } [rotaloom.options.v1.method] { permission: "test.thing.write" } } }
 }`
@@ -98,5 +100,34 @@ func TestPagesAreLinked(t *testing.T) {
 				assert.Equal(t, host.want, re.header.Get("Link"))
 			})
 		}
+	})
+}
+
+func TestLinksOfBodiesNameThePageInTheQuery(t *testing.T) {
+	t.Parallel()
+	c := newContractServer(t, paged, "rotaloom.paged.v1.ThingService")
+	var got *dynamicpb.Message
+	c.methods = map[string]func(context.Context, *dynamicpb.Message) (proto.Message, error){
+		"Find": func(ctx context.Context, req *dynamicpb.Message) (proto.Message, error) {
+			got = req
+			return c.message(t, "Things", `things: "a"`), rpc.SetNextPage(ctx, "b c")
+		},
+	}
+	c.overBoth(t, Config{}, func(t *testing.T, s *httptest.Server) {
+		for name, test := range map[string]struct{ path, body, want, rest string }{
+			"in the body":               {"/v1/found?other=1", `{"name":"n","after":"x"}`, `after:"x" name:"n"`, "&other=1"},
+			"in the query":              {"/v1/found?after=y", `{"name":"n"}`, `after:"y" name:"n"`, ""},
+			"the query replaces it":     {"/v1/found?after=y", `{"name":"n","after":""}`, `after:"y" name:"n"`, ""},
+			"other values of the query": {"/v1/found?name=m", `{"name":"n"}`, `name:"n"`, "&name=m"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				re := call(t, s, http.MethodPost, test.path, test.body, "Authorization", c.token)
+				require.Equal(t, 200, re.status, re.body)
+				assert.True(t, proto.Equal(c.message(t, "Ask", test.want), got), "%v", got)
+				assert.Equal(t, strings.ReplaceAll(`<BASE/v1/found?after=`+test.rest+`>; rel="first", <BASE/v1/found?after=b+c`+test.rest+`>; rel="next"`, "BASE", s.URL), re.header.Get("Link"))
+			})
+		}
+		re := call(t, s, http.MethodPost, "/v1/found?after=y&after=z", `{}`, "Authorization", c.token)
+		assert.Equal(t, 400, re.status, "the query names two pages")
 	})
 }

@@ -89,12 +89,12 @@ func pagesProblem(desc protoreflect.MethodDescriptor, m *Method) string {
 	}
 	switch {
 	case !m.Pages:
-	case rule.GetGet() == "":
-		return "has pages, but is no GET"
+	case rule.GetGet() == "" && (rule.GetPost() == "" || rule.GetBody() != "*"):
+		return "has pages, but is neither GET nor a POST with all values in its body"
 	case m.Parts:
 		return "has pages, but its response may begin before it reports them"
-	case (!text("before") || !text("after")) && desc.Input().Fields().ByName("page") == nil:
-		return "has pages, but neither the query parameters before and after nor page"
+	case !text("after") && desc.Input().Fields().ByName("page") == nil:
+		return "has pages, but neither the query parameter after nor page"
 	}
 	return ""
 }

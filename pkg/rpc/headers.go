@@ -93,6 +93,16 @@ func SetPageNumber(ctx context.Context, number int32, more bool) error {
 	return setPages(ctx, values)
 }
 
+// SetNextPage is [SetPage] for pages that pkg/cursor makes, which have no previous page. next is the "after"
+// of the next page, or "" if there is none.
+func SetNextPage(ctx context.Context, next string) error {
+	values := []string{"first after="}
+	if next != "" {
+		values = append(values, "next "+url.Values{"after": {next}}.Encode())
+	}
+	return setPages(ctx, values)
+}
+
 func setPages(ctx context.Context, values []string) error {
 	for _, value := range values {
 		if err := setHeader(ctx, HeaderPage, value); err != nil {

@@ -273,7 +273,8 @@ type Method struct {
 	WithoutTenant bool `protobuf:"varint,20,opt,name=without_tenant,json=withoutTenant,proto3" json:"without_tenant,omitempty"`
 	// Whether the method reports the pages around the one in its response, which the edge
 	// writes as Link (RFC 8288). Requests name a page by the cursors "before" and "after",
-	// or by its number, "page".
+	// or by its number, "page". The edge also reads "after" from the query if the other
+	// values are in the body.
 	Pages         bool `protobuf:"varint,21,opt,name=pages,proto3" json:"pages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
