@@ -12,9 +12,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -25,15 +28,54 @@ import (
 var maxLocations = policy.RangeMax[*commonsv1.MultiReadLocationsRequest]("count")
 
 // page is a part of a response. The zero page stands for the whole response.
-type page struct{ index, count int64 }
+type page struct {
+	index, count int64
+	// cursor is the page by cursor, or nil for a page by index.
+	cursor *cursor.Query[position]
+}
+
+// position is the place of a location in the order of pages by cursor.
+type position struct {
+	ID int64
+	// From is the first day of the version.
+	From civil.Date
+}
 
 // parsePage reads the page of a request.
-func parsePage(req *commonsv1.MultiReadLocationsRequest, q question) (page, error) {
-	p := page{req.GetIndex(), req.GetCount()}
+func parsePage(req *commonsv1.MultiReadLocationsRequest, q question) (p page, err error) {
+	p = page{index: req.GetIndex(), count: req.GetCount()}
+	if p.cursor, err = cursor.Read[position](req, "index"); err != nil {
+		return p, err
+	}
+	if p.cursor != nil && p.count == 0 {
+		p.count = int64(maxLocations)
+	}
 	if req.Count == nil && p.index != 0 {
 		return p, fault.Invalid(fault.CodeValue, "index needs count, the number of locations in a page.")
 	}
-	return p, fault.AtMostOne(fault.CodeValue, "The request", "count and stopTraversal", p.count > 0, q.stop != nil)
+	return p, fault.AtMostOne(fault.CodeValue, "The request", "count or after and stopTraversal", p.count > 0, q.stop != nil)
+}
+
+// rest returns the condition for the locations after the previous page, and its arguments.
+func (p page) rest(args []any) (string, []any) {
+	if p.cursor == nil || p.cursor.After == nil {
+		return "", args
+	}
+	return fmt.Sprintf(" AND (p.location_id, v.from_date) > ($%d, $%d)", len(args)+1, len(args)+2), append(args, p.cursor.After.ID, p.cursor.After.From)
+}
+
+// cut cuts off the location that belongs to the next page, and returns the cursor of that page.
+func (p page) cut(list []found, q question) ([]found, string) {
+	if p.cursor == nil {
+		return list, ""
+	}
+	return cursor.Cut(p.cursor, list, int(p.count), func(f found) position {
+		if q.days.Days() > 1 {
+			return position{f.GetNodeId(), f.from}
+		}
+		// On one day, a location has one version, and a change may give it another first day.
+		return position{f.GetNodeId(), civil.Forever}
+	})
 }
 
 // MultiReadLocations returns locations by exactly one criterion, ordered by path and then by
@@ -61,6 +103,12 @@ func (h *Handler) MultiReadLocations(ctx context.Context, req *commonsv1.MultiRe
 	if err != nil {
 		return nil, err
 	}
+	list, next := part.cut(list, q)
+	if part.cursor != nil {
+		if err := rpc.SetNextPage(ctx, next); err != nil {
+			return nil, err
+		}
+	}
 	out := &commonsv1.LocationList{Locations: make([]*commonsv1.Location, 0, len(list))}
 	for _, f := range list {
 		if req.GetMultiReadOptions().GetIncludeOrgPathDetails() {
@@ -85,21 +133,27 @@ func find(ctx context.Context, db pg.Querier, q question, since *time.Time, part
 		}
 	}
 	where, args := q.sql(tenant.Of(ctx), since)
-	distinct, limit, skipped := "", int64(maxLocations+1), int64(0)
+	distinct, order, limit, skipped := "", "p.path, v.from_date, p.from_date", int64(maxLocations+1), int64(0)
 	if part.count > 0 {
 		// DISTINCT returns each location once, even if subtrees overlap.
 		distinct, where, limit, skipped = "DISTINCT ", where+onlyLast, part.count, part.index*part.count
 	}
-	list, err := pg.Collect(ctx, db, scan, fmt.Sprintf(`SELECT %s%s%s ORDER BY p.path, v.from_date, p.from_date LIMIT %d OFFSET %d`, distinct, columns, where, limit, skipped), args...)
+	if part.cursor != nil {
+		var rest string
+		rest, args = part.rest(args)
+		// l.id is p.location_id. DISTINCT orders by returned columns only.
+		where, order, limit = where+rest, "l.id, v.from_date", part.count+1
+	}
+	list, err := pg.Collect(ctx, db, scan, fmt.Sprintf(`SELECT %s%s%s ORDER BY %s LIMIT %d OFFSET %d`, distinct, columns, where, order, limit, skipped), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read locations: %w", err)
 	}
-	if len(list) > maxLocations {
+	if part.count == 0 && len(list) > maxLocations {
 		var actual int
 		if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&actual); err != nil {
 			return nil, err
 		}
-		return nil, fault.OverLimit(structure.CodeTooMany, http.StatusRequestEntityTooLarge, "locations in the response", actual, maxLocations, "Ask for pages, by index and count.")
+		return nil, fault.OverLimit(structure.CodeTooMany, http.StatusRequestEntityTooLarge, "locations in the response", actual, maxLocations, "Ask for pages, by after and count.")
 	}
 	return q.withoutStopped(lastPaths(list)), nil
 }

@@ -94,8 +94,9 @@ const joins = ` JOIN location_version v ON v.tenant_id = $1 AND v.location_id = 
 type found struct {
 	*commonsv1.Location
 	lineage string
-	// pathFrom is the first day of the path.
+	// pathFrom is the first day of the path, and from the first day of the version.
 	pathFrom time.Time
+	from     civil.Date
 }
 
 func scan(row pgx.CollectableRow) (found, error) {
@@ -115,7 +116,7 @@ func scan(row pgx.CollectableRow) (found, error) {
 		return f, fmt.Errorf("decode location %d: %w", id, err)
 	}
 	f.NodeId, f.Name, f.PersistentId, f.OrgPath = &id, &name, persistentID, path
-	f.EffectiveDate, f.ExpirationDate = from.String(), to.String()
+	f.from, f.EffectiveDate, f.ExpirationDate = from, from.String(), to.String()
 	f.FirstRevision, f.LastRevision, f.ExternalId = &first, &last, externalID
 	if f.ParentNodeRef = newRef(parent, parentPath(path, name)); parent == nil {
 		f.ParentNodeRef = &commonv1.Ref{Id: new(int64(0)), Qualifier: new(topPath)}

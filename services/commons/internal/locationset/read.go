@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -36,7 +37,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	if q.day, err = structure.DayOr("date", req.GetDate(), h.today()); err != nil {
 		return nil, err
 	}
-	list, _, err := h.response(ctx, q, 0, maxSets)
+	list, _, err := h.response(ctx, q, page{count: maxSets})
 	return &commonsv1.LocationSetList{LocationSets: list}, err
 }
 
@@ -65,14 +66,14 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 
 // MultiReadLocationSets returns sets by name.
 func (h *Handler) MultiReadLocationSets(ctx context.Context, req *commonsv1.MultiReadLocationSetsRequest) (*commonsv1.LocationSetList, error) {
-	if req.Index != nil || req.Count != nil {
-		return nil, fault.Invalid(fault.CodeUnknownProperty, "index and count belong to /v2/commons/location_sets/multi_read.")
+	if req.Index != nil || req.Count != nil || req.After != nil {
+		return nil, fault.Invalid(fault.CodeUnknownProperty, "index, count and after belong to /v2/commons/location_sets/multi_read.")
 	}
 	q, err := h.read(req)
 	if err != nil {
 		return nil, err
 	}
-	list, total, err := h.response(ctx, q, 0, maxSets)
+	list, total, err := h.response(ctx, q, page{count: maxSets})
 	if err == nil && total > maxSets {
 		err = structure.TooMany("location sets", total, maxSets)
 	}
@@ -85,18 +86,50 @@ func (h *Handler) PageLocationSets(ctx context.Context, req *commonsv1.MultiRead
 	if err != nil {
 		return nil, err
 	}
-	count := int32(maxSets)
+	p, err := readPage(req)
+	if err != nil {
+		return nil, err
+	}
+	list, total, err := h.response(ctx, q, p)
+	next := ""
+	if p.cursor != nil {
+		list, next = cursor.Cut(p.cursor, list, p.count, (*commonsv1.LocationSet).GetId)
+	}
+	return &commonsv1.LocationSetPage{Records: &commonsv1.LocationSetRecords{LocationSets: list}, TotalElements: new(int32(total)), Next: next}, err
+}
+
+// page is a part of the selected sets.
+type page struct {
+	skip, count int
+	// cursor is the page by cursor, or nil for a page by index.
+	cursor *cursor.Query[int64]
+}
+
+func readPage(req *commonsv1.MultiReadLocationSetsRequest) (p page, err error) {
+	p = page{skip: int(req.GetIndex()), count: maxSets}
 	if req.Count != nil {
-		count = req.GetCount()
+		p.count = int(req.GetCount())
 	}
-	if count < 1 || count > maxSets {
-		return nil, structure.Invalid("count", "must be from 1 to %d", maxSets)
+	if p.count < 1 || p.count > maxSets {
+		return p, structure.Invalid("count", "must be from 1 to %d", maxSets)
 	}
-	if req.GetIndex() < 0 {
-		return nil, structure.Invalid("index", "must not be negative")
+	if p.skip < 0 {
+		return p, structure.Invalid("index", "must not be negative")
 	}
-	list, total, err := h.response(ctx, q, int(req.GetIndex()), int(count))
-	return &commonsv1.LocationSetPage{Records: &commonsv1.LocationSetRecords{LocationSets: list}, TotalElements: new(int32(total))}, err
+	p.cursor, err = cursor.Read[int64](req, "index")
+	return p, err
+}
+
+// after returns the id of the last set of the previous page, the order of the sets, and the number of sets to
+// read: with a cursor one more than the page has, which shows whether another page follows.
+func (p page) after() (id int64, order string, rows int) {
+	if p.cursor == nil {
+		return 0, "name, type_id, id", p.count
+	}
+	if p.cursor.After != nil {
+		id = *p.cursor.After
+	}
+	return id, "id", p.count + 1
 }
 
 // question holds the filters and options of a read.
@@ -173,15 +206,15 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 }
 
 // response returns sets by name and their total number. It leaves out unknown sets.
-func (h *Handler) response(ctx context.Context, q question, skip, count int) (list []*commonsv1.LocationSet, total int, err error) {
+func (h *Handler) response(ctx context.Context, q question, p page) (list []*commonsv1.LocationSet, total int, err error) {
 	err = pg.InSnapshot(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		list, total, err = response(ctx, tx, q, skip, count)
+		list, total, err = response(ctx, tx, q, p)
 		return err
 	})
 	return list, total, err
 }
 
-func response(ctx context.Context, db pg.Querier, q question, skip, count int) ([]*commonsv1.LocationSet, int, error) {
+func response(ctx context.Context, db pg.Querier, q question, p page) ([]*commonsv1.LocationSet, int, error) {
 	const where = ` FROM location_set WHERE tenant_id = $1
 		AND (NOT $2 OR id = ANY($3) OR name = ANY($4) OR persistent_id = ANY($5))
 		AND ($6::smallint[] IS NULL OR type_id = ANY($6)) AND lower(left(name, length($7))) = lower($7)`
@@ -190,7 +223,8 @@ func response(ctx context.Context, db pg.Querier, q question, skip, count int) (
 	if err := db.QueryRow(ctx, `SELECT count(*)`+where, args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+where+` ORDER BY name, type_id, id OFFSET $8 LIMIT $9`, append(args, skip, count)...)
+	after, order, rows := p.after()
+	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+where+` AND id > $8 ORDER BY `+order+` OFFSET $9 LIMIT $10`, append(args, after, p.skip, rows)...)
 	if err != nil {
 		return nil, 0, err
 	}

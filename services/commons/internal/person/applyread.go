@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -49,6 +50,8 @@ type pageQuery struct {
 	changedTo           *time.Time
 	limit, offset       int64
 	idsOnly             bool
+	// cursor is the page by cursor, or nil for a page by index.
+	cursor *cursor.Query[int64]
 }
 
 // ApplyReadPersons returns a page of the persons whom the caller may see, ordered by id.
@@ -70,8 +73,12 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	if err != nil {
 		return nil, err
 	}
+	next := ""
+	if q.cursor != nil {
+		records, next = cursor.Cut(q.cursor, records, int(q.limit), (*commonsv1.PersonRecord).GetPersonId)
+	}
 	return &commonsv1.PersonPage{
-		TotalElements: proto.String(strconv.Itoa(len(records))), Records: &commonsv1.PersonRecordList{Records: records},
+		TotalElements: proto.String(strconv.Itoa(len(records))), Records: &commonsv1.PersonRecordList{Records: records}, Next: next,
 	}, nil
 }
 
@@ -104,7 +111,10 @@ func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, 
 }
 
 // setPage reads the requested page.
-func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) error {
+func (q *pageQuery) setPage(req *commonsv1.ApplyReadPersonsRequest) (err error) {
+	if q.cursor, err = cursor.Read[int64](req, "index"); err != nil {
+		return err
+	}
 	if req.Count != nil {
 		q.limit = req.GetCount()
 	}
@@ -166,7 +176,7 @@ FROM (
         WHERE tenant_id = $1 AND person_id = p.id AND from_date <= $2 AND to_date > $2), $5))
     AND (NOT $6 OR aoid = '')
     AND ($7::timestamptz IS NULL OR updated_at >= $7) AND ($8::timestamptz IS NULL OR updated_at <= $8)
-    AND ($9::bigint[] IS NULL OR id = ANY($9))
+    AND ($9::bigint[] IS NULL OR id = ANY($9)) AND id > $12
     ORDER BY id LIMIT $10 OFFSET $11
 ) AS p
 LEFT JOIN LATERAL (SELECT status FROM employment_status
@@ -176,7 +186,13 @@ LEFT JOIN LATERAL (SELECT status FROM user_account_status
 ORDER BY p.id`
 
 func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commonsv1.PersonRecord, error) {
-	tenantID := tenant.Of(ctx)
+	tenantID, rows, after := tenant.Of(ctx), q.limit, int64(0)
+	if q.cursor != nil {
+		rows++ // The last row shows whether another page follows.
+		if q.cursor.After != nil {
+			after = *q.cursor.After
+		}
+	}
 	records, err := pg.Collect(ctx, h.pool, func(row pgx.CollectableRow) (*commonsv1.PersonRecord, error) {
 		r := &commonsv1.PersonRecord{}
 		err := row.Scan(&r.PersonId, &r.PersonNumber, &r.FirstName, &r.LastName, &r.EmploymentStatus, &r.UserAccountStatus)
@@ -186,7 +202,7 @@ func (h *Handler) page(ctx context.Context, q pageQuery, seen []int64) ([]*commo
 		return r, err
 	}, readPage,
 		tenantID, q.day, q.employment, q.account, notApplicable, q.withoutAoid,
-		q.changedFrom, q.changedTo, seen, q.limit, q.offset)
+		q.changedFrom, q.changedTo, seen, rows, q.offset, after)
 	if err != nil {
 		return nil, fmt.Errorf("read a page of persons: %w", err)
 	}

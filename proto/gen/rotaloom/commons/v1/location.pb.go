@@ -1212,7 +1212,13 @@ type MultiReadLocationsRequest struct {
 	Index *int64 `protobuf:"varint,3,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The number of locations in a page, 1 to 10,000. Without it, the response is not
 	// paged, and more than 10,000 locations are refused with 413.
-	Count         *int64 `protobuf:"varint,4,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Count *int64 `protobuf:"varint,4,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page. The header Link of each
+	// response has the address of the next page (rel next): send the same body there, or its
+	// query parameter "after" in the body. The locations come in the order of their ids, so
+	// that changes of names and moves between two pages neither skip nor repeat a location.
+	// Not permitted together with stopTraversal.
+	After         *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1273,6 +1279,13 @@ func (x *MultiReadLocationsRequest) GetCount() int64 {
 		return *x.Count
 	}
 	return 0
+}
+
+func (x *MultiReadLocationsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 // LocationWhere has exactly one criterion.
@@ -2347,14 +2360,16 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x05nodes\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\x05nodes\x12!\n" +
-	"\bfor_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aforDate\"\xf9\x02\n" +
+	"\bfor_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aforDate\"\x9e\x03\n" +
 	"\x19MultiReadLocationsRequest\x128\n" +
 	"\x05where\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationWhereR\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\x12Y\n" +
 	"\x05index\x18\x03 \x01(\x03B>\xa2\xbb\x18:*8\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\xc0\xff\xff\xff\xdfA\x1a\tWFP-90010*\x19{name} must be 0 or more.H\x00R\x05index\x88\x01\x01\x12^\n" +
-	"\x05count\x18\x04 \x01(\x03BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWFP-90010*\x1e{name} must be {min} to {max}.H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x05count\x18\x04 \x01(\x03BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWFP-90010*\x1e{name} must be {min} to {max}.H\x01R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\x9e\x05\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"\x9e\x05\n" +
 	"\rLocationWhere\x128\n" +
 	"\x05query\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationQueryR\x05query\x12G\n" +
 	"\x0edescendants_of\x18\x02 \x01(\v2 .rotaloom.commons.v1.LocationsOfR\rdescendantsOf\x12Z\n" +
@@ -2444,7 +2459,7 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"externalId\x12\x1d\n" +
 	"\n" +
 	"local_path\x18\x03 \x01(\tR\tlocalPath\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xd4\x10\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef2\xd7\x10\n" +
 	"\x0fLocationService\x12\x93\x01\n" +
 	"\fFindLocation\x12(.rotaloom.commons.v1.FindLocationRequest\x1a\x1d.rotaloom.commons.v1.Location\":\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v1/commons/locations\x12\x96\x01\n" +
@@ -2461,9 +2476,9 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\rCopyLocations\x12).rotaloom.commons.v1.CopyLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"K\xa2\xbb\x18\x1a\n" +
 	"\x16commons.location.write\x18\x04\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/apply_create\x12\xb0\x01\n" +
 	"\x14MultiDeleteLocations\x120.rotaloom.commons.v1.MultiDeleteLocationsRequest\x1a\x16.google.protobuf.Empty\"N\xa2\xbb\x18\x1d\n" +
-	"\x16commons.location.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/multi_delete\x12\xb1\x01\n" +
-	"\x12MultiReadLocations\x12..rotaloom.commons.v1.MultiReadLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"H\xa2\xbb\x18\x19\n" +
-	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/locations/multi_read\x12\xe0\x01\n" +
+	"\x16commons.location.write\x18\x04 \xcc\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/commons/locations/multi_delete\x12\xb4\x01\n" +
+	"\x12MultiReadLocations\x12..rotaloom.commons.v1.MultiReadLocationsRequest\x1a!.rotaloom.commons.v1.LocationList\"K\xa2\xbb\x18\x1c\n" +
+	"\x15commons.location.read\x18\x02\xa8\x01\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/locations/multi_read\x12\xe0\x01\n" +
 	"\x1cMultiReadLocationExternalIds\x128.rotaloom.commons.v1.MultiReadLocationExternalIdsRequest\x1a/.rotaloom.commons.v1.LocationExternalIdMappings\"U\xa2\xbb\x18\x19\n" +
 	"\x15commons.location.read\x18\x02\x82\xd3\xe4\x93\x022:\x01*\"-/v1/commons/locations/external_ids/multi_read\x12\xe0\x01\n" +
 	"\x1eMultiReadLocationPersistentIds\x12:.rotaloom.commons.v1.MultiReadLocationPersistentIdsRequest\x1a).rotaloom.commons.v1.PersistentIdMappings\"W\xa2\xbb\x18\x19\n" +

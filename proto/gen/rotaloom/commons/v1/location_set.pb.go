@@ -378,8 +378,12 @@ type MultiReadLocationSetsRequest struct {
 	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// The same as in where. It has an effect if it is true in one of the two places.
 	ReturnOnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=return_only_node_refs_tree,json=returnOnlyNodeRefsTree,proto3,oneof" json:"return_only_node_refs_tree,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	// For pages only, by cursor instead of index: "" for the first page, and then the value
+	// of "next" in the previous response. The other values of the request stay the same. The
+	// sets come in the order of their ids.
+	After         *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadLocationSetsRequest) Reset() {
@@ -438,6 +442,13 @@ func (x *MultiReadLocationSetsRequest) GetReturnOnlyNodeRefsTree() bool {
 		return *x.ReturnOnlyNodeRefsTree
 	}
 	return false
+}
+
+func (x *MultiReadLocationSetsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type LocationSetWhere struct {
@@ -723,7 +734,9 @@ type LocationSetPage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	TotalElements *int32                 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
 	// Present and empty after the last page.
-	Records       *LocationSetRecords `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
+	Records *LocationSetRecords `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
+	// With "after" only: its value for the next page; absent on the last page.
+	Next          string `protobuf:"bytes,4,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -770,6 +783,13 @@ func (x *LocationSetPage) GetRecords() *LocationSetRecords {
 		return x.Records
 	}
 	return nil
+}
+
+func (x *LocationSetPage) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
 }
 
 type LocationSetRecords struct {
@@ -1313,15 +1333,17 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x13LocationSetDeletion\x12k\n" +
 	"\rlocation_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\x85\x02\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\xaa\x02\n" +
 	"\x1cMultiReadLocationSetsRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationSetWhereR\x05where\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
 	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01\x12?\n" +
-	"\x1areturn_only_node_refs_tree\x18\x04 \x01(\bH\x02R\x16returnOnlyNodeRefsTree\x88\x01\x01B\b\n" +
+	"\x1areturn_only_node_refs_tree\x18\x04 \x01(\bH\x02R\x16returnOnlyNodeRefsTree\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x03R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\x1d\n" +
-	"\x1b_return_only_node_refs_tree\"\xb2\x03\n" +
+	"\x1b_return_only_node_refs_treeB\b\n" +
+	"\x06_after\"\xb2\x03\n" +
 	"\x10LocationSetWhere\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
 	"allDetails\x88\x01\x01\x12\x18\n" +
@@ -1363,10 +1385,11 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x0fLocationSetList\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1c\xa2\xbb\x18\x18\n" +
-	"\rlocation_sets\x12\afailure\"\x99\x01\n" +
+	"\rlocation_sets\x12\afailure\"\xad\x01\n" +
 	"\x0fLocationSetPage\x12*\n" +
 	"\x0etotal_elements\x18\x02 \x01(\x05H\x00R\rtotalElements\x88\x01\x01\x12A\n" +
-	"\arecords\x18\x03 \x01(\v2'.rotaloom.commons.v1.LocationSetRecordsR\arecordsB\x11\n" +
+	"\arecords\x18\x03 \x01(\v2'.rotaloom.commons.v1.LocationSetRecordsR\arecords\x12\x12\n" +
+	"\x04next\x18\x04 \x01(\tR\x04nextB\x11\n" +
 	"\x0f_total_elementsJ\x04\b\x01\x10\x02\"p\n" +
 	"\x12LocationSetRecords\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets:\x13\xa2\xbb\x18\x0f\n" +

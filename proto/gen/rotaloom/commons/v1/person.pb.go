@@ -1190,7 +1190,10 @@ type ApplyReadPersonsRequest struct {
 	// The number of the page, from 0.
 	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The number of persons in a page. The default and the limit are 10,000.
-	Count         *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Count *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page, and then the value of "next"
+	// in the previous response. The other values of the request stay the same.
+	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1244,6 +1247,13 @@ func (x *ApplyReadPersonsRequest) GetCount() int64 {
 		return *x.Count
 	}
 	return 0
+}
+
+func (x *ApplyReadPersonsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type ApplyReadPersonsWhere struct {
@@ -1393,7 +1403,9 @@ type PersonPage struct {
 	// The number of records on this page, as text.
 	TotalElements *string `protobuf:"bytes,1,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
 	// Present and empty after the last page.
-	Records       *PersonRecordList `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
+	Records *PersonRecordList `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
+	// With "after" only: its value for the next page; absent on the last page.
+	Next          string `protobuf:"bytes,4,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1440,6 +1452,13 @@ func (x *PersonPage) GetRecords() *PersonRecordList {
 		return x.Records
 	}
 	return nil
+}
+
+func (x *PersonPage) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
 }
 
 type PersonRecordList struct {
@@ -2557,15 +2576,17 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
 	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
-	"\x16_fail_on_no_assignment\"\x97\x03\n" +
+	"\x16_fail_on_no_assignment\"\xbc\x03\n" +
 	"\x17ApplyReadPersonsRequest\x12@\n" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12\x86\x01\n" +
 	"\x05index\x18\x02 \x01(\x03Bk\xa2\xbb\x18g*e\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00pB\x1a\n" +
 	"WCO-101726*E{name} {value} is not the number of a page, which are counted from 0.H\x00R\x05index\x88\x01\x01\x12\x19\n" +
-	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01:\x81\x01\xa2\xbb\x18}\x1al\b\x90N\x12\n" +
+	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01:\x81\x01\xa2\xbb\x18}\x1al\b\x90N\x12\n" +
 	"WCO-101338\x18\x9d\x03J\x11persons of a pageRCcount {actual} is more than the {max} persons that a page may have.X\x01\"\raccountLockedB\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\x84\x03\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"\x84\x03\n" +
 	"\x15ApplyReadPersonsWhere\x12+\n" +
 	"\x11employment_status\x18\x01 \x01(\tR\x10employmentStatus\x12.\n" +
 	"\x13user_account_status\x18\x02 \x01(\tR\x11userAccountStatus\x12+\n" +
@@ -2577,11 +2598,12 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x16_return_person_id_only\"k\n" +
 	"\rDateTimeRange\x12.\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x92\x01\n" +
+	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\xa6\x01\n" +
 	"\n" +
 	"PersonPage\x12*\n" +
 	"\x0etotal_elements\x18\x01 \x01(\tH\x00R\rtotalElements\x88\x01\x01\x12?\n" +
-	"\arecords\x18\x03 \x01(\v2%.rotaloom.commons.v1.PersonRecordListR\arecordsB\x11\n" +
+	"\arecords\x18\x03 \x01(\v2%.rotaloom.commons.v1.PersonRecordListR\arecords\x12\x12\n" +
+	"\x04next\x18\x04 \x01(\tR\x04nextB\x11\n" +
 	"\x0f_total_elementsJ\x04\b\x02\x10\x03\"^\n" +
 	"\x10PersonRecordList\x12;\n" +
 	"\arecords\x18\x01 \x03(\v2!.rotaloom.commons.v1.PersonRecordR\arecords:\r\xa2\xbb\x18\t\n" +

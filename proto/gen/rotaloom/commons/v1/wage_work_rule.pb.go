@@ -28,8 +28,13 @@ const (
 )
 
 type MultiReadWageWorkRulesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Where *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page. The header Link of each
+	// response has the address of the next page (rel next): send the same body there, or its
+	// query parameter "after" in the body. A page has the wage and work rules of the next
+	// jobs, by name, in all ranges of days: at most count in each range.
+	After         *string `protobuf:"bytes,2,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -69,6 +74,13 @@ func (x *MultiReadWageWorkRulesRequest) GetWhere() *WageWorkRuleWhere {
 		return x.Where
 	}
 	return nil
+}
+
+func (x *MultiReadWageWorkRulesRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type WageWorkRuleWhere struct {
@@ -641,9 +653,11 @@ var File_rotaloom_commons_v1_wage_work_rule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"r\n" +
+	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"\x97\x01\n" +
 	"\x1dMultiReadWageWorkRulesRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xb2\x05\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where\x12\x19\n" +
+	"\x05after\x18\x02 \x01(\tH\x00R\x05after\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\b\n" +
+	"\x06_after\"\xb2\x05\n" +
 	"\x11WageWorkRuleWhere\x12B\n" +
 	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
@@ -704,10 +718,10 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12-\n" +
 	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
-	"\f_hourly_rate2\xdb\x03\n" +
-	"\x13WageWorkRuleService\x12\xd8\x01\n" +
-	"\x16MultiReadWageWorkRules\x122.rotaloom.commons.v1.MultiReadWageWorkRulesRequest\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"\\\xa2\xbb\x18\x1f\n" +
-	"\x1bcommons.wage_work_rule.read\x18\x02\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/persons/wage_work_rules/multi_read\x12\xe8\x01\n" +
+	"\f_hourly_rate2\xde\x03\n" +
+	"\x13WageWorkRuleService\x12\xdb\x01\n" +
+	"\x16MultiReadWageWorkRules\x122.rotaloom.commons.v1.MultiReadWageWorkRulesRequest\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"_\xa2\xbb\x18\"\n" +
+	"\x1bcommons.wage_work_rule.read\x18\x02\xa8\x01\x01\x82\xd3\xe4\x93\x023:\x01*\"./v1/commons/persons/wage_work_rules/multi_read\x12\xe8\x01\n" +
 	"\x18MultiUpsertWageWorkRules\x12,.rotaloom.commons.v1.PersonWageWorkRulesList\x1a,.rotaloom.commons.v1.PersonWageWorkRulesList\"p\xa2\xbb\x181\n" +
 	"\x1ccommons.wage_work_rule.write\x18\x04\x92\x01\x0e\n" +
 	"\fcommons.wage\x82\xd3\xe4\x93\x025:\x01*\"0/v1/commons/persons/wage_work_rules/multi_upsertB\xe0\x01\n" +
@@ -772,6 +786,7 @@ func file_rotaloom_commons_v1_wage_work_rule_proto_init() {
 		return
 	}
 	file_rotaloom_commons_v1_person_proto_init()
+	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_commons_v1_wage_work_rule_proto_msgTypes[5].OneofWrappers = []any{}

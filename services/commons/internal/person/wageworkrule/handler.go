@@ -50,11 +50,12 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 	if err != nil {
 		return nil, err
 	}
-	shown, err := newSelection(where, days)
+	shown, err := newSelection(req, where, days)
 	if err != nil {
 		return nil, err
 	}
 	out := &bulk.Outcome[*commonsv1.PersonWageWorkRules, *commonsv1.PersonWageWorkRules]{}
+	var persons []*commonsv1.PersonWageWorkRules
 	err = w.reader.ForEach(ctx, &commonsv1.PersonWhere{
 		Employees: where.GetEmployees(), SnapshotDate: where.GetSnapshotDate(),
 		OnlyActivePerson: where.OnlyActivePerson, HyperFindFilter: where.GetHyperFindFilter(),
@@ -63,14 +64,21 @@ func (w *Handler) MultiReadWageWorkRules(ctx context.Context, req *commonsv1.Mul
 			out.Fail(&commonsv1.PersonWageWorkRules{Employee: &commonv1.Ref{Id: k.Identity().PersonKey, Qualifier: k.Identity().PersonNumber}}, k.NotFound())
 			return
 		}
-		out.Succeed(nil, shown.person(p.ID, p.Record))
+		found := shown.person(p.ID, p.Record)
+		persons = append(persons, found)
+		out.Succeed(nil, found)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if shown.remaining < 0 {
 		return nil, fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The response would have more than %d wage and work rules. "+
-			"Ask for fewer persons or days, or for pages of the rules (where.index and where.count).", maxRules))
+			"Ask for fewer persons or days, or for pages of the rules (after and where.count).", maxRules))
+	}
+	if next := shown.cut(persons); shown.cursor != nil {
+		if err := rpc.SetNextPage(ctx, next); err != nil {
+			return nil, err
+		}
 	}
 	return w.respond(ctx, out)
 }

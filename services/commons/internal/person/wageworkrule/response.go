@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -22,13 +23,26 @@ type selection struct {
 	// index and count are the page within each interval. With count 0, all rules are on one
 	// page.
 	index, count int
+	// cursor is the page by cursor, or nil for a page by index. Its key is the path of a job.
+	cursor *cursor.Query[string]
 	// remaining is the number of rules that the response can still hold. It is negative if the
 	// rules exceed the limit.
 	remaining int
 }
 
-func newSelection(where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
+func newSelection(req *commonsv1.MultiReadWageWorkRulesRequest, where *commonsv1.WageWorkRuleWhere, days civil.Range) (*selection, error) {
 	s := &selection{remaining: maxRules, days: days, overridesOnly: where.GetOverridesOnly()}
+	if req.After != nil && where.Index != nil {
+		return nil, cursor.TwoPages("where.index")
+	}
+	fixed := proto.CloneOf(req)
+	if fixed.GetWhere() != nil {
+		fixed.Where.Count = nil // It may change from page to page.
+	}
+	var err error
+	if s.cursor, err = cursor.Read[string](fixed); err != nil {
+		return nil, err
+	}
 	if where.Count == nil && where.GetIndex() != 0 {
 		return nil, fault.Invalid(fault.CodeValue, "where.index needs where.count, the number of wage and work rules in a page.")
 	}
@@ -89,15 +103,65 @@ func (s *selection) interval(days civil.Range, base []*commonsv1.BaseWageRate, w
 		return cmp.Compare(a.GetJob().GetQualifier(), b.GetJob().GetQualifier())
 	})
 	out.TotalElements = proto.Int32(int32(len(overrides)))
-	if s.count > 0 {
-		from := min(s.index*s.count, len(overrides))
-		overrides = overrides[from:min(from+s.count, len(overrides))]
-	}
+	overrides = s.page(overrides)
 	if s.remaining -= len(overrides); s.remaining < 0 {
 		return nil
 	}
 	out.WageWorkRules = overrides
 	return out
+}
+
+// page returns the rules of an interval that belong to the page. With a cursor, it returns one more, which
+// shows cut whether another page follows.
+func (s *selection) page(overrides []*commonsv1.WageWorkRuleOverride) []*commonsv1.WageWorkRuleOverride {
+	from, size := min(s.index*s.count, len(overrides)), s.count
+	if s.cursor != nil {
+		size++
+		if after := s.cursor.After; after != nil {
+			from = behind(overrides, *after)
+		}
+	}
+	if s.count == 0 {
+		return overrides[from:]
+	}
+	return overrides[from:min(from+size, len(overrides))]
+}
+
+// behind returns the number of rules up to a job, inclusive.
+func behind(overrides []*commonsv1.WageWorkRuleOverride, job string) int {
+	for i, o := range overrides {
+		if o.GetJob().GetQualifier() > job {
+			return i
+		}
+	}
+	return len(overrides)
+}
+
+// cut cuts all intervals off at the same job, so that the next page continues there in each of them. It returns
+// the cursor of the next page, or "" on the last page.
+func (s *selection) cut(persons []*commonsv1.PersonWageWorkRules) string {
+	if s.cursor == nil || s.count == 0 {
+		return ""
+	}
+	last, more := "", false
+	for _, p := range persons {
+		for _, interval := range p.GetEffectiveDatedWageWorkRules() {
+			if rules := interval.GetWageWorkRules(); len(rules) > s.count {
+				if job := rules[s.count-1].GetJob().GetQualifier(); !more || job < last {
+					last, more = job, true
+				}
+			}
+		}
+	}
+	if !more {
+		return ""
+	}
+	for _, p := range persons {
+		for _, interval := range p.GetEffectiveDatedWageWorkRules() {
+			interval.WageWorkRules = interval.GetWageWorkRules()[:behind(interval.GetWageWorkRules(), last)]
+		}
+	}
+	return s.cursor.Next(last)
 }
 
 // wageText returns a wage as responses show it, or "" for nil.
