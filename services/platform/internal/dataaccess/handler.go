@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/rpc/parts"
@@ -202,14 +204,14 @@ func (h *Handler) rows(ctx context.Context, q *query.Query, read func(ctx contex
 
 // response writes a page of a result, or sends most of it in parts.
 func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Result, tag string, cached bool) (*platformv1.MultiReadDataResponse, error) {
-	page, err := selectPage(r.Table.Nodes, q)
+	page, next, err := selectPage(r, q)
 	if err != nil {
 		return nil, err
 	}
 	total := strconv.Itoa(len(r.Table.Nodes))
 	out := &platformv1.MultiReadDataResponse{Metadata: &platformv1.DataMetadata{
 		LastRefreshed: timeText(r.ReadAt), NumNodes: strconv.Itoa(len(page)), MetadataKey: r.MetadataKey, CacheKey: tag,
-		TotalNodes: total, TotalElements: total, Errors: r.Errors(),
+		TotalNodes: total, TotalElements: total, Errors: r.Errors(), Next: next,
 	}}
 	if cached {
 		out.Metadata.CacheExpirationTime = timeText(r.Expires)
@@ -239,21 +241,31 @@ func (h *Handler) response(ctx context.Context, q *query.Query, r *encoding.Resu
 	return out, nil
 }
 
-// selectPage returns the nodes of the requested page. The first page exists even if it is empty.
-func selectPage(nodes []int32, q *query.Query) ([]int32, error) {
+// selectPage returns the nodes of the requested page, and the cursor of the next page for a request with a cursor.
+// The first page exists even if it is empty.
+func selectPage(r *encoding.Result, q *query.Query) (page []int32, next string, err error) {
+	nodes := r.Table.Nodes
+	if q.Cursor != nil {
+		size := len(nodes)
+		if q.Count != nil {
+			size = int(min(q.GetCount(), math.MaxInt32))
+		}
+		page, next = cursor.Pick(q.Cursor, slices.Clone(nodes), size, r.Position, query.Position.Compare)
+		return page, next, nil
+	}
 	if q.Count == nil {
 		if q.GetIndex() > 0 {
-			return nil, errcode.Invalid(errcode.CodePage, "index: there is only page 0, because count is missing.")
+			return nil, "", errcode.Invalid(errcode.CodePage, "index: there is only page 0, because count is missing.")
 		}
-		return nodes, nil
+		return nodes, "", nil
 	}
 	count, total := q.GetCount(), int64(len(nodes))
 	pages := max(1, (total-1)/count+1)
 	if q.GetIndex() >= pages {
-		return nil, errcode.Invalid(errcode.CodePage, "index: %d is too high. Pages are 0 to %d.", q.GetIndex(), pages-1)
+		return nil, "", errcode.Invalid(errcode.CodePage, "index: %d is too high. Pages are 0 to %d.", q.GetIndex(), pages-1)
 	}
 	first := q.GetIndex() * count
-	return nodes[first : first+min(count, total-first)], nil
+	return nodes[first : first+min(count, total-first)], "", nil
 }
 
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -33,3 +33,24 @@ func TestTimeSeries(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-09", "0.5"}, raws(nodes[0]))
 	assert.Equal(t, []string{"2026-03-10", "0.5"}, raws(nodes[1]))
 }
+
+// Pages by cursor have the order of the ids and days, not the one of the request.
+func TestPagesByCursorHaveEachRowAndDayOnce(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	req := request([]int64{3, 1, 2}, "A_DAY")
+	req.From.View = "EMP_TIME_SERIES"
+	req.From.EmployeeSet.DateRange = &platformv1.DataDateRange{StartDate: "2026-03-06", EndDate: "2026-03-07"}
+	req.Count, req.After = new(int64(4)), new("")
+	first := b.mustAsk(t, req)
+	req.After = new(first.GetMetadata().GetNext())
+	last := b.mustAsk(t, req)
+	assert.Empty(t, last.GetMetadata().GetNext())
+	var rows []string
+	for _, node := range append(first.GetData().GetChildren().GetNodes(), last.GetData().GetChildren().GetNodes()...) {
+		key := node.GetKey().GetFields()
+		rows = append(rows, key["PEOPLE"].GetStringValue()+" "+key["DAY"].GetStringValue())
+	}
+	assert.Equal(t, []string{"1 2026-03-06", "1 2026-03-07", "2 2026-03-06", "2 2026-03-07", "3 2026-03-06", "3 2026-03-07"}, rows)
+	assert.Len(t, first.GetData().GetChildren().GetNodes(), 4)
+}

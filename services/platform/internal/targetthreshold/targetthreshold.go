@@ -15,11 +15,17 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
+
+// maxPage is the largest number of target thresholds in a page by cursor, and the default.
+var maxPage = policy.RangeMax[*platformv1.ListTargetThresholdsRequest]("count")
 
 // Handler serves TargetThresholdService.
 type Handler struct {
@@ -55,7 +61,13 @@ func (h *Handler) checkExpired(_ context.Context, _ pgx.Tx, t *platformv1.Target
 
 // ListTargetThresholds returns a page of summaries of target thresholds, sorted by name.
 func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.ListTargetThresholdsRequest) (*platformv1.TargetThresholdSummaryList, error) {
-	if req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex() {
+	byCursor, err := cursor.Read[int64](req, "recordstartindex", "recordendindex")
+	switch {
+	case err != nil:
+		return nil, err
+	case byCursor == nil && req.Count != nil:
+		return nil, fault.Invalid(CodeInvalid, `count is the size of pages by cursor. Also send after, which is "" for the first page.`)
+	case req.Recordendindex != nil && req.GetRecordendindex() < req.GetRecordstartindex():
 		return nil, fault.Invalid(CodeInvalid, "recordstartindex must not be less than 0, nor recordendindex less than that.")
 	}
 	list, err := h.resource.List(ctx, nil, req.Name)
@@ -65,14 +77,31 @@ func (h *Handler) ListTargetThresholds(ctx context.Context, req *platformv1.List
 	if list, err = ofType(list, "type", req.GetType()); err != nil {
 		return nil, err
 	}
+	if byCursor != nil {
+		page, next := pick(byCursor, list, req.Count)
+		return summaries(page), rpc.SetNextPage(ctx, next)
+	}
 	if req.Recordendindex != nil {
 		list = list[:min(int(req.GetRecordendindex())+1, len(list))]
 	}
+	return summaries(list[min(int(req.GetRecordstartindex()), len(list)):]), nil
+}
+
+// pick returns a page by cursor, of count target thresholds, and the cursor of the next page.
+func pick(q *cursor.Query[int64], list []*platformv1.TargetThreshold, count *int32) (page []*platformv1.TargetThreshold, next string) {
+	size := maxPage
+	if count != nil {
+		size = int(*count)
+	}
+	return cursor.Pick(q, list, size, (*platformv1.TargetThreshold).GetId, cmp.Compare[int64])
+}
+
+func summaries(list []*platformv1.TargetThreshold) *platformv1.TargetThresholdSummaryList {
 	out := &platformv1.TargetThresholdSummaryList{}
-	for _, t := range list[min(int(req.GetRecordstartindex()), len(list)):] {
+	for _, t := range list {
 		out.Items = append(out.Items, summary(t))
 	}
-	return out, nil
+	return out
 }
 
 // ofType returns the target thresholds of a type, or all of them if the type is empty.
@@ -196,10 +225,13 @@ func (h *Handler) ListTargetThresholdShortNames(ctx context.Context, req *platfo
 
 // ExportTargetThresholds returns a page of the target thresholds of a type.
 func (h *Handler) ExportTargetThresholds(ctx context.Context, req *platformv1.ExportTargetThresholdsRequest) (*platformv1.TargetThresholdExport, error) {
+	byCursor, err := cursor.Read[int64](req, "index")
 	switch {
+	case err != nil:
+		return nil, err
 	case req.GetTargetType() == "":
 		return nil, missing("targetType")
-	case req.Index == nil:
+	case byCursor == nil && req.Index == nil:
 		return nil, missing("index")
 	case req.Count == nil:
 		return nil, missing("count")
@@ -210,6 +242,10 @@ func (h *Handler) ExportTargetThresholds(ctx context.Context, req *platformv1.Ex
 	}
 	if list, err = ofType(list, "targetType", req.GetTargetType()); err != nil {
 		return nil, err
+	}
+	if byCursor != nil {
+		page, next := pick(byCursor, list, req.Count)
+		return &platformv1.TargetThresholdExport{Records: page, Next: next}, nil
 	}
 	list = list[min(int(req.GetIndex()), len(list)):]
 	return &platformv1.TargetThresholdExport{Records: list[:min(int(req.GetCount()), len(list))]}, nil

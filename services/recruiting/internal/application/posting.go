@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/setup"
@@ -21,6 +22,10 @@ import (
 // ListPostings returns a page of the published opportunities of a job board, in the order of their creation.
 func (h *Handler) ListPostings(ctx context.Context, req *recruitingv1.ListPostingsRequest) (*recruitingv1.PostingList, error) {
 	board, err := h.board(ctx, req.GetIntegrationId())
+	if err != nil {
+		return nil, err
+	}
+	byCursor, err := cursor.Read[string](req, "page")
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +43,21 @@ WHERE r.tenant_id = @tenant AND r.is_published AND NOT r.deleted AND r.job_board
 	if visible.SQL != "" {
 		sql += " AND (" + visible.SQL + ")"
 	}
+	order := " ORDER BY r.created_at, r.id"
+	if byCursor != nil {
+		order = " ORDER BY r.id"
+		if byCursor.After != nil {
+			sql, args["after"] = sql+" AND r.id > @after::uuid", *byCursor.After
+		}
+	}
 	scan := func(row pgx.CollectableRow) (*recruitingv1.Posting, error) { return scanPosting(row, board) }
-	list, err := pg.Collect(ctx, h.pool, scan, sql+" ORDER BY r.created_at, r.id LIMIT @rows OFFSET @skipped", args)
+	list, err := pg.Collect(ctx, h.pool, scan, sql+order+" LIMIT @rows OFFSET @skipped", args)
 	if err != nil {
 		return nil, fmt.Errorf("list the postings of a job board: %w", err)
+	}
+	if byCursor != nil {
+		list, next := cursor.Cut(byCursor, list, int(size), func(p *recruitingv1.Posting) string { return p.GetOpportunity().GetId() })
+		return &recruitingv1.PostingList{Items: list}, rpc.SetNextPage(ctx, next)
 	}
 	more := len(list) > int(size)
 	return &recruitingv1.PostingList{Items: list[:min(len(list), int(size))]}, rpc.SetPageNumber(ctx, page, more)

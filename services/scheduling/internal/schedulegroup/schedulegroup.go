@@ -2,13 +2,16 @@
 package schedulegroup
 
 import (
+	"cmp"
 	"context"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -66,9 +69,21 @@ func prepare(_ string, g *schedulingv1.ScheduleGroup) (*schedulingv1.ScheduleGro
 
 // ListScheduleGroups returns a page of the schedule groups by name, or the requested one.
 func (h *Handler) ListScheduleGroups(ctx context.Context, req *schedulingv1.ListScheduleGroupsRequest) (*schedulingv1.ScheduleGroupList, error) {
+	byCursor, err := cursor.Read[int64](req, "index")
+	if err != nil {
+		return nil, err
+	}
 	list, err := h.resource.List(ctx, req.Id, req.Qualifier)
 	if err != nil {
 		return nil, err
+	}
+	if byCursor != nil {
+		size := len(list)
+		if req.Count != nil {
+			size = int(req.GetCount())
+		}
+		page, next := cursor.Pick(byCursor, list, size, (*schedulingv1.ScheduleGroup).GetId, cmp.Compare[int64])
+		return toList(page, req.AllDetails), rpc.SetNextPage(ctx, next)
 	}
 	list = list[min(int(req.GetIndex()), len(list)):]
 	if req.Count != nil {

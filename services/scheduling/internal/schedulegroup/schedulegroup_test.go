@@ -1,14 +1,18 @@
 package schedulegroup_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -91,6 +95,45 @@ func TestPagesOfScheduleGroups(t *testing.T) {
 		require.Len(t, list.GetItems(), 1)
 		assert.True(t, proto.Equal(want, list.GetItems()[0]), "%v", list)
 	})
+}
+
+// Groups are renamed, deleted and created after the first page.
+func TestPagesByCursorHaveEachScheduleGroupOnce(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	var seen []string
+	after := ""
+	for page := 0; page == 0 || after != ""; page++ {
+		var header metadata.MD
+		list, err := w.client.ListScheduleGroups(w.Ctx, &schedulingv1.ListScheduleGroupsRequest{After: &after, Count: proto.Int32(2)}, grpc.Header(&header))
+		require.NoError(t, err)
+		for _, g := range list.GetItems() {
+			seen = append(seen, g.GetName())
+		}
+		if after = nextPage(t, header); page > 0 {
+			continue
+		}
+		_, err = w.client.DeleteScheduleGroup(w.Ctx, &schedulingv1.DeleteScheduleGroupRequest{Id: w.ids["C"]})
+		require.NoError(t, err)
+		_, err = w.client.UpdateScheduleGroup(w.Ctx, &schedulingv1.UpdateScheduleGroupRequest{Id: w.ids["D"], Body: &schedulingv1.ScheduleGroup{Name: "0"}})
+		require.NoError(t, err)
+		_, err = w.client.CreateScheduleGroup(w.Ctx, &schedulingv1.ScheduleGroup{Name: "00"})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"C", "B", "A", "E", "0", "00"}, seen)
+}
+
+// nextPage returns the cursor of the next page, or "".
+func nextPage(t *testing.T, header metadata.MD) string {
+	t.Helper()
+	for _, value := range header.Get(rpc.HeaderPage) {
+		if text, ok := strings.CutPrefix(value, "next "); ok {
+			query, err := url.ParseQuery(text)
+			require.NoError(t, err)
+			return query.Get("after")
+		}
+	}
+	return ""
 }
 
 func TestScheduleGroupsAreFound(t *testing.T) {

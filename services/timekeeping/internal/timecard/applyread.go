@@ -1,6 +1,7 @@
 package timecard
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -19,8 +21,19 @@ import (
 // maxPunchTime is the maximum distance between the two times of a page of punches.
 const maxPunchTime = time.Hour
 
+// listed is a person, and the place in the list of the request. The place does not change while persons
+// become visible or invisible between two pages.
+type listed struct {
+	person.Person
+	place int
+}
+
 // ApplyReadPunches returns a page of employees with their punches between two times.
 func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.ApplyReadPunchesRequest) (*timekeepingv1.PunchPage, error) {
+	byCursor, err := cursor.Read[int](req, "index")
+	if err != nil {
+		return nil, err
+	}
 	first, last, err := punchTimes(req.GetWhere().GetDateRange())
 	if err != nil {
 		return nil, err
@@ -33,25 +46,32 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	if err != nil {
 		return nil, err
 	}
-	var known []person.Person
-	failed := 0
-	for _, key := range keys {
+	var known []listed
+	for i, key := range keys {
 		if who, ok := found[key]; ok {
-			known = append(known, who)
-		} else {
-			failed++
+			known = append(known, listed{who, i})
 		}
 	}
 	count := int(req.GetCount())
-	// Pages after the last one are empty.
-	from := int(min(req.GetIndex(), int64(len(known)))) * count
-	from = min(from, len(known))
-	page := known[from:min(from+count, len(known))]
 	out := &timekeepingv1.PunchPage{Metadata: &timekeepingv1.PunchPageMetadata{
-		Count: req.Count, Index: proto.Int64(min(req.GetIndex(), math.MaxInt32)), TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
-		FailedEmployeeCount: proto.Int64(int64(failed)), RequestTag: req.GetOptions().GetRequestTag(),
+		Count: req.Count, TotalPages: proto.Int64(int64((len(known) + count - 1) / count)),
+		FailedEmployeeCount: proto.Int64(int64(len(keys) - len(known))), RequestTag: req.GetOptions().GetRequestTag(),
 	}}
-	out.Data, err = punch.Between(ctx, h.pool, &h.zones, page, first, last)
+	var page []listed
+	if byCursor != nil {
+		page, out.Metadata.Next = cursor.Pick(byCursor, known, count, func(l listed) int { return l.place }, cmp.Compare[int])
+	} else {
+		out.Metadata.Index = proto.Int64(min(req.GetIndex(), math.MaxInt32))
+		// Pages after the last one are empty.
+		from := int(min(req.GetIndex(), int64(len(known)))) * count
+		from = min(from, len(known))
+		page = known[from:min(from+count, len(known))]
+	}
+	persons := make([]person.Person, len(page))
+	for i, l := range page {
+		persons[i] = l.Person
+	}
+	out.Data, err = punch.Between(ctx, h.pool, &h.zones, persons, first, last)
 	var punches int64
 	for _, e := range out.GetData() {
 		punches += int64(len(e.GetPunches()))

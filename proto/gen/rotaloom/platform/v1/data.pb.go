@@ -37,8 +37,13 @@ type MultiReadDataRequest struct {
 	Options *DataOptions           `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
 	// The number of the page, from 0, and the number of rows in a page. If count is absent,
 	// all rows are on one page.
-	Index         *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	Count         *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Index *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	Count *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page, and then the value of
+	// metadata.next in the previous response. The other values of the request stay the same.
+	// The rows come in the order of their ids and days, so sortBy and groupBy are not
+	// permitted.
+	After         *string `protobuf:"bytes,9,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,6 +132,13 @@ func (x *MultiReadDataRequest) GetCount() int64 {
 		return *x.Count
 	}
 	return 0
+}
+
+func (x *MultiReadDataRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 // DataSelect is a column.
@@ -1008,6 +1020,8 @@ type DataMetadata struct {
 	CurrencyCode  string       `protobuf:"bytes,8,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
 	NotCached     *bool        `protobuf:"varint,9,opt,name=not_cached,json=notCached,proto3,oneof" json:"not_cached,omitempty"`
 	Errors        []*DataError `protobuf:"bytes,10,rep,name=errors,proto3" json:"errors,omitempty"`
+	// With "after" only: its value for the next page; absent on the last page.
+	Next          string `protobuf:"bytes,11,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1110,6 +1124,13 @@ func (x *DataMetadata) GetErrors() []*DataError {
 		return x.Errors
 	}
 	return nil
+}
+
+func (x *DataMetadata) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
 }
 
 type DataError struct {
@@ -1656,7 +1677,7 @@ var File_rotaloom_platform_v1_data_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\n" +
-	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xc0\x05\n" +
+	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xe5\x05\n" +
 	"\x14MultiReadDataRequest\x12b\n" +
 	"\x06select\x18\x01 \x03(\v2 .rotaloom.platform.v1.DataSelectB(\xa2\xbb\x18$\n" +
 	"\"\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01J\rdata elementsR\x06select\x122\n" +
@@ -1671,9 +1692,11 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x05index\x18\a \x01(\x03B9\xa2\xbb\x185*3\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\n" +
 	"WCO-106015*\x1c{name} must not be negative.H\x00R\x05index\x88\x01\x01\x12O\n" +
 	"\x05count\x18\b \x01(\x03B4\xa2\xbb\x180*.\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\n" +
-	"WCO-106015*\x17{name} must be above 0.H\x01R\x05count\x88\x01\x01B\b\n" +
+	"WCO-106015*\x17{name} must be above 0.H\x01R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\t \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\x87\x01\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"\x87\x01\n" +
 	"\n" +
 	"DataSelect\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
@@ -1760,7 +1783,7 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x13_is_legacy_response\"\x8b\x01\n" +
 	"\x15MultiReadDataResponse\x12>\n" +
 	"\bmetadata\x18\x01 \x01(\v2\".rotaloom.platform.v1.DataMetadataR\bmetadata\x122\n" +
-	"\x04data\x18\x02 \x01(\v2\x1e.rotaloom.platform.v1.DataNodeR\x04data\"\x9f\x03\n" +
+	"\x04data\x18\x02 \x01(\v2\x1e.rotaloom.platform.v1.DataNodeR\x04data\"\xb3\x03\n" +
 	"\fDataMetadata\x12%\n" +
 	"\x0elast_refreshed\x18\x01 \x01(\tR\rlastRefreshed\x122\n" +
 	"\x15cache_expiration_time\x18\x02 \x01(\tR\x13cacheExpirationTime\x12\x1b\n" +
@@ -1774,7 +1797,8 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\n" +
 	"not_cached\x18\t \x01(\bH\x00R\tnotCached\x88\x01\x01\x127\n" +
 	"\x06errors\x18\n" +
-	" \x03(\v2\x1f.rotaloom.platform.v1.DataErrorR\x06errorsB\r\n" +
+	" \x03(\v2\x1f.rotaloom.platform.v1.DataErrorR\x06errors\x12\x12\n" +
+	"\x04next\x18\v \x01(\tR\x04nextB\r\n" +
 	"\v_not_cached\"x\n" +
 	"\tDataError\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +

@@ -38,8 +38,15 @@ type ListTargetThresholdsRequest struct {
 	// The first and the last record of the page, from 0, both included.
 	Recordstartindex *int32 `protobuf:"varint,3,opt,name=recordstartindex,proto3,oneof" json:"recordstartindex,omitempty"`
 	Recordendindex   *int32 `protobuf:"varint,4,opt,name=recordendindex,proto3,oneof" json:"recordendindex,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Pages by cursor, instead of recordstartindex and recordendindex: "" for the first page.
+	// The header Link of each response has the address of the next page (rel next). The
+	// records come in the order of their ids.
+	After *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	// With after only: the maximum number of records in a page, 1 to 1,000. The default is
+	// 1,000.
+	Count         *int32 `protobuf:"varint,6,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListTargetThresholdsRequest) Reset() {
@@ -96,6 +103,20 @@ func (x *ListTargetThresholdsRequest) GetRecordstartindex() int32 {
 func (x *ListTargetThresholdsRequest) GetRecordendindex() int32 {
 	if x != nil && x.Recordendindex != nil {
 		return *x.Recordendindex
+	}
+	return 0
+}
+
+func (x *ListTargetThresholdsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
+func (x *ListTargetThresholdsRequest) GetCount() int32 {
+	if x != nil && x.Count != nil {
+		return *x.Count
 	}
 	return 0
 }
@@ -445,7 +466,11 @@ type ExportTargetThresholdsRequest struct {
 	// The number of records to skip.
 	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The maximum number of records in a page, 1 to 1,000.
-	Count         *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page, and then the value of "next"
+	// in the previous response. The target type stays the same. The records come in the order
+	// of their ids.
+	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -501,9 +526,18 @@ func (x *ExportTargetThresholdsRequest) GetCount() int32 {
 	return 0
 }
 
+func (x *ExportTargetThresholdsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
+}
+
 type TargetThresholdExport struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Records       []*TargetThreshold     `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Records []*TargetThreshold     `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	// With "after" only: its value for the next page; absent on the last page.
+	Next          string `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -543,6 +577,13 @@ func (x *TargetThresholdExport) GetRecords() []*TargetThreshold {
 		return x.Records
 	}
 	return nil
+}
+
+func (x *TargetThresholdExport) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
 }
 
 type MultiReadTargetThresholdsRequest struct {
@@ -1923,16 +1964,20 @@ var File_rotaloom_platform_v1_target_threshold_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xcc\x02\n" +
+	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xbb\x03\n" +
 	"\x1bListTargetThresholdsRequest\x12\x17\n" +
 	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x17\n" +
 	"\x04type\x18\x02 \x01(\tH\x01R\x04type\x88\x01\x01\x12\x93\x01\n" +
 	"\x10recordstartindex\x18\x03 \x01(\x05Bb\xa2\xbb\x18^*\\\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801*F{name} must not be less than {min}, nor recordendindex less than that.H\x02R\x10recordstartindex\x88\x01\x01\x12+\n" +
-	"\x0erecordendindex\x18\x04 \x01(\x05H\x03R\x0erecordendindex\x88\x01\x01B\a\n" +
+	"\x0erecordendindex\x18\x04 \x01(\x05H\x03R\x0erecordendindex\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x04R\x05after\x88\x01\x01\x12>\n" +
+	"\x05count\x18\x06 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801H\x05R\x05count\x88\x01\x01B\a\n" +
 	"\x05_nameB\a\n" +
 	"\x05_typeB\x13\n" +
 	"\x11_recordstartindexB\x11\n" +
-	"\x0f_recordendindex\"+\n" +
+	"\x0f_recordendindexB\b\n" +
+	"\x06_afterB\b\n" +
+	"\x06_count\"+\n" +
 	"\x19GetTargetThresholdRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"i\n" +
 	"\x1cUpdateTargetThresholdRequest\x12\x0e\n" +
@@ -1949,16 +1994,19 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x15ListMetricSetsRequest\"G\n" +
 	"$ListTargetThresholdShortNamesRequest\x12\x1f\n" +
 	"\vtarget_type\x18\x01 \x01(\tR\n" +
-	"targetType\"\xcb\x01\n" +
+	"targetType\"\xf0\x01\n" +
 	"\x1dExportTargetThresholdsRequest\x12\x1f\n" +
 	"\vtarget_type\x18\x01 \x01(\tR\n" +
 	"targetType\x125\n" +
 	"\x05index\x18\x02 \x01(\x05B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801H\x00R\x05index\x88\x01\x01\x12>\n" +
-	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801H\x01R\x05count\x88\x01\x01B\b\n" +
+	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801H\x01R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"X\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"l\n" +
 	"\x15TargetThresholdExport\x12?\n" +
-	"\arecords\x18\x01 \x03(\v2%.rotaloom.platform.v1.TargetThresholdR\arecords\"d\n" +
+	"\arecords\x18\x01 \x03(\v2%.rotaloom.platform.v1.TargetThresholdR\arecords\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"d\n" +
 	" MultiReadTargetThresholdsRequest\x12@\n" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.platform.v1.TargetThresholdWhereR\x05where\"\xc5\x01\n" +
 	"\x14TargetThresholdWhere\x12>\n" +
@@ -2092,10 +2140,10 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x04type\x18\x04 \x01(\tR\x04type\x12!\n" +
 	"\fdata_columns\x18\x05 \x01(\tR\vdataColumns\x12<\n" +
 	"\x1aadjustment_switch_required\x18\x06 \x01(\tR\x18adjustmentSwitchRequired\x12.\n" +
-	"\x13metrics_short_names\x18\a \x01(\tR\x11metricsShortNames2\xac\x15\n" +
-	"\x16TargetThresholdService\x12\xc9\x01\n" +
-	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"L\xa2\xbb\x18\"\n" +
-	"\x1eplatform.target_threshold.read\x18\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/platform/target_thresholds\x12\xc1\x01\n" +
+	"\x13metrics_short_names\x18\a \x01(\tR\x11metricsShortNames2\xaf\x15\n" +
+	"\x16TargetThresholdService\x12\xcc\x01\n" +
+	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"O\xa2\xbb\x18%\n" +
+	"\x1eplatform.target_threshold.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v1/platform/target_thresholds\x12\xc1\x01\n" +
 	"\x12GetTargetThreshold\x12/.rotaloom.platform.v1.GetTargetThresholdRequest\x1a%.rotaloom.platform.v1.TargetThreshold\"S\xa2\xbb\x18$\n" +
 	"\x1eplatform.target_threshold.read\x18\x01h\x01\x82\xd3\xe4\x93\x02%\x12#/v1/platform/target_thresholds/{id}\x12\xb9\x01\n" +
 	"\x15CreateTargetThreshold\x12%.rotaloom.platform.v1.TargetThreshold\x1a%.rotaloom.platform.v1.TargetThreshold\"R\xa2\xbb\x18%\n" +

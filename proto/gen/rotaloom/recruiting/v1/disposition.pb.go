@@ -495,7 +495,11 @@ type ListPostingsRequest struct {
 	// The number of the page. The first page, which is the default, is 1.
 	Page int32 `protobuf:"varint,2,opt,name=page,proto3" json:"page,omitempty"`
 	// The number of postings on a page, from 1 to 500. The default is 100.
-	PerPage       int32 `protobuf:"varint,3,opt,name=per_page,proto3" json:"per_page,omitempty"`
+	PerPage int32 `protobuf:"varint,3,opt,name=per_page,proto3" json:"per_page,omitempty"`
+	// Pages by cursor, instead of page: "" for the first page. The header Link of each
+	// response has the address of the next page (rel next). The postings come in the order of
+	// the ids of their opportunities.
+	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -549,6 +553,13 @@ func (x *ListPostingsRequest) GetPerPage() int32 {
 		return x.PerPage
 	}
 	return 0
+}
+
+func (x *ListPostingsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type PostingList struct {
@@ -769,11 +780,13 @@ const file_rotaloom_recruiting_v1_disposition_proto_rawDesc = "" +
 	"\x12\tWFP-90003J\x05linksR\x05links\"u\n" +
 	"\x1dCreateDispositionEventRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12<\n" +
-	"\x04body\x18\x02 \x01(\v2(.rotaloom.recruiting.v1.DispositionEventR\x04body\"\xbf\x01\n" +
+	"\x04body\x18\x02 \x01(\v2(.rotaloom.recruiting.v1.DispositionEventR\x04body\"\xe4\x01\n" +
 	"\x13ListPostingsRequest\x12.\n" +
 	"\x0eintegration_id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x0eintegration_id\x127\n" +
 	"\x04page\x18\x02 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x80\x84.A\x1a\tWRL-50403R\x04page\x12?\n" +
-	"\bper_page\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x7f@\x1a\tWRL-50403R\bper_page\"Q\n" +
+	"\bper_page\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00@\x7f@\x1a\tWRL-50403R\bper_page\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\tH\x00R\x05after\x88\x01\x01B\b\n" +
+	"\x06_after\"Q\n" +
 	"\vPostingList\x125\n" +
 	"\x05items\x18\x01 \x03(\v2\x1f.rotaloom.recruiting.v1.PostingR\x05items:\v\xa2\xbb\x18\a\n" +
 	"\x05items\"\xd3\x05\n" +
@@ -878,6 +891,7 @@ func file_rotaloom_recruiting_v1_disposition_proto_init() {
 	}
 	file_rotaloom_recruiting_v1_link_proto_init()
 	file_rotaloom_recruiting_v1_record_proto_init()
+	file_rotaloom_recruiting_v1_disposition_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -37,7 +37,11 @@ type ListScheduleGroupsRequest struct {
 	Count *int32 `protobuf:"varint,4,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// Whether the response has all properties of each group. The default is id and name
 	// only.
-	AllDetails    *bool `protobuf:"varint,5,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	AllDetails *bool `protobuf:"varint,5,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page. The header Link of each
+	// response has the address of the next page (rel next). The groups come in the order of
+	// their ids.
+	After         *string `protobuf:"bytes,6,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -105,6 +109,13 @@ func (x *ListScheduleGroupsRequest) GetAllDetails() bool {
 		return *x.AllDetails
 	}
 	return false
+}
+
+func (x *ListScheduleGroupsRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type GetScheduleGroupRequest struct {
@@ -568,20 +579,22 @@ var File_rotaloom_scheduling_v1_schedule_group_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_group_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/scheduling/v1/schedule_group.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xb4\x03\n" +
+	"+rotaloom/scheduling/v1/schedule_group.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xd9\x03\n" +
 	"\x19ListScheduleGroupsRequest\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
 	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01\x12x\n" +
 	"\x05index\x18\x03 \x01(\x05B]\xa2\xbb\x18Y*W\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-30801*Aindex must not be less than 0, and count must be from 1 to 10000.H\x02R\x05index\x88\x01\x01\x12\x85\x01\n" +
 	"\x05count\x18\x04 \x01(\x05Bj\xa2\xbb\x18f*d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-30801*Eindex must not be less than 0, and count must be from {min} to {max}.H\x03R\x05count\x88\x01\x01\x12$\n" +
 	"\vall_details\x18\x05 \x01(\bH\x04R\n" +
-	"allDetails\x88\x01\x01B\x05\n" +
+	"allDetails\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x06 \x01(\tH\x05R\x05after\x88\x01\x01B\x05\n" +
 	"\x03_idB\f\n" +
 	"\n" +
 	"_qualifierB\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\x0e\n" +
-	"\f_all_details\")\n" +
+	"\f_all_detailsB\b\n" +
+	"\x06_after\")\n" +
 	"\x17GetScheduleGroupRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"g\n" +
 	"\x1aUpdateScheduleGroupRequest\x12\x0e\n" +
@@ -622,11 +635,11 @@ const file_rotaloom_scheduling_v1_schedule_group_proto_rawDesc = "" +
 	"qualifiers\x12%\n" +
 	"\x0epersistent_ids\x18\x03 \x03(\tR\rpersistentIds\x12+\n" +
 	"\x04refs\x18\x04 \x03(\v2\x17.rotaloom.common.v1.RefR\x04refs:Q\xa2\xbb\x18M\x1aK\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01*\x03ids*\n" +
-	"qualifiers*\x0epersistent_ids*\x04refsJ\x0fschedule groups2\x8e\n" +
+	"qualifiers*\x0epersistent_ids*\x04refsJ\x0fschedule groups2\x91\n" +
 	"\n" +
-	"\x14ScheduleGroupService\x12\xee\x01\n" +
-	"\x12ListScheduleGroups\x121.rotaloom.scheduling.v1.ListScheduleGroupsRequest\x1a).rotaloom.scheduling.v1.ScheduleGroupList\"z\xa2\xbb\x18\"\n" +
-	"\x1escheduling.schedule_group.read\x18\x01\x82\xd3\xe4\x93\x02NZ&\x12$/v2/scheduling/setup/schedule_groups\x12$/v1/scheduling/setup/schedule_groups\x12\xc5\x01\n" +
+	"\x14ScheduleGroupService\x12\xf1\x01\n" +
+	"\x12ListScheduleGroups\x121.rotaloom.scheduling.v1.ListScheduleGroupsRequest\x1a).rotaloom.scheduling.v1.ScheduleGroupList\"}\xa2\xbb\x18%\n" +
+	"\x1escheduling.schedule_group.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02NZ&\x12$/v2/scheduling/setup/schedule_groups\x12$/v1/scheduling/setup/schedule_groups\x12\xc5\x01\n" +
 	"\x10GetScheduleGroup\x12/.rotaloom.scheduling.v1.GetScheduleGroupRequest\x1a%.rotaloom.scheduling.v1.ScheduleGroup\"Y\xa2\xbb\x18$\n" +
 	"\x1escheduling.schedule_group.read\x18\x01h\x01\x82\xd3\xe4\x93\x02+\x12)/v1/scheduling/setup/schedule_groups/{id}\x12\xbf\x01\n" +
 	"\x13CreateScheduleGroup\x12%.rotaloom.scheduling.v1.ScheduleGroup\x1a%.rotaloom.scheduling.v1.ScheduleGroup\"Z\xa2\xbb\x18'\n" +

@@ -268,8 +268,11 @@ type ApplyReadPunchesRequest struct {
 	// The number of the page, from 0.
 	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The number of employees in a page, 1 to 25.
-	Count         *int64            `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	Options       *PunchReadOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
+	Count   *int64            `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Options *PunchReadOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
+	// Pages by cursor, instead of index: "" for the first page, and then the value of
+	// metadata.next in the previous response. The other values of the request stay the same.
+	After         *string `protobuf:"bytes,5,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -330,6 +333,13 @@ func (x *ApplyReadPunchesRequest) GetOptions() *PunchReadOptions {
 		return x.Options
 	}
 	return nil
+}
+
+func (x *ApplyReadPunchesRequest) GetAfter() string {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return ""
 }
 
 type PunchesWhere struct {
@@ -551,8 +561,10 @@ type PunchPageMetadata struct {
 	PunchesOnCurrentPage *int64                 `protobuf:"varint,4,opt,name=punches_on_current_page,json=punchesOnCurrentPage,proto3,oneof" json:"punches_on_current_page,omitempty"`
 	FailedEmployeeCount  *int64                 `protobuf:"varint,5,opt,name=failed_employee_count,json=failedEmployeeCount,proto3,oneof" json:"failed_employee_count,omitempty"`
 	RequestTag           string                 `protobuf:"bytes,6,opt,name=request_tag,json=requestTag,proto3" json:"request_tag,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// With "after" only: its value for the next page; absent on the last page.
+	Next          string `protobuf:"bytes,7,opt,name=next,proto3" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PunchPageMetadata) Reset() {
@@ -623,6 +635,13 @@ func (x *PunchPageMetadata) GetFailedEmployeeCount() int64 {
 func (x *PunchPageMetadata) GetRequestTag() string {
 	if x != nil {
 		return x.RequestTag
+	}
+	return ""
+}
+
+func (x *PunchPageMetadata) GetNext() string {
+	if x != nil {
+		return x.Next
 	}
 	return ""
 }
@@ -1037,15 +1056,17 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\aTkError\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x01 \x01(\tR\terrorCode\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xa9\x02\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xce\x02\n" +
 	"\x17ApplyReadPunchesRequest\x12;\n" +
 	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PunchesWhereR\x05where\x125\n" +
 	"\x05index\x18\x02 \x01(\x03B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-20702H\x00R\x05index\x88\x01\x01\x12A\n" +
 	"\x05count\x18\x03 \x01(\x03B&\xa2\xbb\x18\"* \t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x009@\x1a\n" +
 	"WTK-1249218\x01H\x01R\x05count\x88\x01\x01\x12C\n" +
-	"\aoptions\x18\x04 \x01(\v2).rotaloom.timekeeping.v1.PunchReadOptionsR\aoptionsB\b\n" +
+	"\aoptions\x18\x04 \x01(\v2).rotaloom.timekeeping.v1.PunchReadOptionsR\aoptions\x12\x19\n" +
+	"\x05after\x18\x05 \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
-	"\x06_count\"\xb4\x01\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"\xb4\x01\n" +
 	"\fPunchesWhere\x12`\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xf4\x03\x12\n" +
@@ -1063,7 +1084,7 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x19_include_full_data_source\"\x91\x01\n" +
 	"\tPunchPage\x12F\n" +
 	"\bmetadata\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.PunchPageMetadataR\bmetadata\x12<\n" +
-	"\x04data\x18\x02 \x03(\v2(.rotaloom.timekeeping.v1.EmployeePunchesR\x04data\"\xdf\x02\n" +
+	"\x04data\x18\x02 \x03(\v2(.rotaloom.timekeeping.v1.EmployeePunchesR\x04data\"\xf3\x02\n" +
 	"\x11PunchPageMetadata\x12\x19\n" +
 	"\x05count\x18\x01 \x01(\x03H\x00R\x05count\x88\x01\x01\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x03H\x01R\x05index\x88\x01\x01\x12$\n" +
@@ -1072,7 +1093,8 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x17punches_on_current_page\x18\x04 \x01(\x03H\x03R\x14punchesOnCurrentPage\x88\x01\x01\x127\n" +
 	"\x15failed_employee_count\x18\x05 \x01(\x03H\x04R\x13failedEmployeeCount\x88\x01\x01\x12\x1f\n" +
 	"\vrequest_tag\x18\x06 \x01(\tR\n" +
-	"requestTagB\b\n" +
+	"requestTag\x12\x12\n" +
+	"\x04next\x18\a \x01(\tR\x04nextB\b\n" +
 	"\x06_countB\b\n" +
 	"\x06_indexB\x0e\n" +
 	"\f_total_pagesB\x1a\n" +

@@ -32,6 +32,15 @@ type Result struct {
 	Bytes       int
 }
 
+// Position returns the place of a node of rows in the order of pages by cursor.
+func (r *Result) Position(node int32) query.Position {
+	if !r.View.Series {
+		return query.Position{ID: r.Rows[node].GetId()}
+	}
+	periods := int32(len(r.Bounds) - 1)
+	return query.Position{ID: r.Rows[node/periods].GetId(), Day: r.Bounds[node%periods]}
+}
+
 // NoneReadable reports whether none of the shown elements could be read.
 func (r *Result) NoneReadable() bool {
 	shown := r.Table.Columns

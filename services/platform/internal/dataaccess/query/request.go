@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/cursor"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -56,6 +57,21 @@ type Query struct {
 	Days    civil.Range
 	Periods periods
 	Label   LabelForm
+	// Cursor is the page by cursor, or nil for a page by index.
+	Cursor *cursor.Query[Position]
+}
+
+// Position is the place of a row in the order of pages by cursor.
+type Position struct {
+	// ID is the id of the employee or of the location.
+	ID int64
+	// Day is the first day of the period, as days since 1970; 0 in a view without a series.
+	Day int32
+}
+
+// Compare orders positions: by id, and then by day.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(cmp.Compare(p.ID, other.ID), cmp.Compare(p.Day, other.Day))
 }
 
 // Parse parses a request. It makes all checks that need no other data, in the specified order.
@@ -239,13 +255,29 @@ func (q *Query) parsePage() error {
 	default:
 		return errcode.Invalid(errcode.CodeBadRequest, "options.responseType: %q must be TREE or GRID.", errcode.Shorten(q.GetOptions().GetResponseType()))
 	}
-	return nil
+	return q.parseCursor()
+}
+
+// parseCursor reads the page by cursor. Values by which rows are sorted or grouped change, and a cursor needs an
+// order that does not change.
+func (q *Query) parseCursor() error {
+	if q.After == nil {
+		return nil
+	}
+	if len(q.GetSortBy()) > 0 || len(q.GetGroupBy()) > 0 {
+		return errcode.Invalid(errcode.CodeBadRequest, "after: pages by cursor have the order of the ids of the rows. Leave sortBy and groupBy out, or ask for pages by index.")
+	}
+	fixed := q.Digestible()
+	fixed.Index, fixed.After = q.Index, q.After
+	var err error
+	q.Cursor, err = cursor.Read[Position](fixed, "index")
+	return err
 }
 
 // Digestible returns the part of the request that determines the result: everything except paging and caching.
 func (q *Query) Digestible() *platformv1.MultiReadDataRequest {
 	out := proto.CloneOf(q.MultiReadDataRequest)
-	out.Index, out.Count = nil, nil
+	out.Index, out.Count, out.After = nil, nil, nil
 	if o := out.GetOptions(); o != nil {
 		o.RequestTag, o.Refresh, o.MetadataKey = nil, nil, nil
 		o.IncludeColumnTotals = nil
