@@ -14,6 +14,11 @@ is open is 3000-01-01.
 **Leniency.** Requests may hold numbers as text and texts as numbers, one value where a list is expected, null for absent,
 and fractions for integers, which are cut. An unknown property of a body is refused (WFP-90011); an unknown query parameter is ignored.
 
+**Pages.** Pages by number (index and count) skip or repeat rows when rows are created or deleted between two pages. Pages by cursor
+return each row that exists the whole time exactly once. Send *after* as "" for the first page. Each response has the next cursor as *next*, or,
+if it is a bare array, the address of the next page as Link (rel next): repeat the request there. On the last page there is neither. The other
+values of the request, except count, stay the same from page to page (400 WRL-00441).
+
 **Errors** are objects of errorCode, message and details; recruiting answers a list with an item of type, message_code, member_names and message. A bulk operation is all or nothing, unless partial_success=true asks for 207.
 
 **x-origin** distinguishes operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
