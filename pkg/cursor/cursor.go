@@ -71,7 +71,7 @@ func Read[K any](req Request, numbers ...protoreflect.Name) (*Query[K], error) {
 			m.Clear(fd)
 		}
 	}
-	digest, err := digestOf(m.Interface())
+	digest, err := requestDigest(m.Interface())
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func field(m protoreflect.Message, name protoreflect.Name) protoreflect.FieldDes
 	return fd
 }
 
-// digestOf identifies a request, and the kind of the request.
-func digestOf(req proto.Message) ([]byte, error) {
+// requestDigest identifies a request, and the kind of the request.
+func requestDigest(req proto.Message) ([]byte, error) {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(req)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request of a cursor: %w", err)

@@ -2,6 +2,7 @@ package person
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -85,13 +86,15 @@ func TestTheLastPageOfPersonsHasNoNext(t *testing.T) {
 		count int64
 		want  []int
 	}{{2, []int{2, 2}}, {3, []int{3, 1}}, {4, []int{4}}, {5, []int{4}}} {
-		var sizes []int
-		for after, more := "", true; more; more = after != "" {
-			page, err := h.ApplyReadPersons(ctx, &commonsv1.ApplyReadPersonsRequest{After: &after, Count: &test.count})
-			require.NoError(t, err)
-			sizes, after = append(sizes, len(page.GetRecords().GetRecords())), page.GetNext()
-		}
-		assert.Equal(t, test.want, sizes, "pages of %d", test.count)
+		t.Run(fmt.Sprintf("pages of %d", test.count), func(t *testing.T) {
+			var sizes []int
+			for after, more := "", true; more; more = after != "" {
+				page, err := h.ApplyReadPersons(ctx, &commonsv1.ApplyReadPersonsRequest{After: &after, Count: &test.count})
+				require.NoError(t, err)
+				sizes, after = append(sizes, len(page.GetRecords().GetRecords())), page.GetNext()
+			}
+			assert.Equal(t, test.want, sizes)
+		})
 	}
 	page, err := h.ApplyReadPersons(ctx, &commonsv1.ApplyReadPersonsRequest{Count: proto.Int64(2)})
 	require.NoError(t, err)
