@@ -61,7 +61,7 @@ func (p page) rest(args []any) (string, []any) {
 	if p.cursor == nil || p.cursor.After == nil {
 		return "", args
 	}
-	return fmt.Sprintf(" AND (p.location_id, v.from_date) > ($%d, $%d)", len(args)+1, len(args)+2), append(args, p.cursor.After.ID, p.cursor.After.From)
+	return fmt.Sprintf(" AND (p.location_id, v.from_date) > ($%d, $%d)", len(args)+1, len(args)+2), append(args, p.cursor.After.ID, p.cursor.After.From.Clamp())
 }
 
 // cut cuts off the location that belongs to the next page, and returns the cursor of that page.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
@@ -25,7 +26,7 @@ func (h *Handler) ListPostings(ctx context.Context, req *recruitingv1.ListPostin
 	if err != nil {
 		return nil, err
 	}
-	byCursor, err := cursor.Read[string](req, "page")
+	byCursor, err := cursor.Read[uuid.UUID](req, "page")
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ WHERE r.tenant_id = @tenant AND r.is_published AND NOT r.deleted AND r.job_board
 	if byCursor != nil {
 		order = " ORDER BY r.id"
 		if byCursor.After != nil {
-			sql, args["after"] = sql+" AND r.id > @after::uuid", *byCursor.After
+			sql, args["after"] = sql+" AND r.id > @after::uuid", byCursor.After.String()
 		}
 	}
 	scan := func(row pgx.CollectableRow) (*recruitingv1.Posting, error) { return scanPosting(row, board) }
@@ -56,7 +57,7 @@ WHERE r.tenant_id = @tenant AND r.is_published AND NOT r.deleted AND r.job_board
 		return nil, fmt.Errorf("list the postings of a job board: %w", err)
 	}
 	if byCursor != nil {
-		list, next := cursor.Cut(byCursor, list, int(size), func(p *recruitingv1.Posting) string { return p.GetOpportunity().GetId() })
+		list, next := cursor.Cut(byCursor, list, int(size), func(p *recruitingv1.Posting) uuid.UUID { return uuid.MustParse(p.GetOpportunity().GetId()) })
 		return &recruitingv1.PostingList{Items: list}, rpc.SetNextPage(ctx, next)
 	}
 	more := len(list) > int(size)
