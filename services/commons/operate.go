@@ -7,11 +7,12 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/holiday"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
+	"github.com/rotaloom/rotaloom/services/commons/internal/signoff"
 )
 
 // Copies returns the copies of other domains' data in commons.
 func Copies(pool *pg.Pool) []*replica.Replica {
-	return append(search.Replicas(pool, store.DeleteTermRequests), devicegroup.NewCopy(pool))
+	return append(search.Replicas(pool, store.DeleteTermRequests), devicegroup.NewCopy(pool), signoff.NewCopy(pool))
 }
 
 // Topics returns the data of commons that other services copy.

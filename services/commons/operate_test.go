@@ -34,6 +34,6 @@ func TestOperatorsAskForABackfill(t *testing.T) {
 	var wanted []string
 	require.NoError(t, pool.QueryRow(tenant.All(t.Context()), `SELECT array_agg(tenant_id || ' ' || topic ORDER BY 1) FROM replica_gap WHERE key = 0`).Scan(&wanted))
 	assert.ElementsMatch(t, []string{
-		"1 employment_terms", "1 memberships", "1 schedule_patterns", "1 schedule_spans", "1 entered_shifts", "1 schedule_leave", "1 device_groups", "2 schedule_spans",
+		"1 employment_terms", "1 memberships", "1 schedule_patterns", "1 schedule_spans", "1 entered_shifts", "1 schedule_leave", "1 device_groups", "1 timecard_signoffs", "2 schedule_spans",
 	}, wanted)
 }

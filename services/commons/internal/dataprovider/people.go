@@ -32,6 +32,7 @@ const (
 	needBody
 	needJob
 	needCostCenter
+	needSignoff
 )
 
 // maxPeopleDays is the limit of PEOPLE. It equals the limit of information access, which
@@ -51,6 +52,7 @@ type person struct {
 	timeEntry, access, groups          []dated
 	customData, customDate             []dated
 	email, job, costCenter             []dated
+	signedOff                          []dated
 }
 
 // Indexes of the texts of a person's row, in the order of personColumns.

@@ -72,7 +72,15 @@ func hoursElements() []entry {
 			func(d *commonsv1.PersonDetails) *bool { return d.FingerRequiredFlag }),
 		flag("PEOPLE_FACESCAN_REQUIRED", "Face scan required", "Whether devices ask for a face.",
 			func(d *commonsv1.PersonDetails) *bool { return d.FaceRequiredFlag }),
-		moment("PEOPLE_MANAGER_SIGNOFF_THRU", "Signed off through", "Through when a manager has signed off.", (*commonsv1.PersonDetails).GetManagerSignoffThruDateTime),
+		{
+			Key: "PEOPLE_MANAGER_SIGNOFF_THRU", Label: "Signed off through", Doc: "The last day of the timecard that is signed off.", Type: dataelement.DateTime,
+			Categories: employment, Needs: needSignoff | needBody, Value: func(p *person, _ at) value {
+				if len(p.signedOff) > 0 {
+					return dataelement.Moment(int64(p.signedOff[0].days.From) * civil.SecondsPerDay)
+				}
+				return parsedMoment(p.body.GetPersonInformation().GetPerson().GetManagerSignoffThruDateTime())
+			},
+		},
 		moment("PEOPLE_PAYROLL_LOCKOUT_THRU", "Locked for payroll through", "Through when payroll has locked the time.", (*commonsv1.PersonDetails).GetPayrollLockoutThruDateTime),
 	}
 }

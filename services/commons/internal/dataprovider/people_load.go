@@ -44,6 +44,8 @@ func lists() []list {
 	wage.amount = "hourly_rate"
 	custom := of(needCustomDate, "custom_date", func(p *person) *[]dated { return &p.customDate }, "type_name")
 	custom.from, custom.to = "date", "date + 1"
+	signoff := of(needSignoff, "timecard_signoff", func(p *person) *[]dated { return &p.signedOff })
+	signoff.from, signoff.to = "through", "through + 1"
 	return []list{
 		of(needStatus, "employment_status", func(p *person) *[]dated { return &p.status }, "status"),
 		of(needAccount, "user_account_status", func(p *person) *[]dated { return &p.account }, "status"),
@@ -59,6 +61,7 @@ func lists() []list {
 		always(of(needCustomData, "custom_data", func(p *person) *[]dated { return &p.customData }, "type_name", "text")),
 		custom,
 		always(of(needEmail, "email_address", func(p *person) *[]dated { return &p.email }, "contact_type_name", "address")),
+		signoff,
 		of(needJob, primaryJobs, func(p *person) *[]dated { return &p.job }, "code", "description", "display_order"),
 		of(needCostCenter, primaryPlaces, func(p *person) *[]dated { return &p.costCenter }, "body"),
 	}

@@ -1,6 +1,7 @@
 package dataprovider
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,4 +98,18 @@ func TestEveryElementOfPeople(t *testing.T) {
 	}
 	assert.Empty(t, want, "elements that are not there any more")
 	assert.GreaterOrEqual(t, len(table.Entries), 80)
+}
+
+// The last signed-off day of the timecard takes precedence over a stored one.
+func TestSignedOffDays(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	b.addAda(t)
+	b.exec(t, `INSERT INTO timecard_signoff (tenant_id, person_id, through) VALUES (1, 1, '2026-03-08')`)
+	table := newPeople(b.pool)
+	i := slices.IndexFunc(table.Entries, func(e entry) bool { return e.Key == "PEOPLE_MANAGER_SIGNOFF_THRU" })
+	week := civil.Through(civil.Of(2026, 3, 2), civil.Of(2026, 3, 4))
+	loaded, err := table.Load(b.ctx, []int64{1}, week, table.Entries[i].Needs)
+	require.NoError(t, err)
+	assert.Equal(t, dataelement.Moment(int64(civil.Of(2026, 3, 8))*civil.SecondsPerDay), table.Entries[i].Value(loaded[0], at{Days: week}))
 }

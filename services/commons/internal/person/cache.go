@@ -24,11 +24,12 @@ const (
 )
 
 // stamp identifies the state of a person. The version increases with every change of the
-// person's row and lists. Terms belong to timekeeping and the name of the supervisor to another
-// person, so the stamp contains them.
+// person's row and lists. Terms and sign-offs belong to timekeeping and the name of the supervisor to
+// another person, so the stamp contains them.
 type stamp struct {
 	version, updated            int64
 	supervisor, terms, requests string
+	signedOff                   string
 }
 
 // An array in index order costs half as much as an aggregate that sorts.
@@ -38,12 +39,13 @@ const readStamp = `SELECT p.version, p.updated_at, coalesce(` + store.Supervisor
         WHERE m.tenant_id = $1 AND m.person_id = $2 ORDER BY m.from_date), ','),
     array_to_string(ARRAY(SELECT ROW(r.*, t.id, t.name)::text
         FROM term_request r LEFT JOIN employment_term t ON t.tenant_id = $1 AND t.id = r.employment_term_id
-        WHERE r.tenant_id = $1 AND r.person_id = $2 ORDER BY r.number, r.position), ',')
+        WHERE r.tenant_id = $1 AND r.person_id = $2 ORDER BY r.number, r.position), ','),
+    coalesce((SELECT through::text FROM timecard_signoff WHERE tenant_id = $1 AND person_id = $2), '')
 FROM person p WHERE p.tenant_id = $1 AND p.id = $2`
 
 func scanStamp(row pgx.CollectableRow) (s stamp, err error) {
 	var updated time.Time
-	err = row.Scan(&s.version, &updated, &s.supervisor, &s.terms, &s.requests)
+	err = row.Scan(&s.version, &updated, &s.supervisor, &s.terms, &s.requests, &s.signedOff)
 	s.updated = updated.UnixMicro()
 	return s, err
 }

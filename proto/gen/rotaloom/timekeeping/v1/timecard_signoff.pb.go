@@ -484,6 +484,78 @@ func (x *TimecardSignoff) GetSignOffPending() bool {
 	return false
 }
 
+// TimecardSignoffChanged is published when a timecard was signed off or opened again. Commons
+// refuses changes of wages on signed-off days.
+type TimecardSignoffChanged struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	EmployeeId int64                  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	// The last signed-off day, YYYY-MM-DD. Empty if no day is signed off.
+	Through string `protobuf:"bytes,2,opt,name=through,proto3" json:"through,omitempty"`
+	// Increases with every change of the sign-offs of the employee.
+	Version       int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	Deleted       bool  `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimecardSignoffChanged) Reset() {
+	*x = TimecardSignoffChanged{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimecardSignoffChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimecardSignoffChanged) ProtoMessage() {}
+
+func (x *TimecardSignoffChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimecardSignoffChanged.ProtoReflect.Descriptor instead.
+func (*TimecardSignoffChanged) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *TimecardSignoffChanged) GetEmployeeId() int64 {
+	if x != nil {
+		return x.EmployeeId
+	}
+	return 0
+}
+
+func (x *TimecardSignoffChanged) GetThrough() string {
+	if x != nil {
+		return x.Through
+	}
+	return ""
+}
+
+func (x *TimecardSignoffChanged) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *TimecardSignoffChanged) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
+}
+
 var File_rotaloom_timekeeping_v1_timecard_signoff_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc = "" +
@@ -525,7 +597,15 @@ const file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc = "" +
 	"\thire_date\x18\x02 \x01(\tR\bhireDate\x12@\n" +
 	"\x1dmanager_sign_off_through_date\x18\x03 \x01(\tR\x19managerSignOffThroughDate\x12-\n" +
 	"\x10sign_off_pending\x18\x04 \x01(\bH\x00R\x0esignOffPending\x88\x01\x01B\x13\n" +
-	"\x11_sign_off_pending2\xb5\a\n" +
+	"\x11_sign_off_pending\"\x86\x02\n" +
+	"\x16TimecardSignoffChanged\x12\x1f\n" +
+	"\vemployee_id\x18\x01 \x01(\x03R\n" +
+	"employeeId\x12\x18\n" +
+	"\athrough\x18\x02 \x01(\tR\athrough\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\bR\adeleted:}\xaa\xbb\x18y\n" +
+	"-rotaloom.timekeeping.timecard_signoff.changed\x12\acommons\x1a?\n" +
+	"\vtimekeeping\x12\x11timecard_signoffs\"\vemployee_id*\aversion2\adeleted2\xb5\a\n" +
 	"\x16TimecardSignoffService\x12\xde\x01\n" +
 	"\x0fSignOffTimecard\x12/.rotaloom.timekeeping.v1.SignOffTimecardRequest\x1a\x16.google.protobuf.Empty\"\x81\x01\xa2\xbb\x18J\n" +
 	"\"timekeeping.timecard_signoff.write\x18\x03 \xcc\x01\x92\x01\x1e\n" +
@@ -552,7 +632,7 @@ func file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_rotaloom_timekeeping_v1_timecard_signoff_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_rotaloom_timekeeping_v1_timecard_signoff_proto_goTypes = []any{
 	(*SignOffTimecardRequest)(nil),         // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest
 	(*ImportTimecardSignoffsRequest)(nil),  // 1: rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest
@@ -562,26 +642,27 @@ var file_rotaloom_timekeeping_v1_timecard_signoff_proto_goTypes = []any{
 	(*ListTimecardSignoffsRequest)(nil),    // 5: rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
 	(*TimecardSignoffList)(nil),            // 6: rotaloom.timekeeping.v1.TimecardSignoffList
 	(*TimecardSignoff)(nil),                // 7: rotaloom.timekeeping.v1.TimecardSignoff
-	(*v1.Ref)(nil),                         // 8: rotaloom.common.v1.Ref
-	(*TkError)(nil),                        // 9: rotaloom.timekeeping.v1.TkError
-	(*emptypb.Empty)(nil),                  // 10: google.protobuf.Empty
+	(*TimecardSignoffChanged)(nil),         // 8: rotaloom.timekeeping.v1.TimecardSignoffChanged
+	(*v1.Ref)(nil),                         // 9: rotaloom.common.v1.Ref
+	(*TkError)(nil),                        // 10: rotaloom.timekeeping.v1.TkError
+	(*emptypb.Empty)(nil),                  // 11: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_timecard_signoff_proto_depIdxs = []int32{
-	8,  // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest.employee:type_name -> rotaloom.common.v1.Ref
+	9,  // 0: rotaloom.timekeeping.v1.SignOffTimecardRequest.employee:type_name -> rotaloom.common.v1.Ref
 	2,  // 1: rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest.signoffs:type_name -> rotaloom.timekeeping.v1.NewTimecardSignoff
-	8,  // 2: rotaloom.timekeeping.v1.NewTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	9,  // 2: rotaloom.timekeeping.v1.NewTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
 	4,  // 3: rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse.signoffs:type_name -> rotaloom.timekeeping.v1.ImportedTimecardSignoff
-	8,  // 4: rotaloom.timekeeping.v1.ImportedTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
-	9,  // 5: rotaloom.timekeeping.v1.ImportedTimecardSignoff.tk_error:type_name -> rotaloom.timekeeping.v1.TkError
+	9,  // 4: rotaloom.timekeeping.v1.ImportedTimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	10, // 5: rotaloom.timekeeping.v1.ImportedTimecardSignoff.tk_error:type_name -> rotaloom.timekeeping.v1.TkError
 	7,  // 6: rotaloom.timekeeping.v1.TimecardSignoffList.signoffs:type_name -> rotaloom.timekeeping.v1.TimecardSignoff
-	8,  // 7: rotaloom.timekeeping.v1.TimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
+	9,  // 7: rotaloom.timekeeping.v1.TimecardSignoff.employee:type_name -> rotaloom.common.v1.Ref
 	0,  // 8: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
 	1,  // 9: rotaloom.timekeeping.v1.TimecardSignoffService.ImportTimecardSignoffs:input_type -> rotaloom.timekeeping.v1.ImportTimecardSignoffsRequest
 	0,  // 10: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:input_type -> rotaloom.timekeeping.v1.SignOffTimecardRequest
 	5,  // 11: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:input_type -> rotaloom.timekeeping.v1.ListTimecardSignoffsRequest
-	10, // 12: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:output_type -> google.protobuf.Empty
+	11, // 12: rotaloom.timekeeping.v1.TimecardSignoffService.SignOffTimecard:output_type -> google.protobuf.Empty
 	3,  // 13: rotaloom.timekeeping.v1.TimecardSignoffService.ImportTimecardSignoffs:output_type -> rotaloom.timekeeping.v1.ImportTimecardSignoffsResponse
-	10, // 14: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:output_type -> google.protobuf.Empty
+	11, // 14: rotaloom.timekeeping.v1.TimecardSignoffService.RemoveTimecardSignoff:output_type -> google.protobuf.Empty
 	6,  // 15: rotaloom.timekeeping.v1.TimecardSignoffService.ListTimecardSignoffs:output_type -> rotaloom.timekeeping.v1.TimecardSignoffList
 	12, // [12:16] is the sub-list for method output_type
 	8,  // [8:12] is the sub-list for method input_type
@@ -604,7 +685,7 @@ func file_rotaloom_timekeeping_v1_timecard_signoff_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_signoff_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

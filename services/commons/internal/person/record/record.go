@@ -24,6 +24,8 @@ type Record struct {
 	WageRules []*commonsv1.WageWorkRule
 	// Terms are the employment terms in order. Timekeeping owns them.
 	Terms []TermAssignment
+	// SignedOff is the last signed-off day of the timecard, or nil. Timekeeping owns it.
+	SignedOff *civil.Date
 }
 
 // Details returns the names, the number and the dates of the person, or nil if they are
@@ -85,6 +87,7 @@ func clearTimeEntry(access *commonsv1.AccessAssignment) {
 // must not end later entries.
 func (r *Record) ClearUnchanged(old *Record) {
 	r.clearUnchangedAccrualProfile(old)
+	r.clearSignedOff(old)
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		for _, rule := range old.PayRules {
 			if rule.GetPayRuleName() == job.GetPayRuleName() && rule.GetEffectiveDate() == job.GetPayRuleEffectiveDate() {
@@ -126,6 +129,7 @@ func (r *Record) FillCurrent(day civil.Date) {
 	r.ClearCurrent()
 	r.fillAccrualProfile(day)
 	r.fillFullTime(day)
+	r.fillSignedOff()
 	if job := r.Message.GetJobAssignment().GetJobAssignmentDetails(); job != nil {
 		if rule := current(r.PayRules, day, EffectiveDates[*commonsv1.ExtensionPayRule]); rule != nil {
 			job.PayRuleName, job.PayRuleEffectiveDate = rule.GetPayRuleName(), rule.GetEffectiveDate()
@@ -179,7 +183,7 @@ func CheckedRange(from, to string) civil.Range {
 
 // Clone returns a deep copy of r.
 func (r *Record) Clone() *Record {
-	out := &Record{Message: proto.CloneOf(r.Message), Terms: slices.Clone(r.Terms)}
+	out := &Record{Message: proto.CloneOf(r.Message), Terms: slices.Clone(r.Terms), SignedOff: r.SignedOff}
 	for _, rule := range r.PayRules {
 		out.PayRules = append(out.PayRules, proto.CloneOf(rule))
 	}

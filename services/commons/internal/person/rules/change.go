@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
@@ -38,6 +39,9 @@ func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []
 	licensed := timekeepingLicense(sent.Message) != ""
 	badges := sent.Message.GetPersonInformation().GetBadgeAssignments()
 	d.Merge(sent)
+	if err := refuseSignedWages(old, d.Record); err != nil {
+		return nil, err
+	}
 	if err := checkRequiredOnce(d.Message); err != nil {
 		return nil, err
 	}
@@ -75,6 +79,14 @@ func (d *Draft) changedAccount(old *record.Record, sent *UserAccount) *UserAccou
 	}
 	now.Known = before != ""
 	return now
+}
+
+// refuseSignedWages refuses changes of wages on signed-off days.
+func refuseSignedWages(old, changed *record.Record) error {
+	if old.SignedOff == nil || record.SameWages(old, changed, civil.Range{From: civil.Beginning, To: *old.SignedOff + 1}) {
+		return nil
+	}
+	return fault.Invalid(CodeSignedOff, fmt.Sprintf("The timecard is signed off through %s. Change wages from a later day on, or remove the sign-off first.", *old.SignedOff))
 }
 
 // dropWagesWithoutRate removes wages without a rate, so that their days keep the rates of the

@@ -12,6 +12,8 @@ const (
 	CodeMultiKey = "WCO-101221"
 	// CodeKeys (400): a criterion has both kinds of keys.
 	CodeKeys = "WCO-101314"
+	// CodeSignedOff (400): a change of wages begins on a day of a signed-off timecard.
+	CodeSignedOff = "WCO-101226"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WCO-101231"
 	// CodeBadValue (400): a property has an invalid value.

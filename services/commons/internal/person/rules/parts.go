@@ -83,14 +83,14 @@ func checkApprovers(list []*commonsv1.Approver) error {
 func checkLengths(r *record.Record) error {
 	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
 	lengths := map[string]int{
-		"personInformation.telephoneNumbers":             len(info.GetTelephoneNumbers()),
-		"personInformation.postalAddresses":              len(info.GetPostalAddresses()),
-		"personInformation.expectedHoursList":            len(info.GetExpectedHoursList()),
-		"personInformation.personLicenseTypes":           len(info.GetPersonLicenseTypes()),
-		"personInformation.analyticsLaborTypeList":       len(info.GetAnalyticsLaborTypeList()),
-		"personInformation.approverList":                 len(info.GetApproverList()),
-		"personInformation.purposeAssignments":           len(info.GetPurposeAssignments()),
-		"jobAssignment.personalOvertimeAssignments":      len(job.GetPersonalOvertimeAssignments()),
+		"personInformation.telephoneNumbers":        len(info.GetTelephoneNumbers()),
+		"personInformation.postalAddresses":         len(info.GetPostalAddresses()),
+		"personInformation.expectedHoursList":       len(info.GetExpectedHoursList()),
+		"personInformation.personLicenseTypes":      len(info.GetPersonLicenseTypes()),
+		"personInformation.analyticsLaborTypeList":  len(info.GetAnalyticsLaborTypeList()),
+		"personInformation.approverList":            len(info.GetApproverList()),
+		"personInformation.purposeAssignments":      len(info.GetPurposeAssignments()),
+		"jobAssignment.personalOvertimeAssignments": len(job.GetPersonalOvertimeAssignments()),
 		"positions": len(r.Message.GetPositions()),
 	}
 	for _, l := range record.Lists() {

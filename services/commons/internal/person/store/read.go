@@ -65,6 +65,8 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 		}, readSQL(l), tenantID, ids)
 	}
 	queueTerms(&snapshot, tenantID, ids, persons)
+	snapshot.Queue(func(rows pgx.Rows) error { return readSignoffs(rows, persons) },
+		`SELECT person_id, through FROM timecard_signoff WHERE tenant_id = $1 AND person_id = ANY($2)`, tenantID, ids)
 	for _, queue := range beside {
 		queue(&snapshot)
 	}
@@ -76,6 +78,19 @@ func Load(ctx context.Context, db pg.Querier, ids []int64, beside ...func(*pg.Sn
 		p.AdoptFullTime()
 	}
 	return persons, nil
+}
+
+func readSignoffs(rows pgx.Rows, persons map[int64]*Person) error {
+	var id int64
+	var through civil.Date
+	_, err := pgx.ForEachRow(rows, []any{&id, &through}, func() error {
+		if p := persons[id]; p != nil {
+			day := through
+			p.SignedOff = &day
+		}
+		return nil
+	})
+	return err
 }
 
 func readPersons(rows pgx.Rows, columns []record.Column, persons map[int64]*Person) error {

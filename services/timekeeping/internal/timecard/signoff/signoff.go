@@ -132,6 +132,9 @@ func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range
 		if err := freeze(ctx, tx, all, timecards, by); err != nil {
 			return err
 		}
+		if err := publish(ctx, tx, who.ID); err != nil {
+			return err
+		}
 		// The schedule may have changed since it was read.
 		return outbox.Append(ctx, tx, comparisons([]compared{{who.ID, civil.Range{From: parts[0].From, To: open.To}}})...)
 	})
@@ -278,6 +281,9 @@ func (s *Store) Reopen(ctx context.Context, employeeID int64, from civil.Date) e
 			if _, err := tx.Exec(ctx, sql, tenantID, employeeID, last); err != nil {
 				return fmt.Errorf("remove a sign-off: %w", err)
 			}
+		}
+		if err := publish(ctx, tx, employeeID); err != nil {
+			return err
 		}
 		return payledger.Note(ctx, tx, []payledger.Days{{EmployeeID: employeeID, Range: civil.Through(last+1, *through)}})
 	})
