@@ -123,8 +123,9 @@ func pathError(err error) error {
 	return fmt.Errorf("place a location: %w", err)
 }
 
-// end removes a location from the tree from a day on. It fails if locations exist below it, a
-// set contains it, or a person has their primary job there on a day without terminated employment.
+// end removes a location from the tree from a day on. It fails if locations exist below it, or a person
+// has their primary job there on a day without terminated employment. A location in a set can end, because
+// the set leaves it out afterwards, but it cannot disappear.
 func end(ctx context.Context, tx pgx.Tx, id int64, day civil.Date) error {
 	tenantID := tenant.Of(ctx)
 	var use *string
@@ -132,6 +133,7 @@ func end(ctx context.Context, tx pgx.Tx, id int64, day civil.Date) error {
 		WHEN EXISTS (SELECT FROM location_version WHERE tenant_id = $1 AND parent_id = $2 AND to_date > $3)
 			THEN 'There are locations below it. End or move them first.'
 		WHEN EXISTS (SELECT FROM location_set_location WHERE tenant_id = $1 AND location_id = $2)
+			AND NOT EXISTS (SELECT FROM location_version WHERE tenant_id = $1 AND location_id = $2 AND from_date < $3)
 			THEN 'It is in a location set. Remove it there first.'
 		WHEN EXISTS (SELECT FROM location_path p JOIN primary_labor_account a
 				ON a.tenant_id = $1 AND a.organization_path = p.path AND a.from_date < p.to_date AND a.to_date > greatest(p.from_date, $3)
