@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
+	"github.com/rotaloom/rotaloom/pkg/names"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -128,6 +129,7 @@ func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
 		}
 		changed = append(changed, p)
 	}
+	queueFreedNumbers(batch, tenantID, renamed)
 	for _, part := range []struct {
 		persons []Change
 		sql     func([]record.Column) string
@@ -144,6 +146,24 @@ func queuePersons(batch *pgx.Batch, tenantID int64, persons []Change) error {
 	}
 	queueRenames(batch, tenantID, renamed)
 	return nil
+}
+
+// queueFreedNumbers gives persons whose numbers other persons of the request get a number that no request
+// can have, because a unique index compares each row on its own.
+func queueFreedNumbers(batch *pgx.Batch, tenantID int64, renamed []Change) {
+	before, after := map[string]int64{}, map[string]bool{}
+	for _, p := range renamed {
+		before[names.Key(p.Old.Number())], after[names.Key(p.Number())] = p.ID, true
+	}
+	var freed []int64
+	for number, id := range before {
+		if after[number] {
+			freed = append(freed, id)
+		}
+	}
+	if len(freed) > 0 {
+		batch.Queue(`UPDATE person SET person_number = chr(1) || id WHERE tenant_id = $1 AND id = ANY($2)`, tenantID, freed)
+	}
 }
 
 // queueRenames updates the manager number of persons whose manager got another number.

@@ -36,8 +36,8 @@ func notUnique(number string) *fault.Error {
 	return fault.Invalid(rules.CodeNotUnique, fmt.Sprintf("personInformation.person.personNumber: %q is not unique.", number))
 }
 
-// refuseTaken fails items whose person number belongs to another person. Numbers that other
-// requests store later are found when the items are stored.
+// refuseTaken fails items whose person number belongs to another person, unless the request gives that
+// person another number. Numbers that other requests store later are found when the items are stored.
 func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
 	var numbers []string
 	for _, it := range store.Valid(items) {
@@ -52,9 +52,18 @@ func (w *Writer) refuseTaken(ctx context.Context, items []*store.Item) error {
 	if err != nil {
 		return err
 	}
+	renamed := map[int64]bool{}
 	for _, it := range store.Valid(items) {
-		if owner, ok := known[it.Number()]; ok && owner != it.ID {
-			it.Err = notUnique(it.Number())
+		renamed[it.ID] = it.Old != nil && names.Key(it.Old.Number()) != names.Key(it.Number())
+	}
+	// A person whose item fails keeps the number, so that another item may fail, too.
+	for again := true; again; {
+		again = false
+		for _, it := range store.Valid(items) {
+			if owner, ok := known[it.Number()]; ok && owner != it.ID && !renamed[owner] {
+				it.Err, again = notUnique(it.Number()), true
+				delete(renamed, it.ID)
+			}
 		}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, 
 	}
 	refuseWages(ctx, persons, items)
 	refuseDuplicates(items)
-	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseTaken, w.refuseUnknownTerms, w.refuseUnknownDeviceGroups, w.refuseLockouts, refuseStale, w.refuseBadges} {
+	for _, refuse := range []func(context.Context, []*store.Item) error{w.refuseOutOfScope, w.refuseUnknownTerms, w.refuseUnknownDeviceGroups, w.refuseLockouts, refuseStale, w.refuseTaken, w.refuseBadges} {
 		if err := refuse(ctx, items); err != nil {
 			return nil, err
 		}
