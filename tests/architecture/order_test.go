@@ -23,13 +23,14 @@ var owners = map[string]string{"audit": "auth", "data": "commons", "propagator":
 
 // downwards lists the events against the order, with the data that their consumer keeps.
 var downwards = map[string]string{
-	"rotaloom.scheduling.v1.EmploymentTermChanged": "hyperfinds of commons ask for terms",
-	"rotaloom.scheduling.v1.LeaveTaken":            "hyperfinds of commons ask for who is scheduled",
-	"rotaloom.scheduling.v1.MembershipsChanged":    "hyperfinds of commons ask for who is on a term",
-	"rotaloom.scheduling.v1.PatternStored":         "hyperfinds of commons ask for who is scheduled",
-	"rotaloom.scheduling.v1.ShiftsEntered":         "hyperfinds of commons ask for who is scheduled",
-	"rotaloom.scheduling.v1.SpansChanged":          "hyperfinds of commons ask for who is scheduled",
-	"rotaloom.udm.v1.DeviceGroupChanged":           "persons of commons name their device group",
+	"rotaloom.scheduling.v1.EmploymentTermChanged":   "hyperfinds of commons ask for terms",
+	"rotaloom.scheduling.v1.LeaveTaken":              "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.scheduling.v1.MembershipsChanged":      "hyperfinds of commons ask for who is on a term",
+	"rotaloom.scheduling.v1.PatternStored":           "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.scheduling.v1.ShiftsEntered":           "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.scheduling.v1.SpansChanged":            "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.timekeeping.v1.TimecardSignoffChanged": "wages of commons do not change on signed-off days",
+	"rotaloom.udm.v1.DeviceGroupChanged":             "persons of commons name their device group",
 }
 
 // Services call only lower services, and consume events only of lower services.

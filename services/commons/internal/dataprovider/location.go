@@ -89,9 +89,9 @@ SELECT v.parent_id, asked.day, count(*) FROM unnest($3::date[]) AS asked (day)
 JOIN location_version v ON v.tenant_id = $1 AND v.parent_id = ANY($2) AND v.from_date <= asked.day AND v.to_date > asked.day
 GROUP BY 1, 2`
 
-// employed returns the condition that the employment of the person of a primary job a is not terminated
+// employedCondition returns the condition that the employment of the person of a primary job a is not terminated
 // on a day.
-func employed(day string) string {
+func employedCondition(day string) string {
 	return `
 		  AND NOT EXISTS (SELECT FROM employment_status e WHERE e.tenant_id = $1 AND e.person_id = a.person_id
 			AND e.status = '` + record.StatusTerminated + `' AND e.from_date <= ` + day + ` AND e.to_date > ` + day + `)`
@@ -104,7 +104,7 @@ func employed(day string) string {
 func countHeads() string {
 	return `SELECT asked.id, on_day.day, (SELECT count(DISTINCT a.person_id) FROM primary_labor_account a
 		WHERE a.tenant_id = $1 AND a.from_date <= on_day.day AND a.to_date > on_day.day
-		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "on_day.day") + ` AS names))` + employed("on_day.day") + `)
+		  AND a.organization_path = ANY(ARRAY(SELECT path FROM ` + locationpath.PathsBelowSQL("$1", "ARRAY[asked.id]", "on_day.day") + ` AS names))` + employedCondition("on_day.day") + `)
 		FROM unnest($2::bigint[]) AS asked (id) CROSS JOIN unnest($3::date[]) AS on_day (day)`
 }
 
@@ -163,7 +163,7 @@ func queueHeads(snapshot *pg.Snapshot, tenantID int64, ids []int64, days []civil
 			return nil
 		})
 		return err
-	}, listEmployees(employed("on_day.day")), tenantID, ids, days)
+	}, listEmployees(employedCondition("on_day.day")), tenantID, ids, days)
 }
 
 func scanVersions(rows pgx.Rows, found map[int64]*location) error {
