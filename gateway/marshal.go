@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/gateway/transcode"
@@ -136,21 +135,8 @@ func (c *serviceCall) decode(v any) *fault.Error {
 	if err != nil {
 		return fault.FromError(err)
 	}
-	m.ProtoReflect().SetUnknown(c.appendPage(wire))
+	m.ProtoReflect().SetUnknown(c.r.route.AppendPage(wire, c.r.query))
 	return nil
-}
-
-// appendPage appends the page that the query names to the values of the body. It replaces the page in the
-// body, so that clients can send the same body to the address of each page.
-func (c *serviceCall) appendPage(fields []byte) []byte {
-	fd := c.r.route.PageInBody
-	if fd == nil {
-		return fields
-	}
-	for _, text := range c.r.query[string(fd.Name())] {
-		fields = protowire.AppendString(protowire.AppendTag(fields, fd.Number(), protowire.BytesType), text)
-	}
-	return fields
 }
 
 // messageAt returns the message that v is or points to, or nil.

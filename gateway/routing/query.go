@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -79,6 +80,18 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 		parsed[f.path] = append(parsed[f.path], texts...)
 	}
 	return parsed, nil
+}
+
+// AppendPage appends the page that the query names to the fields of a body. It replaces the page in the body, so
+// that clients can send the same body to the address of each page.
+func (r *Route) AppendPage(fields []byte, query url.Values) []byte {
+	if r.pageInBody == nil {
+		return fields
+	}
+	for _, text := range query[string(r.pageInBody.Name())] {
+		fields = protowire.AppendString(protowire.AppendTag(fields, r.pageInBody.Number(), protowire.BytesType), text)
+	}
+	return fields
 }
 
 func splitCommas(texts []string) []string {

@@ -31,9 +31,9 @@ type Route struct {
 	params   []protoreflect.FieldDescriptor // path parameters, from left to right
 	literals map[string]string              // path parameters with a fixed value, {name=word}
 	query    map[string]queryField          // by all names that a caller can use
-	// PageInBody is the field "after" of requests that have it in the body, if the operation has pages. It can
+	// pageInBody is the field "after" of requests that have it in the body, if the operation has pages. It can
 	// also be in the query, because the links of a response name the next page there. nil for all others.
-	PageInBody protoreflect.FieldDescriptor
+	pageInBody protoreflect.FieldDescriptor
 	// HasBody reports whether requests have a body, and EmptyBody whether that body has no properties.
 	HasBody, EmptyBody bool
 	// Raw writes responses that are not JSON; nil for all others.
@@ -173,7 +173,7 @@ func (r *Route) parseBody(input protoreflect.MessageDescriptor, body string) err
 		r.HasBody = true
 		r.EmptyBody = input.Fields().Len() == len(r.params)+len(r.literals)
 		if after := input.Fields().ByName("after"); after != nil && r.Policy.Pages {
-			r.PageInBody = after
+			r.pageInBody = after
 			r.query = map[string]queryField{"after": {"after", after}}
 		}
 		return nil
