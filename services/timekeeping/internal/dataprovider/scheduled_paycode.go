@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -16,6 +17,7 @@ import (
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
 
 const (
@@ -53,13 +55,46 @@ func newScheduledPayCodes(pool *pg.Pool, source Schedules, kind datav1.RowKind) 
 					wanted[strings.ToLower(name)] = true
 				}
 			}
-			found, err := paycode.Kind().Find(ctx, pool, nil, slices.Sorted(maps.Keys(wanted)))
+			found, err := findPayCodes(ctx, pool, slices.Sorted(maps.Keys(wanted)))
 			if err != nil {
 				return nil, err
 			}
 			return spreadPayCodes(names, found, len(ids), periods), nil
 		},
 	}
+}
+
+// findPayCodes returns the pay codes with the names or former names, by the name in lower case. Unknown
+// names are missing.
+func findPayCodes(ctx context.Context, pool *pg.Pool, names []string) (known map[string]*timekeepingv1.PayCode, err error) {
+	err = pg.InSnapshot(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
+		known = map[string]*timekeepingv1.PayCode{}
+		former, err := setupname.Former(ctx, tx, setupname.PayCode)
+		if err != nil {
+			return err
+		}
+		var ids []int64
+		for _, name := range names {
+			if id, ok := former[name]; ok {
+				ids = append(ids, id)
+			}
+		}
+		found, err := paycode.Kind().Find(ctx, tx, ids, names)
+		if err != nil {
+			return err
+		}
+		byID := map[int64]*timekeepingv1.PayCode{}
+		for _, code := range found {
+			byID[code.GetId()], known[strings.ToLower(code.GetName())] = code, code
+		}
+		for _, name := range names {
+			if code := byID[former[name]]; code != nil && known[name] == nil {
+				known[name] = code
+			}
+		}
+		return nil
+	})
+	return known, err
 }
 
 // readScheduledNames returns the pay code names of the first pay code edits, row by row and then
@@ -89,11 +124,7 @@ func readScheduledNames(ctx context.Context, source Schedules, kind datav1.RowKi
 }
 
 // spreadPayCodes assigns the found pay codes to the rows by name, without regard to case.
-func spreadPayCodes(names []string, found []*timekeepingv1.PayCode, rows int, periods []civil.Range) []*scheduledPayCodes {
-	known := make(map[string]*timekeepingv1.PayCode, len(found))
-	for _, code := range found {
-		known[strings.ToLower(code.GetName())] = code
-	}
+func spreadPayCodes(names []string, known map[string]*timekeepingv1.PayCode, rows int, periods []civil.Range) []*scheduledPayCodes {
 	out := make([]*scheduledPayCodes, rows)
 	for row := range out {
 		of := scheduledPayCodes{}

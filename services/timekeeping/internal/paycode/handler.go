@@ -7,7 +7,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
-	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 )
@@ -30,17 +29,17 @@ func OfUnit(unit string) setup.Target {
 // Handler serves PayCodeService.
 type Handler struct {
 	timekeepingv1.UnsafePayCodeServiceServer
-	resource setup.Resource[*timekeepingv1.PayCode]
+	resource *setupname.Resource[*timekeepingv1.PayCode]
 }
 
 var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay codes in the database of the pool.
 func New(pool *pg.Pool, terms setupname.Terms) *Handler {
-	return &Handler{resource: setup.Resource[*timekeepingv1.PayCode]{
-		Kind: Kind(), Pool: pool, Prepare: prepare,
-		BeforeDelete: CheckNoTerm(terms, schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE, Kind()),
-	}}
+	names := setupname.New(pool, terms, nil, nil) // Persons have no pay codes.
+	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.PayCode]{
+		Kind: Kind(), Prepare: prepare, CheckUnused: checkNoEdit,
+	})}
 }
 
 // ListPayCodes returns all pay codes by name, or the requested one.

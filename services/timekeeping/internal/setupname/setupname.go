@@ -1,5 +1,5 @@
-// Package setupname keeps the names of pay rules, work rules and accrual profiles, which data of
-// other services refers to by name. A renamed object keeps its former names, so that pay does not
+// Package setupname keeps the names of pay rules, work rules, accrual profiles and pay codes, which
+// data of other services refers to by name. A renamed object keeps its former names, so that pay does not
 // change; commons writes the new name into the data of persons. A name that data still uses cannot be
 // given to another object, and an object that data uses cannot be deleted.
 package setupname
@@ -31,9 +31,11 @@ const (
 	PayRule        Kind = "pay_rule"
 	WorkRule       Kind = "work_rule"
 	AccrualProfile Kind = "accrual_profile"
+	PayCode        Kind = "pay_code"
 )
 
-// persons are the kinds in calls of commons, and terms the kinds in calls of scheduling.
+// persons are the kinds in calls of commons, and terms the kinds in calls of scheduling. Persons have no pay
+// codes.
 var (
 	persons = map[Kind]commonsv1.PaySetup{
 		PayRule:        commonsv1.PaySetup_PAY_SETUP_PAY_RULE,
@@ -43,6 +45,7 @@ var (
 	terms = map[Kind]schedulingv1.EmploymentTermProperty{
 		PayRule:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE,
 		WorkRule: schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE,
+		PayCode:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE,
 	}
 )
 
@@ -149,8 +152,8 @@ const (
 	listFormer   = `SELECT name FROM setup_former_name WHERE tenant_id = $1 AND kind = $2 AND resource_id = $3 ORDER BY name_key`
 
 	keepFormer = `
-INSERT INTO setup_former_name (tenant_id, kind, name, resource_id, followed) VALUES ($1, $2, $3, $4, false)
-ON CONFLICT (tenant_id, kind, name_key) DO UPDATE SET name = excluded.name, resource_id = excluded.resource_id, followed = false, changed_at = excluded.changed_at`
+INSERT INTO setup_former_name (tenant_id, kind, name, resource_id, followed) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, kind, name_key) DO UPDATE SET name = excluded.name, resource_id = excluded.resource_id, followed = excluded.followed, changed_at = excluded.changed_at`
 
 	released pg.Unaudited = "nothing uses the former name, which the request gives to another object"
 )
@@ -167,6 +170,10 @@ func (r *Resource[T]) freeName(ctx context.Context, id int64, name string) error
 	resource, err := r.Kind.Get(ctx, r.Pool, other)
 	if err != nil {
 		return err
+	}
+	if r.kind == PayCode { // Schedules refer to pay codes by their names, too.
+		return fault.Invalid(r.Kind.Taken, fmt.Sprintf(
+			"%q is a former name of the pay code %q, and schedules may refer to it by this name. Choose another name.", name, resource.GetName())).WithMembers("name")
 	}
 	user, err := r.names.findUser(ctx, r.kind, 0, []string{name})
 	if err != nil {
@@ -207,10 +214,13 @@ func (r *Resource[T]) keepFormer(ctx context.Context, tx pgx.Tx, id int64, name 
 	if err != nil || stored.GetName() == name {
 		return err
 	}
-	for _, step := range []struct{ sql, name string }{{forgetFormer, name}, {keepFormer, stored.GetName()}} {
-		if _, err := tx.Exec(ctx, step.sql, tenant.Of(ctx), r.kind, step.name, id); err != nil {
-			return fmt.Errorf("keep the former name of %s %d: %w", r.Kind.What, id, err)
-		}
+	_, err = tx.Exec(ctx, forgetFormer, tenant.Of(ctx), r.kind, name, id)
+	if err == nil {
+		_, inPersons := persons[r.kind]
+		_, err = tx.Exec(ctx, keepFormer, tenant.Of(ctx), r.kind, stored.GetName(), id, !inPersons)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the former name of %s %d: %w", r.Kind.What, id, err)
 	}
 	return nil
 }
@@ -252,6 +262,9 @@ func (n *Names) findUser(ctx context.Context, kind Kind, id int64, names []strin
 				return fmt.Sprintf("The employment term %q", found.GetEmploymentTerm()), nil
 			}
 		}
+	}
+	if _, ok := persons[kind]; !ok {
+		return "", nil
 	}
 	found, err := n.persons.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: persons[kind], Names: names})
 	if err != nil {

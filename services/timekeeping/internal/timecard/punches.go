@@ -129,10 +129,8 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 	if err := e.CheckTime(now); err != nil {
 		return nil, err
 	}
-	if err := setup.CheckWorkRule(e.WorkRuleID, e.WorkRule); err != nil {
-		return nil, err
-	}
-	return e, nil
+	e.WorkRuleID, err = setup.FindWorkRule(e.WorkRuleID, e.WorkRule)
+	return e, err
 }
 
 // readSetup reads the setup that punches and pay code edits refer to.

@@ -3,12 +3,16 @@ package workrule
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
@@ -31,7 +35,25 @@ var _ timekeepingv1.WorkRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps work rules in the database of the names.
 func New(names *setupname.Names) *Handler {
-	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.WorkRule]{Kind: kind(), Prepare: prepare})}
+	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.WorkRule]{
+		Kind: kind(), Prepare: prepare, CheckUnused: checkNoPunch,
+	})}
+}
+
+// checkNoPunch returns an error if a punch refers to a work rule.
+func checkNoPunch(ctx context.Context, tx pgx.Tx, r *timekeepingv1.WorkRule) error {
+	var number, at string
+	err := tx.QueryRow(ctx, `
+SELECT coalesce(p.person_number, w.employee_id::text), to_char(w.at AT TIME ZONE w.time_zone, 'YYYY-MM-DD')
+FROM punch w LEFT JOIN person p ON p.tenant_id = $1 AND p.id = w.employee_id
+WHERE w.tenant_id = $1 AND w.work_rule_id = $2 LIMIT 1`, tenant.Of(ctx), r.GetId()).Scan(&number, &at)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("find punches of work rule %d: %w", r.GetId(), err)
+	}
+	return kind().InUseError(fmt.Sprintf("A punch of %q on %s", number, at), r)
 }
 
 func prepare(_ string, r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {

@@ -27,7 +27,7 @@ type Setup struct {
 	workRuleCodesByID   map[int64]*worktime.PayCode
 	workRuleCodesByName map[string]*worktime.PayCode
 	workRuleIDs         map[int64]bool
-	workRuleNames       map[string]bool
+	workRuleIDsByName   map[string]int64
 	// workCodes are the pay codes that pay rules and work rules refer to.
 	workCodes []worktime.PayCode
 	// Rules are the pay rules.
@@ -43,17 +43,26 @@ func Load(ctx context.Context, tx pgx.Tx) (*Setup, error) {
 	s := &Setup{
 		codesByID: make(map[int64]*timekeepingv1.PayCode, len(codes)), codesByName: make(map[string]*timekeepingv1.PayCode, len(codes)),
 		workRuleCodesByID: map[int64]*worktime.PayCode{}, workRuleCodesByName: map[string]*worktime.PayCode{},
-		workRuleIDs: map[int64]bool{}, workRuleNames: map[string]bool{},
+		workRuleIDs: map[int64]bool{}, workRuleIDsByName: map[string]int64{},
 	}
 	for _, code := range codes {
 		s.codesByID[code.GetId()], s.codesByName[strings.ToLower(code.GetName())] = code, code
+	}
+	former, err := setupname.Former(ctx, tx, setupname.PayCode)
+	if err != nil {
+		return nil, err
+	}
+	for name, id := range former {
+		if code := s.codesByID[id]; code != nil && s.codesByName[name] == nil {
+			s.codesByName[name] = code
+		}
 	}
 	workRules, err := workrule.All(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range workRules {
-		s.workRuleIDs[r.GetId()], s.workRuleNames[strings.ToLower(r.GetName())] = true, true
+		s.workRuleIDs[r.GetId()], s.workRuleIDsByName[strings.ToLower(r.GetName())] = true, r.GetId()
 		if r.GetDefaultPayCode() != nil {
 			paid := s.workCode(r.GetDefaultPayCode())
 			s.workRuleCodesByID[r.GetId()], s.workRuleCodesByName[strings.ToLower(r.GetName())] = &paid, &paid
@@ -66,7 +75,7 @@ func Load(ctx context.Context, tx pgx.Tx) (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	former, err := setupname.Former(ctx, tx, setupname.PayRule)
+	former, err = setupname.Former(ctx, tx, setupname.PayRule)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +90,10 @@ func (s *Setup) addFormerWorkRules(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	for name, id := range former {
-		if s.workRuleNames[name] || !s.workRuleIDs[id] {
+		if _, present := s.workRuleIDsByName[name]; present || !s.workRuleIDs[id] {
 			continue
 		}
-		s.workRuleNames[name] = true
+		s.workRuleIDsByName[name] = id
 		if paid := s.workRuleCodesByID[id]; paid != nil {
 			s.workRuleCodesByName[name] = paid
 		}
@@ -137,16 +146,20 @@ func Ref(code worktime.PayCode) *commonv1.Ref {
 	return ref
 }
 
-// CheckWorkRule returns an error if a work rule does not exist. Otherwise the work would be paid
-// under a wrong pay code.
-func (s *Setup) CheckWorkRule(id *int64, name string) error {
-	switch {
+// FindWorkRule returns the id of the work rule with an id or, without one, with a name; nil without
+// both. If the work rule does not exist, it returns an error: the work would be paid under a wrong pay
+// code.
+func (s *Setup) FindWorkRule(id *int64, name string) (*int64, error) {
+	switch found, known := s.workRuleIDsByName[strings.ToLower(name)]; {
 	case id != nil && !s.workRuleIDs[*id]:
-		return timecardfault.Invalid("There is no work rule with the id %d. Create it, or name another one", *id)
-	case id == nil && name != "" && !s.workRuleNames[strings.ToLower(name)]:
-		return timecardfault.Invalid("There is no work rule %q. Create it, or name another one", name)
+		return nil, timecardfault.Invalid("There is no work rule with the id %d. Create it, or name another one", *id)
+	case id != nil || name == "":
+		return id, nil
+	case !known:
+		return nil, timecardfault.Invalid("There is no work rule %q. Create it, or name another one", name)
+	default:
+		return &found, nil
 	}
-	return nil
 }
 
 // Booked returns the pay code of a work rule, or nil if the pay rule determines it.
