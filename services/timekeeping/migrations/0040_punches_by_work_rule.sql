@@ -6,5 +6,3 @@ UPDATE punch p SET work_rule_id = r.id FROM work_rule r
 WHERE r.tenant_id = p.tenant_id AND lower(r.name) = lower(p.work_rule) AND p.work_rule <> '' AND p.work_rule_id IS NULL;
 ALTER TABLE work_rule FORCE ROW LEVEL SECURITY;
 ALTER TABLE punch FORCE ROW LEVEL SECURITY;
-
-CREATE INDEX punch_work_rule ON punch (tenant_id, work_rule_id) WHERE work_rule_id IS NOT NULL;

@@ -5,7 +5,10 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/paycode"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeofffault"
 )
 
@@ -39,7 +42,19 @@ func (h *Handler) TimeOff(ctx context.Context, id *int64, name string) (*timekee
 	if found.GetSubtype().GetTimeOffRequest() == nil {
 		return nil, fault.Invalid(CodeOtherKind, "The request subtype is not one of time off. See request_subtypes for those that are.")
 	}
-	return found.GetSubtype().GetTimeOffRequest(), nil
+	subtype := found.GetSubtype().GetTimeOffRequest()
+	return subtype, namePayCodes(ctx, h.pool, subtype)
+}
+
+// namePayCodes writes the present pay codes into subtypes.
+func namePayCodes(ctx context.Context, pool *pg.Pool, list ...*timekeepingv1.TimeOffRequestSubtype) error {
+	var refs []*commonv1.Ref
+	for _, s := range list {
+		if timeofffault.Named(s.GetDefaultPayCode()) {
+			refs = append(refs, s.GetDefaultPayCode())
+		}
+	}
+	return paycode.NamePresent(ctx, pool, refs...)
 }
 
 // AllTimeOff returns the subtypes of time off by name, in the language of the caller.
@@ -61,6 +76,9 @@ func (h *Handler) AllTimeOff(ctx context.Context) ([]*timekeepingv1.TimeOffReque
 	out := make([]*timekeepingv1.TimeOffRequestSubtype, len(found))
 	for i, s := range found {
 		out[i] = s.GetTimeOffRequest()
+	}
+	if err := namePayCodes(ctx, h.pool, out...); err != nil {
+		return nil, err
 	}
 	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -42,18 +44,23 @@ func New(names *setupname.Names) *Handler {
 
 // checkNoPunch returns an error if a punch refers to a work rule.
 func checkNoPunch(ctx context.Context, tx pgx.Tx, r *timekeepingv1.WorkRule) error {
-	var number, at string
+	var number, zone string
+	var at time.Time
 	err := tx.QueryRow(ctx, `
-SELECT coalesce(p.person_number, w.employee_id::text), to_char(w.at AT TIME ZONE w.time_zone, 'YYYY-MM-DD')
+SELECT coalesce(p.person_number, w.employee_id::text), w.at, w.time_zone
 FROM punch w LEFT JOIN person p ON p.tenant_id = $1 AND p.id = w.employee_id
-WHERE w.tenant_id = $1 AND w.work_rule_id = $2 LIMIT 1`, tenant.Of(ctx), r.GetId()).Scan(&number, &at)
+WHERE w.tenant_id = $1 AND w.work_rule_id = $2 LIMIT 1`, tenant.Of(ctx), r.GetId()).Scan(&number, &at, &zone)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
 	case err != nil:
 		return fmt.Errorf("find punches of work rule %d: %w", r.GetId(), err)
 	}
-	return kind().InUseError(fmt.Sprintf("A punch of %q on %s", number, at), r)
+	local, err := (&civil.Zones{}).Get(zone)
+	if err != nil {
+		return err
+	}
+	return kind().InUseError(fmt.Sprintf("A punch of %q on %s", number, local.At(at).Date), r)
 }
 
 func prepare(_ string, r *timekeepingv1.WorkRule) (*timekeepingv1.WorkRule, error) {
