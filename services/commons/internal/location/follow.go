@@ -109,28 +109,34 @@ ON CONFLICT (tenant_id, path) DO UPDATE SET location_id = excluded.location_id`
 const eventBatch = 100
 
 // followReferences writes the new paths of a location and its descendants into the data of persons,
-// on the days $3 to $4 of args, and publishes the persons. So a reference of a person follows its
-// location.
-func followReferences(ctx context.Context, tx pgx.Tx, args []any) error {
+// on the days $3 to $4 of args. So a reference of a person follows its location. It returns the ids of the
+// persons, who must be published once the location has its new paths.
+func followReferences(ctx context.Context, tx pgx.Tx, args []any) ([]int64, error) {
 	if _, err := tx.Exec(ctx, keepFormer, args...); err != nil {
-		return fmt.Errorf("keep the former paths of a location: %w", err)
+		return nil, fmt.Errorf("keep the former paths of a location: %w", err)
 	}
 	ids, err := pg.Collect(ctx, tx, pgx.RowTo[int64], lockConcerned, args...)
 	if err != nil {
-		return fmt.Errorf("lock the persons of a location: %w", err)
+		return nil, fmt.Errorf("lock the persons of a location: %w", err)
 	}
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
 	for _, r := range pathReferences {
 		_, err := tx.Exec(ctx, r.follow(), args...)
 		if pgerr.IsExclusion(err, "wage_work_rule_overlap") {
-			return fault.Invalid(structure.CodeTaken, "A person has a wage or a work rule for the new path of a location already. Remove one of the two first.")
+			return nil, fault.Invalid(structure.CodeTaken, "A person has a wage or a work rule for the new path of a location already. Remove one of the two first.")
 		}
 		if err != nil {
-			return fmt.Errorf("change the paths in %s: %w", r.table, err)
+			return nil, fmt.Errorf("change the paths in %s: %w", r.table, err)
 		}
 	}
+	return ids, nil
+}
+
+// publishPersons publishes persons whose primary jobs have new paths. The states contain all paths of the
+// locations.
+func publishPersons(ctx context.Context, tx pgx.Tx, ids []int64) error {
 	slices.Sort(ids)
 	var events []proto.Message
 	for part := range slices.Chunk(ids, eventBatch) {

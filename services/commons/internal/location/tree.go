@@ -104,13 +104,17 @@ func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) err
 	case taken != nil:
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the path %q on some of the days.", *taken))
 	}
-	if err := followReferences(ctx, tx, args); err != nil {
+	persons, err := followReferences(ctx, tx, args)
+	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, updatePathsSQL, args...); err != nil {
 		return pathError(err)
 	}
-	return nil
+	if len(persons) == 0 {
+		return nil
+	}
+	return publishPersons(ctx, tx, persons)
 }
 
 func pathError(err error) error {
