@@ -29,6 +29,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationset"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationtype"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
+	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/personpay"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
@@ -94,7 +95,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := search.New(cfg.Hyperfind, deps.Pool, groups, rules, periods)
+	queries := search.New(cfg.Hyperfind, deps.Pool, groups, rules, periods, search.GroupUsers{Rename: store.RenameGroup, Find: store.FindGroupManagers})
 	persons, err := person.New(
 		person.Config{DefaultTimeZone: cfg.DefaultTimeZone, DefaultCurrency: cfg.DefaultCurrency},
 		person.Deps{

@@ -33,6 +33,8 @@ type (
 	Groups = employeegroup.Groups
 	// Periods resolves symbolic periods to days.
 	Periods = hyperfind.Periods
+	// GroupUsers finds and renames queries that are the employee groups of persons.
+	GroupUsers = hyperfind.GroupUsers
 )
 
 // ParseGroup returns the group that a managerEmployeeGroupName names.
@@ -65,10 +67,10 @@ type Search struct {
 
 // New returns a Search over the persons in the pool's database. The rules decide which
 // persons callers may see.
-func New(cfg Config, pool *pg.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods) *Search {
+func New(cfg Config, pool *pg.Pool, groups *Groups, rules *rowvisibility.Rules, periods Periods, users GroupUsers) *Search {
 	return &Search{
 		groups:   employeegroup.NewHandler(groups),
-		queries:  hyperfind.New(pool, hyperfind.NewFinder(cfg, pool), rules, periods),
+		queries:  hyperfind.New(pool, hyperfind.NewFinder(cfg, pool), rules, periods, users),
 		profiles: hyperfind.NewProfiles(pool),
 	}
 }

@@ -47,4 +47,6 @@ const (
 	CodeBuiltIn = "WRL-10304"
 	// CodeFull (413): the maximum number of queries or profiles is reached.
 	CodeFull = "WRL-10305"
+	// CodeInUse: persons have the query as their employee group. Give them another one first.
+	CodeInUse = "WRL-10307"
 )

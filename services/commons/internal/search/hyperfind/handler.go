@@ -38,13 +38,14 @@ type Handler struct {
 	finder  *Finder
 	rules   *rowvisibility.Rules
 	periods Periods
+	groups  GroupUsers
 }
 
 var _ commonsv1.HyperfindServiceServer = (*Handler)(nil)
 
 // New returns a Handler. The rules decide which persons callers may see.
-func New(pool *pg.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods) *Handler {
-	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods}
+func New(pool *pg.Pool, finder *Finder, rules *rowvisibility.Rules, periods Periods, groups GroupUsers) *Handler {
+	return &Handler{pool: pool, finder: finder, rules: rules, periods: periods, groups: groups}
 }
 
 // CreateHyperfindQuery stores a new query. The caller becomes its owner.
@@ -105,6 +106,13 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 		if err := lockForChange(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
+		old, err := byID(ctx, tx, req.GetId(), query.Caller(ctx))
+		if err != nil {
+			return err
+		}
+		if err := h.groups.follow(ctx, tx, old, q); err != nil {
+			return err
+		}
 		if err := update(ctx, tx, q, constraints); err != nil {
 			return err
 		}
@@ -121,6 +129,13 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.DeleteHyperfindQueryRequest) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockForChange(ctx, tx, req.GetId()); err != nil {
+			return err
+		}
+		old, err := byID(ctx, tx, req.GetId(), query.Caller(ctx))
+		if err != nil {
+			return err
+		}
+		if err := h.groups.checkUnused(ctx, tx, old); err != nil {
 			return err
 		}
 		return remove(ctx, tx, req.GetId())
