@@ -183,7 +183,7 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	periods, err := symbolicperiod.New(symbolicperiod.Config{Zone: "UTC"}, pool, rules, clk)
 	require.NoError(t, err)
 	finder := NewFinder(query.Config{}, pool)
-	h := New(pool, finder, rules, periods, GroupUsers{})
+	h := New(pool, finder, rules, periods, noGroups())
 	march := &commonv1.DateRange{StartDate: "2026-03-01", EndDate: "2026-03-31"}
 	numbered := func(upTo int, threshold *int64) (*commonsv1.HyperfindResponse, error) {
 		// Twenty persons were hired on each day.

@@ -35,7 +35,7 @@ import (
 func TestPersonalQueries(t *testing.T) {
 	t.Parallel()
 	pool := pooltest.New(t)
-	h := New(pool, NewFinder(query.Config{}, pool), rowvisibility.New(clock.System{}), nil, GroupUsers{})
+	h := New(pool, NewFinder(query.Config{}, pool), rowvisibility.New(clock.System{}), nil, noGroups())
 	as := func(user string) context.Context {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
 	}
