@@ -131,7 +131,7 @@ func (w *Writer) CheckSize(page []int32) error {
 		return nil
 	}
 	return fault.TooLarge(fault.CodeTooLarge, fmt.Sprintf("The response would have %d bytes, more than the allowed %d. "+
-		"Ask for one page of it (after and count), or for fewer rows, days or data elements.", size, maxResponseBytes))
+		"Ask for one page of it (index and count, or after and count), or for fewer rows, days or data elements.", size, maxResponseBytes))
 }
 
 // appendChild appends a node to a list of children.
