@@ -215,7 +215,7 @@ func TestUploadsWaitForMemory(t *testing.T) {
 	t.Parallel()
 	c, _ := newDocuments(t)
 	body, contentType := form(t, [3]string{"file", "a", strings.Repeat("x", largestFile)})
-	c.overBoth(t, Config{BodyMemory: 8 * int64(len(body)+bytes.MinRead)}, func(t *testing.T, s *httptest.Server) {
+	c.overBoth(t, Config{BodyMemory: 8 * int64(len(body)+bytes.MinRead), StallTimeout: time.Minute, Timeout: time.Minute}, func(t *testing.T, s *httptest.Server) {
 		var group errgroup.Group
 		for range 6 {
 			group.Go(func() error {
