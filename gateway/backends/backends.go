@@ -73,6 +73,7 @@ func Domains(c Conns) []Domain {
 			newService(&commonsv1.WageWorkRuleService_ServiceDesc, commonsv1.NewWageWorkRuleServiceClient, commonsv1.RegisterWageWorkRuleServiceHandlerClient),
 			newService(&commonsv1.JobService_ServiceDesc, commonsv1.NewJobServiceClient, commonsv1.RegisterJobServiceHandlerClient),
 			newService(&commonsv1.LocationService_ServiceDesc, commonsv1.NewLocationServiceClient, commonsv1.RegisterLocationServiceHandlerClient),
+			newService(&commonsv1.TimeZoneService_ServiceDesc, commonsv1.NewTimeZoneServiceClient, commonsv1.RegisterTimeZoneServiceHandlerClient),
 			newService(&commonsv1.LocationTypeService_ServiceDesc, commonsv1.NewLocationTypeServiceClient, commonsv1.RegisterLocationTypeServiceHandlerClient),
 			newService(&commonsv1.LocationSetService_ServiceDesc, commonsv1.NewLocationSetServiceClient, commonsv1.RegisterLocationSetServiceHandlerClient),
 			newService(&commonsv1.HyperfindService_ServiceDesc, commonsv1.NewHyperfindServiceClient, commonsv1.RegisterHyperfindServiceHandlerClient),

@@ -12,6 +12,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"maps"
 	"slices"
@@ -66,6 +67,28 @@ var loaded sync.Map
 
 // Names returns the names of all zones, in order.
 func Names() []string { return slices.Sorted(maps.Keys(zones())) }
+
+// Number returns the number of a zone, from 1 to 2^31-1. It is a hash of the name, so that it is the same in
+// every release of the database. A test ensures that no two names share a number.
+func Number(name string) int64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // A hash never fails.
+	return int64(h.Sum32() >> 1)
+}
+
+// FindNumber returns the name of the zone with a number, or false for another number.
+func FindNumber(number int64) (name string, known bool) {
+	name, known = numbers()[number]
+	return name, known
+}
+
+var numbers = sync.OnceValue(func() map[int64]string {
+	out := make(map[int64]string, len(zones()))
+	for name := range zones() {
+		out[Number(name)] = name
+	}
+	return out
+})
 
 // zones returns the files of the archive by name.
 var zones = sync.OnceValue(func() map[string]*zip.File {

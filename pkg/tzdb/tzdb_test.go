@@ -73,3 +73,16 @@ func TestTheMachinesZonesAreNotRead(t *testing.T) {
 	out, err := again.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
+
+func TestNumbersNameOneZone(t *testing.T) {
+	t.Parallel()
+	for _, name := range tzdb.Names() {
+		assert.Positive(t, tzdb.Number(name), name)
+		found, known := tzdb.FindNumber(tzdb.Number(name))
+		assert.True(t, known, name)
+		assert.Equal(t, name, found)
+	}
+	assert.EqualValues(t, 1319701797, tzdb.Number("Europe/Zurich"), "clients store the numbers")
+	_, known := tzdb.FindNumber(7)
+	assert.False(t, known)
+}

@@ -33,6 +33,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/personpay"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
+	"github.com/rotaloom/rotaloom/services/commons/internal/timezone"
 	"github.com/rotaloom/rotaloom/services/commons/migrations"
 )
 
@@ -106,6 +107,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	locations := location.New(deps.Pool, deps.Clock)
 	replicator, err := core.Replicator(cfg.Replica,
 		Copies(deps.Pool), Topics())
 	if err != nil {
@@ -120,7 +122,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(commonsv1.RegisterTermRequestServiceServer)(persons.TermRequests()),
 			serve.Handle(commonsv1.RegisterWageWorkRuleServiceServer)(persons.WageWorkRules()),
 			serve.Handle(commonsv1.RegisterJobServiceServer)(job.New(deps.Pool, deps.Clock, location.Job)),
-			serve.Handle(commonsv1.RegisterLocationServiceServer)(location.New(deps.Pool, deps.Clock)),
+			serve.Handle(commonsv1.RegisterLocationServiceServer)(locations),
+			serve.Handle(commonsv1.RegisterTimeZoneServiceServer)(timezone.New(persons, locations, deps.Clock)),
 			serve.Handle(commonsv1.RegisterLocationTypeServiceServer)(locationtype.New(deps.Pool)),
 			serve.Handle(commonsv1.RegisterLocationSetServiceServer)(locationset.New(deps.Pool, deps.Clock)),
 			queries.Register,

@@ -46,6 +46,20 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurr
 	return out, nil
 }
 
+// FindZone returns the IANA name of the time zone that a person has today. The error is 400 for a person that
+// the caller may not see.
+func (h *Handler) FindZone(ctx context.Context, person store.Key) (string, error) {
+	known, err := h.reader.Load(ctx, []store.Key{person})
+	if err != nil {
+		return "", err
+	}
+	p := known[person]
+	if p == nil {
+		return "", person.NotFound()
+	}
+	return p.ZoneOn(h.reader.Today()), nil
+}
+
 func (h *Handler) timeZone(name string) *commonsv1.CurrentUserTimeZone {
 	out := &commonsv1.CurrentUserTimeZone{TimeZoneId: name, DisplayName: name, DateFormat: dateFormat}
 	if location, err := tzdb.Load(name); err == nil {

@@ -285,17 +285,19 @@ type EmployeeExtension struct {
 	// Whether the user account is not active on the snapshot date.
 	AccountLocked *bool `protobuf:"varint,18,opt,name=account_locked,json=accountLocked,proto3,oneof" json:"account_locked,omitempty"`
 	// Whether the person has a pay rule on the snapshot date.
-	IsEmployee                                      *bool                        `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
-	IsManager                                       *bool                        `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
-	JobAssignmentId                                 int64                        `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
-	AccessProfile                                   string                       `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
-	PreferenceProfile                               string                       `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
-	LogonProfile                                    string                       `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
-	LocaleProfile                                   string                       `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
-	NotificationProfile                             string                       `protobuf:"bytes,26,opt,name=notification_profile,json=notificationProfile,proto3" json:"notification_profile,omitempty"`
-	DelegateProfile                                 string                       `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
-	AuthenticationType                              string                       `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
-	TimeZone                                        string                       `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	IsEmployee          *bool  `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
+	IsManager           *bool  `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
+	JobAssignmentId     int64  `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
+	AccessProfile       string `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	PreferenceProfile   string `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
+	LogonProfile        string `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
+	LocaleProfile       string `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
+	NotificationProfile string `protobuf:"bytes,26,opt,name=notification_profile,json=notificationProfile,proto3" json:"notification_profile,omitempty"`
+	DelegateProfile     string `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
+	AuthenticationType  string `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
+	TimeZone            string `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	// The id of the time zone in /v1/commons/setup/timezones.
+	TimeZoneId                                      int64                        `protobuf:"varint,49,opt,name=time_zone_id,json=timeZoneId,proto3" json:"time_zone_id,omitempty"`
 	SupervisorFullName                              string                       `protobuf:"bytes,30,opt,name=supervisor_full_name,json=supervisorFullName,proto3" json:"supervisor_full_name,omitempty"`
 	SupervisorPersonId                              int64                        `protobuf:"varint,31,opt,name=supervisor_person_id,json=supervisorPersonId,proto3" json:"supervisor_person_id,omitempty"`
 	SupervisorPersonNumber                          string                       `protobuf:"bytes,32,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
@@ -551,6 +553,13 @@ func (x *EmployeeExtension) GetTimeZone() string {
 		return x.TimeZone
 	}
 	return ""
+}
+
+func (x *EmployeeExtension) GetTimeZoneId() int64 {
+	if x != nil {
+		return x.TimeZoneId
+	}
+	return 0
 }
 
 func (x *EmployeeExtension) GetSupervisorFullName() string {
@@ -3143,7 +3152,7 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x15timekeeping_extension\x18\x05 \x01(\v2).rotaloom.commons.v1.TimekeepingExtensionR\x14timekeepingExtension\x12[\n" +
 	"\x14scheduling_extension\x18\x06 \x01(\v2(.rotaloom.commons.v1.SchedulingExtensionR\x13schedulingExtension\x12R\n" +
 	"\x11accrual_extension\x18\a \x01(\v2%.rotaloom.commons.v1.AccrualExtensionR\x10accrualExtension\x12O\n" +
-	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xc4\x18\n" +
+	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xe6\x18\n" +
 	"\x11EmployeeExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
@@ -3180,7 +3189,9 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x14notification_profile\x18\x1a \x01(\tR\x13notificationProfile\x12)\n" +
 	"\x10delegate_profile\x18\x1b \x01(\tR\x0fdelegateProfile\x12/\n" +
 	"\x13authentication_type\x18\x1c \x01(\tR\x12authenticationType\x12\x1b\n" +
-	"\ttime_zone\x18\x1d \x01(\tR\btimeZone\x120\n" +
+	"\ttime_zone\x18\x1d \x01(\tR\btimeZone\x12 \n" +
+	"\ftime_zone_id\x181 \x01(\x03R\n" +
+	"timeZoneId\x120\n" +
 	"\x14supervisor_full_name\x18\x1e \x01(\tR\x12supervisorFullName\x120\n" +
 	"\x14supervisor_person_id\x18\x1f \x01(\x03R\x12supervisorPersonId\x128\n" +
 	"\x18supervisor_person_number\x18  \x01(\tR\x16supervisorPersonNumber\x12h\n" +

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
@@ -23,7 +24,7 @@ func (v *view) employee() *commonsv1.EmployeeExtension {
 		AccessProfile: rights.GetAccessProfileName(), PreferenceProfile: rights.GetPreferenceProfileName(),
 		LogonProfile: user.GetLogonProfileName(), LocaleProfile: rights.GetLocalePolicyName(),
 		NotificationProfile: rights.GetNotificationProfileName(), DelegateProfile: rights.GetDelegateProfileName(),
-		TimeZone: v.ZoneOn(v.day), SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
+		TimeZone: v.ZoneOn(v.day), TimeZoneId: tzdb.Number(v.ZoneOn(v.day)), SupervisorPersonNumber: job.GetSupervisorPersonNumber(), SupervisorFullName: job.GetSupervisorName(),
 		AccountLocked: proto.Bool(v.lockedOn()),
 	}
 	if profile := rights.GetPreferenceProfileName(); profile != "" {

@@ -132,7 +132,7 @@ func (r *Rules) complete(d *Draft) error {
 	}
 	if name := record.JobDetailsOrEmpty(d.Record).GetTimeZoneName(); name != "" {
 		var ok bool
-		if d.Zone, ok = zoneName(r.zones, name); !ok {
+		if d.Zone, ok = FindZone(name); !ok {
 			return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.jobAssignmentDetails.timeZoneName: %q is not a time zone.", name))
 		}
 	}

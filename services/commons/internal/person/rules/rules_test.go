@@ -172,7 +172,7 @@ func TestZoneName(t *testing.T) {
 		"Europe/Zurich": "Europe/Zurich", "Eastern": "America/New_York", "pacific": "America/Los_Angeles", "UTC": "UTC",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := zoneName(zones, name)
+			got, ok := FindZone(name)
 			assert.True(t, ok, name)
 			assert.Equal(t, want, got)
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/personzone"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -42,17 +43,14 @@ var shortZones = map[string]string{
 	"new zealand":    "Pacific/Auckland",
 }
 
-// zoneName returns the name of a zone in the time zone database, or false for an unknown
-// zone.
-func zoneName(zones *civil.Zones, name string) (string, bool) {
+// FindZone returns the name of a zone in the time zone database, or false for an unknown zone. It
+// accepts the names in the database and the short names of the reference product.
+func FindZone(name string) (string, bool) {
 	if iana, ok := shortZones[strings.ToLower(strings.TrimSpace(name))]; ok {
 		return iana, true
 	}
-	zone, err := zones.Get(name)
-	if err != nil {
-		return "", false
-	}
-	return zone.Name(), true
+	_, err := tzdb.Load(name)
+	return name, err == nil
 }
 
 // ChangeZone dates the time zone of a changed person. before and dated are the person's
