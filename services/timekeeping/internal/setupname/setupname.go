@@ -232,7 +232,7 @@ func (r *Resource[T]) checkFree(ctx context.Context, tx pgx.Tx, stored T) error 
 	if err != nil || other == 0 {
 		return err
 	}
-	return r.formerNameError("A change of the last moment", stored)
+	return fault.Invalid(r.Kind.Taken, fmt.Sprintf("%q has just become a former name of another %s. Choose another name.", stored.GetName(), r.Kind.What)).WithMembers("name")
 }
 
 // checkNoUser returns an error if data of other services refers to an object, by its id or by a name that
