@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rickar/cal/v2"
@@ -14,6 +15,10 @@ import (
 
 // dateTime is the format of dates and times of day, without a zone.
 const dateTime = "2006-01-02T15:04:05"
+
+// calculating lets one calculation run at a time: the library writes package variables when it calculates
+// holidays of Japan.
+var calculating sync.Mutex
 
 // holidayDay returns the day on which the rule puts the holiday in a year, or false if the year
 // has no such day. The rule must be well formed.
@@ -38,7 +43,9 @@ func holidayDay(rule *commonsv1.HolidayRule, year int32) (time.Time, bool) {
 	if h == nil {
 		return time.Time{}, false
 	}
+	calculating.Lock()
 	day, instead := h.Calc(int(year))
+	calculating.Unlock()
 	// Some years have no fifth Monday, or no February 29.
 	if day.IsZero() || rule.GetFixedDate() != nil && day.Day() != int(rule.GetFixedDate().GetDay()) ||
 		rule.GetWeekday() != nil && day.Month() != time.Month(rule.GetWeekday().GetMonth()) {
