@@ -24,13 +24,14 @@ type primaryJob struct {
 }
 
 // primaryJobs selects the primary jobs of a person p as JSON. A path that comes before its location
-// gets the location of its last day.
+// gets the location of its last day. OFFSET makes the planner compute the location first: with its
+// expression in a condition, row-level security would prevent the use of an index.
 var primaryJobs = `
 	SELECT json_agg(json_build_object('from', a.from_date - ` + civil.EpochSQL + `, 'to', a.to_date - ` + civil.EpochSQL + `,
 		'path', a.organization_path, 'location', coalesce(at.id, 0), 'names', named.list) ORDER BY a.from_date) AS jobs
 	FROM primary_labor_account a
 	CROSS JOIN LATERAL (SELECT coalesce(` + locationpath.AtSQL("$1", "a.organization_path", "a.from_date") + `, ` +
-	locationpath.AtSQL("$1", "a.organization_path", "a.to_date - 1") + `) AS id) AS at
+	locationpath.AtSQL("$1", "a.organization_path", "a.to_date - 1") + `) AS id OFFSET 0) AS at
 	CROSS JOIN LATERAL (
 		SELECT json_agg(json_build_object('from', greatest(n.from_date, a.from_date) - ` + civil.EpochSQL + `,
 			'to', least(n.to_date, a.to_date) - ` + civil.EpochSQL + `, 'path', n.path) ORDER BY n.path, n.from_date) AS list
