@@ -114,7 +114,7 @@ type locationLoader struct {
 	rules *rowvisibility.Rules
 }
 
-// load reads locations on adjacent periods. Counts are those of the last day of each period.
+// load reads locations on adjacent periods. Counts belong to the last day of each period.
 func (l locationLoader) load(ctx context.Context, ids []int64, periods []civil.Range, needs uint64) ([]*location, error) {
 	tenantID := tenant.Of(ctx)
 	days := civil.Range{From: periods[0].From, To: periods[len(periods)-1].To}

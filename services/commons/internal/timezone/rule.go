@@ -49,7 +49,7 @@ func standardOffset(at time.Time) int {
 	return offset
 }
 
-// yearsOfRule are the years for which a rule must hold.
+// yearsOfRule is the number of years in which a rule must hold.
 const yearsOfRule = 8
 
 // place is the position of a change in its month.

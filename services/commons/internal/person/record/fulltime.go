@@ -50,7 +50,7 @@ func FullTimeOn(list []*commonsv1.FullTimeEquivalency, day civil.Date) *commonsv
 	return nil
 }
 
-// fillFullTime sets the single amounts to those of a day.
+// fillFullTime sets the single amounts to the amounts of a day.
 func (r *Record) fillFullTime(day civil.Date) {
 	if d := r.Details(); d != nil {
 		setFullTime(d, FullTimeOn(d.GetFullTimeEquivalencies(), day))
@@ -58,7 +58,7 @@ func (r *Record) fillFullTime(day civil.Date) {
 }
 
 // ExpandFullTime moves sent single amounts into the list: they apply from today until the entry of today
-// ends, or else until the next entry begins. Missing amounts are those of today. A first full-time
+// ends, or else until the next entry begins. Missing amounts stay as they are today. A first full-time
 // equivalent applies from the hire date on. Sent entries take precedence on their days, and amounts that
 // equal those of today change nothing. The dates of the sent list are complete.
 func (r *Record) ExpandFullTime(old *Record, today civil.Date) {

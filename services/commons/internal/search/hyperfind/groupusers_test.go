@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// noGroups returns the users of queries that are no employee groups.
+// noGroups returns the users of queries that are not employee groups.
 func noGroups() GroupUsers {
 	return GroupUsers{
 		Rename: func(context.Context, pgx.Tx, string, string) error { return nil },
