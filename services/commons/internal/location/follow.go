@@ -110,7 +110,7 @@ const eventBatch = 100
 
 // followReferences writes the new paths of a location and its descendants into the data of persons,
 // on the days $3 to $4 of args. So a reference of a person follows its location. It returns the ids of the
-// persons, who must be published once the location has its new paths.
+// persons. Publish them when the location has its new paths: their states contain these paths.
 func followReferences(ctx context.Context, tx pgx.Tx, args []any) ([]int64, error) {
 	if _, err := tx.Exec(ctx, keepFormer, args...); err != nil {
 		return nil, fmt.Errorf("keep the former paths of a location: %w", err)

@@ -49,8 +49,8 @@ func standardOffset(at time.Time) int {
 	return offset
 }
 
-// yearsOfRule is the number of years in which a rule must hold.
-const yearsOfRule = 8
+// ruleYears is the number of years in which a rule must hold.
+const ruleYears = 8
 
 // place is the position of a change in its month.
 type place struct {
@@ -64,7 +64,7 @@ type place struct {
 func findPlace(location *time.Location, year int, pick func(start, end change) change) (place, bool) {
 	var found place
 	last := true
-	for i := range yearsOfRule {
+	for i := range ruleYears {
 		c := pick(summerTime(location, year+i))
 		if !c.ok {
 			return place{}, false

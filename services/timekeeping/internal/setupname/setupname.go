@@ -81,8 +81,8 @@ type Resource[T setup.NumberedMessage] struct {
 	kind  Kind
 }
 
-// NewResource adds the rules of names to a resource, whose hooks run first. The pool of the names is the
-// pool of the resource.
+// NewResource adds the rules of names to a resource. The hooks of the resource run first. It uses the pool
+// of the names.
 func NewResource[T setup.NumberedMessage](names *Names, r setup.Resource[T]) *Resource[T] {
 	out := &Resource[T]{Resource: r, names: names, kind: Kind(r.Kind.Table)}
 	out.Pool = names.pool

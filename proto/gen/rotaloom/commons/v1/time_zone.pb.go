@@ -288,9 +288,9 @@ func (x *TimeZone) GetEffectiveDatedTimeZoneList() []*DatedTimeZone {
 
 type DatedTimeZone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The local date and time at which summer time begins this year. Absent without summer time.
+	// The local date and time of the start of summer time this year. Absent without summer time.
 	DstStart string `protobuf:"bytes,1,opt,name=dst_start,json=dstStart,proto3" json:"dst_start,omitempty"`
-	// The local date and time, in summer time, at which it ends this year. Absent without summer time.
+	// The local date and time, in summer time, of its end this year. Absent without summer time.
 	DstEnd        string        `protobuf:"bytes,2,opt,name=dst_end,json=dstEnd,proto3" json:"dst_end,omitempty"`
 	Timezone      *TimeZoneRule `protobuf:"bytes,3,opt,name=timezone,proto3" json:"timezone,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -29,7 +29,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// TimeZoneService reads time zones. All tenants have the same ones: those of the IANA time zone database.
+// TimeZoneService reads the time zones of the IANA time zone database. All tenants have the same time zones.
 type TimeZoneServiceClient interface {
 	// Lists the time zones in the order of their names: all, or the one that the query names.
 	ListTimeZones(ctx context.Context, in *ListTimeZonesRequest, opts ...grpc.CallOption) (*TimeZoneList, error)
@@ -69,7 +69,7 @@ func (c *timeZoneServiceClient) GetTimeZone(ctx context.Context, in *GetTimeZone
 // All implementations must embed UnimplementedTimeZoneServiceServer
 // for forward compatibility.
 //
-// TimeZoneService reads time zones. All tenants have the same ones: those of the IANA time zone database.
+// TimeZoneService reads the time zones of the IANA time zone database. All tenants have the same time zones.
 type TimeZoneServiceServer interface {
 	// Lists the time zones in the order of their names: all, or the one that the query names.
 	ListTimeZones(context.Context, *ListTimeZonesRequest) (*TimeZoneList, error)

@@ -59,8 +59,8 @@ func (r *Record) fillFullTime(day civil.Date) {
 
 // ExpandFullTime moves sent single amounts into the list: they apply from today until the entry of today
 // ends, or else until the next entry begins. Missing amounts stay as they are today. A first full-time
-// equivalent applies from the hire date on. Sent entries take precedence on their days, and amounts that
-// equal those of today change nothing. The dates of the sent list are complete.
+// equivalent applies from the hire date on. Sent entries take precedence on their days. Amounts that equal
+// today's amounts change nothing. The dates of the sent list are complete.
 func (r *Record) ExpandFullTime(old *Record, today civil.Date) {
 	details := r.Details()
 	sent := readFullTime(details)
@@ -109,7 +109,7 @@ func missingFullTimeDays(known []*commonsv1.FullTimeEquivalency, today civil.Dat
 	return days
 }
 
-// AdoptFullTime corrects a stored list without dates, or with overlaps, of which the last entry counts.
+// AdoptFullTime corrects a stored list that has no dates or has overlaps. Where entries overlap, the last one counts.
 // Stored single amounts without a list apply from the hire date on.
 func (r *Record) AdoptFullTime() {
 	details := r.Details()

@@ -14,7 +14,7 @@ import (
 // namedUsers is the maximum number of persons in an error.
 const namedUsers = 3
 
-// GroupUsers finds and renames public queries that are the employee groups of persons, who name them.
+// GroupUsers finds and renames the public queries that persons name as their employee groups.
 type GroupUsers struct {
 	// Rename writes a new name into the persons with a former name.
 	Rename func(ctx context.Context, tx pgx.Tx, from, to string) error

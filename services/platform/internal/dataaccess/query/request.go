@@ -258,8 +258,8 @@ func (q *Query) parsePage() error {
 	return q.parseCursor()
 }
 
-// parseCursor reads the page by cursor. Values by which rows are sorted or grouped change, and a cursor needs an
-// order that does not change.
+// parseCursor reads the page by cursor. A cursor needs an order that does not change, so it refuses requests that
+// sort or group rows by values.
 func (q *Query) parseCursor() error {
 	if q.After == nil {
 		return nil
