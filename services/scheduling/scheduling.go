@@ -98,8 +98,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	definitions := patterndefinition.New(cfg.Patterns, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	reader := reading.NewReader(deps.Pool, definitions)
+	rules := ruleviolation.Deps{
+		Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
+		Clock: deps.Clock,
+	}
 	items := scheduleitem.Deps{
 		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shifttemplate.Kind(), Settings: cfg.Items,
+		Rules: &ruleviolation.Checker{Deps: rules},
 	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
@@ -133,10 +138,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleRuleServiceServer)(&schedulerule.Handler{}),
 			serve.Handle(schedulingv1.RegisterScheduleRuleSetServiceServer)(scheduleruleset.New(deps.Pool)),
 			serve.Handle(schedulingv1.RegisterScheduleRuleSetAssignmentServiceServer)(rulesetassignment.New(deps.Pool, scheduleruleset.Kind(), resolver)),
-			serve.Handle(schedulingv1.RegisterScheduleRuleEvaluationServiceServer)(ruleviolation.New(ruleviolation.Deps{
-				Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
-				Clock: deps.Clock,
-			})),
+			serve.Handle(schedulingv1.RegisterScheduleRuleEvaluationServiceServer)(ruleviolation.New(rules)),
 			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, reader, datav1.NewDataRowServiceClient(deps.Commons))),
 		},
 	}, nil

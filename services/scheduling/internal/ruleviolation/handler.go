@@ -26,6 +26,9 @@ const (
 	CodeInvalid = "WRL-31701"
 	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-31702"
+	// CodeForbidden: a write of shifts would break a schedule rule with the severity Error, or break
+	// it more than before.
+	CodeForbidden = "WRL-31703"
 )
 
 // Directory finds the requested employees that the caller may see, like [projection.Resolver].
@@ -175,7 +178,7 @@ func parseSeverity(minimum *schedulingv1.ScheduleRuleProperty) (int64, error) {
 }
 
 // readBirthDates returns the birth dates of employees if a rule needs them.
-func (h *Handler) readBirthDates(ctx context.Context, sets []set, employees []projection.Employee) (map[int64]*civil.Date, error) {
+func (d *Deps) readBirthDates(ctx context.Context, sets []set, employees []projection.Employee) (map[int64]*civil.Date, error) {
 	needed := false
 	for i := range sets {
 		for _, r := range sets[i].rules {
@@ -189,7 +192,7 @@ func (h *Handler) readBirthDates(ctx context.Context, sets []set, employees []pr
 	for i := range employees {
 		ids[i] = employees[i].ID
 	}
-	response, err := h.Persons.ReadBirthDates(ctx, &commonsv1.ReadBirthDatesRequest{PersonIds: ids})
+	response, err := d.Persons.ReadBirthDates(ctx, &commonsv1.ReadBirthDatesRequest{PersonIds: ids})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
@@ -89,6 +90,19 @@ func (h *Handler) addAssigned(ctx context.Context, p *plan, inContext int64, day
 	if err != nil {
 		return err
 	}
+	if err := p.assign(found, holdings, severity); err != nil {
+		return err
+	}
+	for _, list := range p.assigned {
+		if err := p.check(list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign adds the active rule sets that employees have on days. found has all of these rule sets.
+func (p *plan) assign(found []*schedulingv1.ScheduleRuleSet, holdings map[int64][]rulesetassignment.EffectiveRuleSet, severity int64) error {
 	at := make(map[int64]int, len(found))
 	for _, s := range found {
 		if !s.GetActive() {
@@ -107,9 +121,6 @@ func (h *Handler) addAssigned(ctx context.Context, p *plan, inContext int64, day
 			if set, active := at[holding.RuleSet]; active {
 				p.assigned[id] = append(p.assigned[id], assignedSet{set: set, days: holding.Days})
 			}
-		}
-		if err := p.check(p.assigned[id]); err != nil {
-			return err
 		}
 	}
 	return nil

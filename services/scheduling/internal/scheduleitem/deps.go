@@ -5,6 +5,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 )
@@ -22,11 +23,13 @@ type Deps struct {
 	// Templates are the shift templates that ApplyCreateShifts can use.
 	Templates patterndefinition.ShiftSource
 	Settings  Settings
+	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
+	Rules *ruleviolation.Checker
 }
 
 // entries returns the dependencies of the entry editors.
 func (d Deps) editorDeps() itemchange.Deps {
-	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader}
+	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules}
 }
 
 const defaultMaxShift = 24 * time.Hour

@@ -108,13 +108,21 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err := todo.locks.prepare(ctx, visible); err != nil {
 		return nil, err
 	}
+	check, err := todo.shifts.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var propagationID int64
+	var warnings itemchange.Warnings
 	err = h.shifts.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		employees := todo.locks.employees()
 		for _, part := range todo.batches() {
 			employees = append(employees, part.Employees()...)
 		}
 		if err := employeelock.Lock(ctx, tx, employees); err != nil {
+			return err
+		}
+		if err := check.Before(ctx, tx); err != nil {
 			return err
 		}
 		if err := todo.locks.unlock(ctx, tx); err != nil {
@@ -128,6 +136,9 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 		if err := todo.locks.lock(ctx, tx); err != nil {
 			return err
 		}
+		if warnings, err = itemchange.NewWarnings(check.After(ctx, tx)); err != nil {
+			return err
+		}
 		propagationID, err = daylock.Propagate(ctx, tx, todo.locks.unlocked)
 		return err
 	})
@@ -137,7 +148,7 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
-	return todo.results(list)
+	return todo.results(list, warnings)
 }
 
 // edits are the changes of a request, by kind.
@@ -175,7 +186,7 @@ func (h *ScheduleEdits) collect(list []*schedulingv1.ScheduleEdit) *edits {
 }
 
 // results returns the created and changed entries of each edit.
-func (e *edits) results(list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
+func (e *edits) results(list []*schedulingv1.ScheduleEdit, warnings itemchange.Warnings) ([]*schedulingv1.ScheduleEditResult, error) {
 	out := make([]*schedulingv1.ScheduleEditResult, len(list))
 	for i, edit := range list {
 		out[i] = &schedulingv1.ScheduleEditResult{
@@ -183,14 +194,14 @@ func (e *edits) results(list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.Sche
 			ScheduleTags: &schedulingv1.ScheduleTagList{}, DayLocks: &schedulingv1.DayLockList{},
 		}
 	}
-	err := e.shifts.Results(func(i int, m *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, m) })
+	err := e.shifts.Results(warnings, func(i int, m *schedulingv1.Shift) { out[i].Shifts.Shifts = append(out[i].Shifts.Shifts, m) })
 	if err == nil {
-		err = e.edits.Results(func(i int, m *schedulingv1.PayCodeEdit) {
+		err = e.edits.Results(nil, func(i int, m *schedulingv1.PayCodeEdit) {
 			out[i].PayCodeEdits.PayCodeEdits = append(out[i].PayCodeEdits.PayCodeEdits, m)
 		})
 	}
 	if err == nil {
-		err = e.tags.Results(func(i int, m *schedulingv1.ScheduleTag) {
+		err = e.tags.Results(nil, func(i int, m *schedulingv1.ScheduleTag) {
 			out[i].ScheduleTags.ScheduleTags = append(out[i].ScheduleTags.ScheduleTags, m)
 		})
 	}

@@ -44,6 +44,7 @@ func NewShifts(deps Deps) *Shifts {
 			return g.Shift(employee.Zone, employee.PrimaryJobOn(g.Day))
 		},
 		Shown: bodyWithJob(window.KindShift),
+		Warn:  func(s *schedulingv1.Shift, added []*schedulingv1.ScheduleRuleViolation) { s.RuleViolations = added },
 	}}
 }
 

@@ -129,7 +129,7 @@ func (r *Rule) Message() *schedulingv1.ScheduleRule {
 		Id: proto.Int64(r.ID), Name: r.Name, LocalizedName: r.label,
 		RuleType: ruleTypes.message(Employee), RuleCategory: categories.message(r.category), RuleSeverity: severities.message(Warning),
 		RuleWeight:                &schedulingv1.ScheduleRuleWeight{Id: proto.Int64(1), Name: "Medium", WeightNumber: proto.Int32(1)},
-		DayOfWeekOverridesAllowed: proto.Bool(false), NoSaveSeverityAllowed: proto.Bool(false),
+		DayOfWeekOverridesAllowed: proto.Bool(false), NoSaveSeverityAllowed: proto.Bool(true),
 	}
 	for i, p := range r.Parameters {
 		out.RuleParameters = append(out.RuleParameters, &schedulingv1.ScheduleRuleParameter{

@@ -1112,9 +1112,14 @@ type Shift struct {
 	ElementType     string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
 	DataElementType string `protobuf:"bytes,30,opt,name=data_element_type,json=dataElementType,proto3" json:"data_element_type,omitempty"`
 	// Always present in responses.
-	CommentNotes  *CommentNoteList `protobuf:"bytes,31,opt,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	CommentNotes *CommentNoteList `protobuf:"bytes,31,opt,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// Read only: the violations of schedule rules that a write of this shift added or made
+	// worse, with a severity below Error. Present in the response of the write, and absent
+	// without violations. A write that adds a violation with the severity Error is refused
+	// (400, WRL-31703).
+	RuleViolations []*ScheduleRuleViolation `protobuf:"bytes,32,rep,name=rule_violations,json=ruleViolations,proto3" json:"rule_violations,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Shift) Reset() {
@@ -1353,6 +1358,13 @@ func (x *Shift) GetDataElementType() string {
 func (x *Shift) GetCommentNotes() *CommentNoteList {
 	if x != nil {
 		return x.CommentNotes
+	}
+	return nil
+}
+
+func (x *Shift) GetRuleViolations() []*ScheduleRuleViolation {
+	if x != nil {
+		return x.RuleViolations
 	}
 	return nil
 }
@@ -1858,7 +1870,7 @@ var File_rotaloom_scheduling_v1_shift_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/scheduling/v1/shift.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\"!\n" +
+	"\"rotaloom/scheduling/v1/shift.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a5rotaloom/scheduling/v1/schedule_rule_evaluation.proto\"!\n" +
 	"\x0fGetShiftRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"Y\n" +
 	"\x12UpdateShiftRequest\x12\x0e\n" +
@@ -1925,7 +1937,7 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\tShiftList\x125\n" +
 	"\x06shifts\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06shifts\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x15\xa2\xbb\x18\x11\n" +
-	"\x06shifts\x12\afailure\"\x9c\f\n" +
+	"\x06shifts\x12\afailure\"\xf4\f\n" +
 	"\x05Shift\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
@@ -1963,7 +1975,8 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"element_id\x18\x1c \x01(\x03H\x0fR\telementId\x88\x01\x01\x12!\n" +
 	"\felement_type\x18\x1d \x01(\tR\velementType\x12*\n" +
 	"\x11data_element_type\x18\x1e \x01(\tR\x0fdataElementType\x12L\n" +
-	"\rcomment_notes\x18\x1f \x01(\v2'.rotaloom.scheduling.v1.CommentNoteListR\fcommentNotesB\x05\n" +
+	"\rcomment_notes\x18\x1f \x01(\v2'.rotaloom.scheduling.v1.CommentNoteListR\fcommentNotes\x12V\n" +
+	"\x0frule_violations\x18  \x03(\v2-.rotaloom.scheduling.v1.ScheduleRuleViolationR\x0eruleViolationsB\x05\n" +
 	"\x03_idB\f\n" +
 	"\n" +
 	"_generatedB\a\n" +
@@ -2128,10 +2141,11 @@ var file_rotaloom_scheduling_v1_shift_proto_goTypes = []any{
 	(*v1.ErrorBody)(nil),                       // 27: rotaloom.common.v1.ErrorBody
 	(*v1.Ref)(nil),                             // 28: rotaloom.common.v1.Ref
 	(*CommentNoteList)(nil),                    // 29: rotaloom.scheduling.v1.CommentNoteList
-	(*CostCenterEntry)(nil),                    // 30: rotaloom.scheduling.v1.CostCenterEntry
-	(*LaborCategories)(nil),                    // 31: rotaloom.scheduling.v1.LaborCategories
-	(*structpb.Struct)(nil),                    // 32: google.protobuf.Struct
-	(*emptypb.Empty)(nil),                      // 33: google.protobuf.Empty
+	(*ScheduleRuleViolation)(nil),              // 30: rotaloom.scheduling.v1.ScheduleRuleViolation
+	(*CostCenterEntry)(nil),                    // 31: rotaloom.scheduling.v1.CostCenterEntry
+	(*LaborCategories)(nil),                    // 32: rotaloom.scheduling.v1.LaborCategories
+	(*structpb.Struct)(nil),                    // 33: google.protobuf.Struct
+	(*emptypb.Empty)(nil),                      // 34: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
 	21, // 0: rotaloom.scheduling.v1.UpdateShiftRequest.shift:type_name -> rotaloom.scheduling.v1.Shift
@@ -2162,45 +2176,46 @@ var file_rotaloom_scheduling_v1_shift_proto_depIdxs = []int32{
 	28, // 25: rotaloom.scheduling.v1.Shift.position:type_name -> rotaloom.common.v1.Ref
 	22, // 26: rotaloom.scheduling.v1.Shift.transfer:type_name -> rotaloom.scheduling.v1.ShiftTransfer
 	29, // 27: rotaloom.scheduling.v1.Shift.comment_notes:type_name -> rotaloom.scheduling.v1.CommentNoteList
-	28, // 28: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
-	28, // 29: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
-	28, // 30: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
-	28, // 31: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
-	28, // 32: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 33: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	31, // 34: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	28, // 35: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
-	28, // 36: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
-	30, // 37: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
-	31, // 38: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
-	28, // 39: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
-	25, // 40: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
-	32, // 41: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
-	32, // 42: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
-	28, // 43: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
-	0,  // 44: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
-	1,  // 45: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
-	2,  // 46: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
-	21, // 47: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
-	3,  // 48: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
-	5,  // 49: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftsRequest
-	6,  // 50: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:input_type -> rotaloom.scheduling.v1.ApplyCreateShiftsRequest
-	16, // 51: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
-	18, // 52: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
-	21, // 53: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
-	21, // 54: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
-	33, // 55: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
-	20, // 56: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
-	20, // 57: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	20, // 58: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	15, // 59: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:output_type -> rotaloom.scheduling.v1.CreatedShifts
-	20, // 60: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
-	33, // 61: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
-	53, // [53:62] is the sub-list for method output_type
-	44, // [44:53] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	30, // 28: rotaloom.scheduling.v1.Shift.rule_violations:type_name -> rotaloom.scheduling.v1.ScheduleRuleViolation
+	28, // 29: rotaloom.scheduling.v1.Relation.from:type_name -> rotaloom.common.v1.Ref
+	28, // 30: rotaloom.scheduling.v1.Relation.target_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 31: rotaloom.scheduling.v1.ShiftSegment.segment_type_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 32: rotaloom.scheduling.v1.ShiftSegment.org_job_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 33: rotaloom.scheduling.v1.ShiftSegment.workrule_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 34: rotaloom.scheduling.v1.ShiftSegment.cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	32, // 35: rotaloom.scheduling.v1.ShiftSegment.labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	28, // 36: rotaloom.scheduling.v1.ShiftSegment.primary_org_job_ref:type_name -> rotaloom.common.v1.Ref
+	28, // 37: rotaloom.scheduling.v1.ShiftSegment.primary_workrule_ref:type_name -> rotaloom.common.v1.Ref
+	31, // 38: rotaloom.scheduling.v1.ShiftSegment.primary_cost_center:type_name -> rotaloom.scheduling.v1.CostCenterEntry
+	32, // 39: rotaloom.scheduling.v1.ShiftSegment.primary_labor_categories:type_name -> rotaloom.scheduling.v1.LaborCategories
+	28, // 40: rotaloom.scheduling.v1.ShiftSegment.skill_cert_profile_refs:type_name -> rotaloom.common.v1.Ref
+	25, // 41: rotaloom.scheduling.v1.ShiftSegment.segment_tags:type_name -> rotaloom.scheduling.v1.SegmentTag
+	33, // 42: rotaloom.scheduling.v1.ShiftSegment.coverage_spans:type_name -> google.protobuf.Struct
+	33, // 43: rotaloom.scheduling.v1.ShiftSegment.org_job_properties:type_name -> google.protobuf.Struct
+	28, // 44: rotaloom.scheduling.v1.SegmentTag.tag_definition_ref:type_name -> rotaloom.common.v1.Ref
+	0,  // 45: rotaloom.scheduling.v1.ShiftService.GetShift:input_type -> rotaloom.scheduling.v1.GetShiftRequest
+	1,  // 46: rotaloom.scheduling.v1.ShiftService.UpdateShift:input_type -> rotaloom.scheduling.v1.UpdateShiftRequest
+	2,  // 47: rotaloom.scheduling.v1.ShiftService.DeleteShift:input_type -> rotaloom.scheduling.v1.DeleteShiftRequest
+	21, // 48: rotaloom.scheduling.v1.ShiftService.CreateShift:input_type -> rotaloom.scheduling.v1.Shift
+	3,  // 49: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:input_type -> rotaloom.scheduling.v1.MultiCreateShiftsRequest
+	5,  // 50: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:input_type -> rotaloom.scheduling.v1.MultiUpdateShiftsRequest
+	6,  // 51: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:input_type -> rotaloom.scheduling.v1.ApplyCreateShiftsRequest
+	16, // 52: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:input_type -> rotaloom.scheduling.v1.MultiReadShiftsRequest
+	18, // 53: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:input_type -> rotaloom.scheduling.v1.MultiDeleteShiftsRequest
+	21, // 54: rotaloom.scheduling.v1.ShiftService.GetShift:output_type -> rotaloom.scheduling.v1.Shift
+	21, // 55: rotaloom.scheduling.v1.ShiftService.UpdateShift:output_type -> rotaloom.scheduling.v1.Shift
+	34, // 56: rotaloom.scheduling.v1.ShiftService.DeleteShift:output_type -> google.protobuf.Empty
+	20, // 57: rotaloom.scheduling.v1.ShiftService.CreateShift:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 58: rotaloom.scheduling.v1.ShiftService.MultiCreateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	20, // 59: rotaloom.scheduling.v1.ShiftService.MultiUpdateShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	15, // 60: rotaloom.scheduling.v1.ShiftService.ApplyCreateShifts:output_type -> rotaloom.scheduling.v1.CreatedShifts
+	20, // 61: rotaloom.scheduling.v1.ShiftService.MultiReadShifts:output_type -> rotaloom.scheduling.v1.ShiftList
+	34, // 62: rotaloom.scheduling.v1.ShiftService.MultiDeleteShifts:output_type -> google.protobuf.Empty
+	54, // [54:63] is the sub-list for method output_type
+	45, // [45:54] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_shift_proto_init() }
@@ -2209,6 +2224,7 @@ func file_rotaloom_scheduling_v1_shift_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_labor_proto_init()
+	file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_shift_proto_msgTypes[5].OneofWrappers = []any{}

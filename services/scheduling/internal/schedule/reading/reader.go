@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
@@ -22,13 +24,20 @@ var (
 // Reader reads schedules. It is safe for concurrent use.
 type Reader struct {
 	pool     *pg.Pool
+	db       pg.Querier // reads the current state
 	patterns *patternCache
 	Zones    civil.Zones
 }
 
 // NewReader returns a reader of the schedules in a database.
 func NewReader(pool *pg.Pool, source PatternSource) *Reader {
-	return &Reader{pool: pool, patterns: newPatternCache(source)}
+	return &Reader{pool: pool, db: pool, patterns: newPatternCache(source)}
+}
+
+// In returns a reader of the current state as a transaction sees it, including its own changes. The
+// reader must not be used after the transaction.
+func (r *Reader) In(tx pgx.Tx) *Reader {
+	return &Reader{pool: r.pool, db: tx, patterns: r.patterns, Zones: r.Zones}
 }
 
 // Rows reads the stored rows that the query needs for the employees with the ids. details also
@@ -41,7 +50,7 @@ func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, detail
 	w.leave = needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit)
 	w.open = q.Selected&request.SelectOpen != 0
 	w.holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
-	return read(ctx, r.pool, w)
+	return read(ctx, r.db, w)
 }
 
 // Window builds the window of the persons from their rows.
@@ -84,7 +93,7 @@ func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, mergeBreaks 
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
-	found, err := r.patterns.get(ctx, r.pool, distinct, mergeBreaks)
+	found, err := r.patterns.get(ctx, r.db, distinct, mergeBreaks)
 	if err != nil {
 		return nil, err
 	}

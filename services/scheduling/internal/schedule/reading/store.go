@@ -116,7 +116,7 @@ var errNotBinary = errors.New("schedule: the database connection does not answer
 
 // read reads all rows in one statement from one snapshot. An entry that is being detached is
 // therefore found either among the spans or among the items.
-func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
+func read(ctx context.Context, db pg.Querier, w filter) (Rows, error) {
 	if len(w.employees) == 0 && !w.open {
 		return Rows{}, nil
 	}
@@ -125,7 +125,7 @@ func read(ctx context.Context, pool *pg.Pool, w filter) (Rows, error) {
 	if w.at != nil {
 		args = append(args, *w.at)
 	}
-	found, err := pool.Query(ctx, sql, args...)
+	found, err := db.Query(ctx, sql, args...)
 	var out Rows
 	if err == nil {
 		err = out.scan(found)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
@@ -36,7 +37,7 @@ type Batch[M Entry] struct {
 	remove             []int64
 
 	newDrafts, updated []*itemdraft.Draft
-	created, replacing []itemstore.Row
+	created, replaced  []itemstore.Row
 }
 
 // Batch returns an empty batch.
@@ -81,13 +82,12 @@ func (w *Batch[M]) Prepare(ctx context.Context, visible rowvisibility.Set) error
 
 // Employees returns the employees that get entries.
 func (w *Batch[M]) Employees() []int64 {
-	var ids []int64
-	for _, d := range slices.Concat(w.newDrafts, w.updated) {
-		if id := d.EmployeeID(); id != 0 {
-			ids = append(ids, id)
-		}
-	}
-	return ids
+	return employeeIDs(slices.Concat(w.newDrafts, w.updated))
+}
+
+// Check returns the check of the schedule rules, or nil if no rule applies.
+func (w *Batch[M]) Check(ctx context.Context) (*ruleviolation.Check, error) {
+	return w.editor.prepareCheck(ctx, slices.Concat(w.newDrafts, w.updated))
 }
 
 // Apply deletes, changes and creates entries, in this order.
@@ -113,7 +113,7 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, visible rowvisibility.S
 	}
 	var err error
 	if len(w.update) > 0 {
-		if w.replacing, err = f.replaceMany(ctx, tx, visible, w.update, w.updated, make([]error, len(w.update)), false); err != nil {
+		if w.replaced, err = f.replaceMany(ctx, tx, visible, w.update, w.updated, make([]error, len(w.update)), replacing{}); err != nil {
 			return err
 		}
 	}
@@ -124,17 +124,18 @@ func (w *Batch[M]) Apply(ctx context.Context, tx pgx.Tx, visible rowvisibility.S
 }
 
 // Results passes each created and changed entry with the index of its edit to add.
-func (w *Batch[M]) Results(add func(edit int, m M)) error {
+func (w *Batch[M]) Results(warnings Warnings, add func(edit int, m M)) error {
 	for _, part := range []struct {
 		rows   []itemstore.Row
 		drafts []*itemdraft.Draft
 		edits  []int
-	}{{w.created, w.newDrafts, w.createdBy}, {w.replacing, w.updated, w.updates}} {
+	}{{w.created, w.newDrafts, w.createdBy}, {w.replaced, w.updated, w.updates}} {
 		for i := range part.rows {
 			m, err := w.editor.decode(&part.rows[i], part.drafts[i].Employee)
 			if err != nil {
 				return err
 			}
+			w.editor.warn(m, warnings)
 			add(part.edits[i], m)
 		}
 	}

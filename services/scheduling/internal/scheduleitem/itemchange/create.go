@@ -20,18 +20,40 @@ import (
 
 // Create stores new entries: all or none or, with partial, the valid ones.
 func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+	out, err := f.create(ctx, sent, partial)
+	if partial && isForbidden(err) {
+		return f.oneByOne(ctx, sent, make([]error, len(sent)), f.create)
+	}
+	return out, err
+}
+
+func (f *Editor[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	failed := make([]error, len(sent))
 	employees := f.findEmployees(ctx, sent, failed)
 	drafts, err := f.newDrafts(ctx, sent, employees, failed, partial)
 	if err != nil {
 		return nil, err
 	}
+	check, err := f.prepareCheck(ctx, drafts)
+	if err != nil {
+		return nil, err
+	}
 	var rows []itemstore.Row
+	var warnings Warnings
 	err = pg.InTx(ctx, f.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		errs := make([]error, len(sent)) // A repeated transaction starts over.
 		copy(errs, failed)
-		var err error
-		if rows, err = f.insert(ctx, tx, drafts, errs, partial); err == nil {
+		err := employeelock.Lock(ctx, tx, employeeIDs(drafts))
+		if err == nil {
+			err = check.Before(ctx, tx)
+		}
+		if err == nil {
+			rows, err = f.insert(ctx, tx, drafts, errs, partial)
+		}
+		if err == nil {
+			warnings, err = NewWarnings(check.After(ctx, tx))
+		}
+		if err == nil {
 			copy(failed, errs)
 		}
 		return err
@@ -39,7 +61,7 @@ func (f *Editor[M]) Create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	if err != nil {
 		return nil, err
 	}
-	return f.outcome(sent, drafts, rows, failed)
+	return f.outcome(sent, drafts, rows, failed, warnings)
 }
 
 // insert stores the drafts whose days are not locked. Row i belongs to draft i; it is empty if the
@@ -102,7 +124,7 @@ func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, drafts []*itemdraft.D
 	return rows, changes.Publish(ctx, tx)
 }
 
-func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error) (*bulk.Outcome[M, M], error) {
+func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error, warnings Warnings) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
 	for i, m := range sent {
 		if failed[i] != nil {
@@ -113,6 +135,7 @@ func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstor
 		if err != nil {
 			return nil, err
 		}
+		f.warn(created, warnings)
 		out.Succeed(m, created)
 	}
 	return out, nil

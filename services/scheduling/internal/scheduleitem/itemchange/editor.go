@@ -17,7 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
@@ -36,6 +38,8 @@ type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
 	Reader    *reading.Reader
+	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
+	Rules *ruleviolation.Checker
 }
 
 // Entry is a message of one kind of entries.
@@ -66,6 +70,9 @@ type Editor[M Entry] struct {
 	// Shown converts a stored body of an employee's entry for responses. It is nil if no conversion
 	// is needed.
 	Shown func(body []byte, employee *projection.Employee, day civil.Date) ([]byte, error)
+	// Warn adds the violations of schedule rules that a change of an entry added. It is nil for
+	// kinds without rules.
+	Warn func(m M, added []*schedulingv1.ScheduleRuleViolation)
 }
 
 // newDrafts checks entries, each with its employee. It fails with the first error, or, with

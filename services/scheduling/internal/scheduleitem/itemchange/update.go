@@ -42,7 +42,12 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		return zero, err
 	}
 	d := drafts[0]
+	check, err := f.prepareCheck(ctx, drafts)
+	if err != nil {
+		return zero, err
+	}
 	var updated itemstore.Row
+	var warnings Warnings
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		old, err := f.lockEntries(ctx, tx, visible, []int64{id}, []int64{d.EmployeeID()})
 		if err != nil {
@@ -66,16 +71,24 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		if err != nil || len(conflicts) > 0 {
 			return cmp.Or(err, conflicts[0])
 		}
+		if err := check.Before(ctx, tx); err != nil {
+			return err
+		}
 		rows, err := f.replace(ctx, tx, change)
 		if err == nil {
 			updated = rows[0]
+			warnings, err = NewWarnings(check.After(ctx, tx))
 		}
 		return err
 	})
 	if err != nil {
 		return zero, err
 	}
-	return f.decode(&updated, employee)
+	out, err := f.decode(&updated, employee)
+	if err == nil {
+		f.warn(out, warnings)
+	}
+	return out, err
 }
 
 // employeeAfter returns the owner of an entry after an update: the employee in the request, or the

@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
@@ -18,6 +19,14 @@ import (
 // UpdateMany replaces entries with the same ids: all or none or, with partial, the valid ones. It
 // works like Update for each entry.
 func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
+	out, err := f.updateMany(ctx, sent, partial)
+	if partial && isForbidden(err) {
+		return f.oneByOne(ctx, sent, f.distinctIDs(sent), f.updateMany)
+	}
+	return out, err
+}
+
+func (f *Editor[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bulk.Outcome[M, M], error) {
 	visible, err := f.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -31,11 +40,19 @@ func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
+	check, err := f.prepareCheck(ctx, drafts)
+	if err != nil {
+		return nil, err
+	}
 	rows := make([]itemstore.Row, len(sent))
+	var warnings Warnings
 	err = f.InTx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		errs := make([]error, len(sent)) // A repeated transaction starts over.
 		copy(errs, failed)
-		stored, err := f.replaceMany(ctx, tx, visible, sent, drafts, errs, partial)
+		stored, err := f.replaceMany(ctx, tx, visible, sent, drafts, errs, replacing{check, partial})
+		if err == nil {
+			warnings, err = NewWarnings(check.After(ctx, tx))
+		}
 		if err != nil {
 			return err
 		}
@@ -46,7 +63,7 @@ func (f *Editor[M]) UpdateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	return f.outcome(sent, drafts, rows, failed)
+	return f.outcome(sent, drafts, rows, failed, warnings)
 }
 
 // distinctIDs returns an error for each entry without an id, and for each duplicate id.
@@ -105,10 +122,18 @@ func (f *Editor[M]) employeesAfter(ctx context.Context, visible rowvisibility.Se
 	return employees, nil
 }
 
+// replacing are the options of replaceMany.
+type replacing struct {
+	// check is informed between the locks and the change.
+	check *ruleviolation.Check
+	// partial stores the valid drafts if others fail.
+	partial bool
+}
+
 // replaceMany stores the drafts without conflicts. Row i belongs to draft i; it is empty if the
 // draft failed.
 func (f *Editor[M]) replaceMany(
-	ctx context.Context, tx pgx.Tx, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, partial bool,
+	ctx context.Context, tx pgx.Tx, visible rowvisibility.Set, sent []M, drafts []*itemdraft.Draft, failed []error, how replacing,
 ) ([]itemstore.Row, error) {
 	var ids, employees []int64
 	for i, m := range sent {
@@ -117,6 +142,9 @@ func (f *Editor[M]) replaceMany(
 		}
 	}
 	old, err := f.lockEntries(ctx, tx, visible, ids, employees)
+	if err == nil {
+		err = how.check.Before(ctx, tx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +170,7 @@ func (f *Editor[M]) replaceMany(
 		}
 	}
 	for _, err := range failed {
-		if err != nil && !partial {
+		if err != nil && !how.partial {
 			return nil, err
 		}
 	}

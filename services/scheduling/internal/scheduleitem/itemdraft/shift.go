@@ -55,6 +55,7 @@ func Shift(input *schedulingv1.Shift, employee *projection.Employee, maxLength t
 	shift.Id, shift.Employee, shift.Version, shift.Deleted, shift.OnCall = nil, nil, nil, nil, nil
 	shift.EmployeeId, shift.ElementId, shift.ElementType, shift.DataElementType = nil, nil, "", ""
 	shift.ApplyDate, shift.EventDate, shift.ModifiedDateTime = "", "", ""
+	shift.RuleViolations = nil
 	shift.Generated = proto.Bool(false)
 	shift.Open = proto.Bool(employee == nil)
 	shift.Relations = withoutPatternRelations(shift.GetRelations())
