@@ -16,6 +16,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // registers every contract
+	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 )
 
 // largest is the greatest size of a body that the server reads, in bytes.
@@ -29,6 +30,8 @@ type httpOperation struct {
 	// body describes the body; nil when there is none.
 	body   protoreflect.MessageDescriptor
 	policy *policy.Method
+	// file tells that the response can be a file instead of JSON.
+	file bool
 }
 
 // calls returns all operations of the contracts that have routes, one for each route.
@@ -48,7 +51,7 @@ func calls(t *testing.T) []httpOperation {
 				require.NoError(t, err)
 				main := proto.GetExtension(m.Options(), annotations.E_Http).(*annotations.HttpRule)
 				for _, rule := range append([]*annotations.HttpRule{main}, main.GetAdditionalBindings()...) {
-					c := httpOperation{name: string(m.FullName()), input: m.Input(), policy: p}
+					c := httpOperation{name: string(m.FullName()), input: m.Input(), policy: p, file: returnsFile(m)}
 					c.method, c.path = verb(rule)
 					switch body := rule.GetBody(); body {
 					case "":
@@ -68,6 +71,12 @@ func calls(t *testing.T) []httpOperation {
 	})
 	require.NotEmpty(t, all)
 	return all
+}
+
+// returnsFile reports whether the response of a method can be a file, whose content goes out as it is.
+func returnsFile(m protoreflect.MethodDescriptor) bool {
+	message, _ := proto.GetExtension(m.Output().Options(), optionsv1.E_Message).(*optionsv1.Message)
+	return message.GetRawField() != ""
 }
 
 func verb(rule *annotations.HttpRule) (method, path string) {
