@@ -118,25 +118,21 @@ type (
 	value = dataelement.Value
 )
 
-var (
-	employee   = []string{"EMPLOYEE"}
-	employment = []string{"EMPLOYEE", "EMPLOYMENT"}
-	accessRule = []string{"EMPLOYEE", "ACCESS"}
-	contact    = []string{"EMPLOYEE", "CONTACT"}
-)
+// employee is the category of the elements of persons. Programs know only the categories of the reference product.
+var employee = []string{"EMPLOYEE"}
 
 // column returns an element that shows a text of the person's row.
-func column(key, label, doc string, categories []string, text int) entry {
+func column(key, label, doc string, text int) entry {
 	return entry{
-		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories,
+		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employee,
 		Value: func(p *person, _ at) value { return dataelement.Text(p.texts[text]) },
 	}
 }
 
 // textOn returns an element that shows a text of the list entry that applies on the last day.
-func textOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, text int) entry {
+func textOn(key, label, doc string, need uint64, list func(*person) []dated, text int) entry {
 	return entry{
-		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: categories, Series: true, Needs: need,
+		Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employee, Series: true, Needs: need,
 		Value: func(p *person, at at) value {
 			if d := on(list(p), at.Last()); d != nil {
 				return dataelement.Text(d.texts[text])
@@ -148,8 +144,8 @@ func textOn(key, label, doc string, categories []string, need uint64, list func(
 
 // sinceOn and untilOn return elements that show the first and the last day of the list entry
 // that applies on the last day.
-func sinceOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
-	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return d.days.From })
+func sinceOn(key, label, doc string, need uint64, list func(*person) []dated) entry {
+	return dayOn(key, label, doc, need, list, func(d *dated) civil.Date { return d.days.From })
 }
 
 // ofWages restricts an entry to callers who may read wages.
@@ -158,13 +154,13 @@ func ofWages(e entry) entry {
 	return e
 }
 
-func untilOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated) entry {
-	return dayOn(key, label, doc, categories, need, list, func(d *dated) civil.Date { return lastDay(d.days) })
+func untilOn(key, label, doc string, need uint64, list func(*person) []dated) entry {
+	return dayOn(key, label, doc, need, list, func(d *dated) civil.Date { return lastDay(d.days) })
 }
 
-func dayOn(key, label, doc string, categories []string, need uint64, list func(*person) []dated, day func(*dated) civil.Date) entry {
+func dayOn(key, label, doc string, need uint64, list func(*person) []dated, day func(*dated) civil.Date) entry {
 	return entry{
-		Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: categories, Series: true, Needs: need,
+		Key: key, Label: label, Doc: doc, Type: dataelement.Date, Categories: employee, Series: true, Needs: need,
 		Value: func(p *person, at at) value {
 			if d := on(list(p), at.Last()); d != nil {
 				return dataelement.Day(day(d))

@@ -17,23 +17,23 @@ func employmentElements() []entry {
 	method := func(p *person) []dated { return p.timeEntry }
 	return []entry{
 		{
-			Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employment,
+			Key: "PEOPLE_HIRE_DATE", Label: "Hire date", Doc: "The day of hiring.", Type: dataelement.Date, Categories: employee,
 			Value: func(p *person, _ at) value { return dayValue(p.hireDate) },
 		},
 		{
-			Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employment,
+			Key: "PEOPLE_SENIORITY_DATE", Label: "Seniority date", Doc: "The day from which seniority counts.", Type: dataelement.Date, Categories: employee,
 			Value: func(p *person, _ at) value { return dayValue(p.seniorityDate) },
 		},
 		{
 			Key: "PEOPLE_YEARS_OF_SERVICE", Label: "Years of service", Doc: "Whole years from the hire date to the last day.",
-			Type: dataelement.Long, Categories: employment, Series: true, Value: yearsOfService,
+			Type: dataelement.Long, Categories: employee, Series: true, Value: yearsOfService,
 		},
-		textOn("PEOPLE_EMP_STATUS", "Employment status", "Active, Inactive or Terminated, on the last day.", employment, needStatus, status, 0),
-		sinceOn("PEOPLE_EMPLOYMENT_STATUS_DATE", "Employment status since", "Since when the employment has its status.", employment, needStatus, status),
-		textOn("PEOPLE_PAYRULE", "Pay rule", "The pay rule on the last day.", employment, needPayRule, payRule, 0),
-		sinceOn("PEOPLE_PAYRULE_EFFECTIVE_DATE", "Pay rule since", "The first day of the pay rule.", employment, needPayRule, payRule),
+		textOn("PEOPLE_EMP_STATUS", "Employment status", "Active, Inactive or Terminated, on the last day.", needStatus, status, 0),
+		sinceOn("PEOPLE_EMPLOYMENT_STATUS_DATE", "Employment status since", "Since when the employment has its status.", needStatus, status),
+		textOn("PEOPLE_PAYRULE", "Pay rule", "The pay rule on the last day.", needPayRule, payRule, 0),
+		sinceOn("PEOPLE_PAYRULE_EFFECTIVE_DATE", "Pay rule since", "The first day of the pay rule.", needPayRule, payRule),
 		{
-			Key: "PEOPLE_BASE_WAGE", Label: "Base wage", Doc: "The wage of an hour on the last day.", Type: dataelement.Number, Categories: employment,
+			Key: "PEOPLE_BASE_WAGE", Label: "Base wage", Doc: "The wage of an hour on the last day.", Type: dataelement.Number, Categories: employee,
 			Series: true, Wage: true, Needs: needWage, Value: func(p *person, at at) value {
 				if d := on(p.wage, at.Last()); d != nil {
 					return dataelement.Decimal(d.amount)
@@ -41,16 +41,16 @@ func employmentElements() []entry {
 				return value{}
 			},
 		},
-		ofWages(sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", employment, needWage, wage)),
-		column("PEOPLE_WORKER_TYPE", "Worker type", "The worker type.", employment, textWorkerType),
-		textOn("PEOPLE_HOME_LABOR_CATEGORY", "Home labor category", "The labor category of the primary job.", employment, needLabor, labor, 1),
+		ofWages(sinceOn("PEOPLE_BASE_WAGE_EFFECTIVE_DATE", "Base wage since", "The first day of the base wage.", needWage, wage)),
+		column("PEOPLE_WORKER_TYPE", "Worker type", "The worker type.", textWorkerType),
+		textOn("PEOPLE_HOME_LABOR_CATEGORY", "Home labor category", "The labor category of the primary job.", needLabor, labor, 1),
 		{
 			Key: "PEOPLE_HOME_COST_CENTER", Label: "Home cost center", Doc: "The cost center of the primary job's place in the business structure.",
-			Type: dataelement.String, Categories: employment, Series: true, Needs: needCostCenter, Value: costCenter,
+			Type: dataelement.String, Categories: employee, Series: true, Needs: needCostCenter, Value: costCenter,
 		},
-		column("PEOPLE_MANAGER_PERSON_NUMBER", "Manager number", "The person number of the manager.", employment, textSupervisor),
+		column("PEOPLE_MANAGER_PERSON_NUMBER", "Manager number", "The person number of the manager.", textSupervisor),
 		{
-			Key: "PEOPLE_MANAGER_NAME", Label: "Manager name", Doc: "The name of the manager.", Type: dataelement.String, Categories: employment, Needs: needManager,
+			Key: "PEOPLE_MANAGER_NAME", Label: "Manager name", Doc: "The name of the manager.", Type: dataelement.String, Categories: employee, Needs: needManager,
 			Value: func(p *person, _ at) value {
 				if p.managerName == nil {
 					return value{}
@@ -58,11 +58,11 @@ func employmentElements() []entry {
 				return dataelement.Text(*p.managerName)
 			},
 		},
-		column("PEOPLE_TIME_ZONE", "Time zone", "The time zone of the person, as IANA calls it.", employment, textTimeZone),
-		column("PEOPLE_SCHEDULE_GROUP", "Schedule group", "The schedule group.", employment, textScheduleGroup),
-		column("PEOPLE_DEVICE_GROUP", "Device group", "The group of devices that the person uses.", employment, textDeviceGroup),
-		textOn("PEOPLE_TIME_ENTRY_METHOD", "Time entry method", "How the person enters time, on the last day.", employment, needTimeEntry, method, 0),
-		sinceOn("PEOPLE_TIME_ENTRY_METHOD_DATE", "Time entry method since", "The first day of the time entry method.", employment, needTimeEntry, method),
+		column("PEOPLE_TIME_ZONE", "Time zone", "The time zone of the person, as IANA calls it.", textTimeZone),
+		column("PEOPLE_SCHEDULE_GROUP", "Schedule group", "The schedule group.", textScheduleGroup),
+		column("PEOPLE_DEVICE_GROUP", "Device group", "The group of devices that the person uses.", textDeviceGroup),
+		textOn("PEOPLE_TIME_ENTRY_METHOD", "Time entry method", "How the person enters time, on the last day.", needTimeEntry, method, 0),
+		sinceOn("PEOPLE_TIME_ENTRY_METHOD_DATE", "Time entry method since", "The first day of the time entry method.", needTimeEntry, method),
 	}
 }
 
@@ -97,23 +97,23 @@ func accessElements() []entry {
 	access := func(p *person) []dated { return p.access }
 	body := func(key, label, doc string, text func(*commonsv1.AccessAssignment) string) entry {
 		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: accessRule, Needs: needBody,
+			Key: key, Label: label, Doc: doc, Type: dataelement.String, Categories: employee, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				return dataelement.Text(text(p.body.GetPersonInformation().GetAccessAssignment()))
 			},
 		}
 	}
 	return []entry{
-		column("PEOPLE_LOGON_PROFILE", "Logon profile", "The logon profile.", accessRule, textLogonProfile),
-		column("PEOPLE_NOTIFICATION_PROFILE", "Notification profile", "The notification profile.", accessRule, textNotificationProfile),
-		column("PEOPLE_LOCALE_POLICY", "Locale policy", "The locale policy.", accessRule, textLocalePolicy),
-		column("PEOPLE_DELEGATE_PROFILE", "Delegate profile", "The delegate profile.", accessRule, textDelegateProfile),
-		textOn("PEOPLE_HOME_HYPERFIND", "Home hyperfind", "The query that the person begins with.", accessRule, needAccess, access, 0),
-		textOn("PEOPLE_MANAGER_JOB_TRANSFER_SET", "Manager job transfer set", "Where the person may transfer employees to.", accessRule, needAccess, access, 2),
-		textOn("PEOPLE_EMPLOYEE_JOB_TRANSFER_SET", "Employee job transfer set", "Where the person may be transferred to.", accessRule, needAccess, access, 3),
+		column("PEOPLE_LOGON_PROFILE", "Logon profile", "The logon profile.", textLogonProfile),
+		column("PEOPLE_NOTIFICATION_PROFILE", "Notification profile", "The notification profile.", textNotificationProfile),
+		column("PEOPLE_LOCALE_POLICY", "Locale policy", "The locale policy.", textLocalePolicy),
+		column("PEOPLE_DELEGATE_PROFILE", "Delegate profile", "The delegate profile.", textDelegateProfile),
+		textOn("PEOPLE_HOME_HYPERFIND", "Home hyperfind", "The query that the person begins with.", needAccess, access, 0),
+		textOn("PEOPLE_MANAGER_JOB_TRANSFER_SET", "Manager job transfer set", "Where the person may transfer employees to.", needAccess, access, 2),
+		textOn("PEOPLE_EMPLOYEE_JOB_TRANSFER_SET", "Employee job transfer set", "Where the person may be transferred to.", needAccess, access, 3),
 		textOn("PEOPLE_EMPLOYEE_MANAGER_JOB_TRANSFER_SET", "Employee manager job transfer set",
-			"Where the manager may transfer the person to.", accessRule, needAccess, access, 4),
-		textOn("PEOPLE_GROUP_DATA_ACCESS", "Group data access profile", "The group data access profile on the last day; the first of several.", accessRule,
+			"Where the manager may transfer the person to.", needAccess, access, 4),
+		textOn("PEOPLE_GROUP_DATA_ACCESS", "Group data access profile", "The group data access profile on the last day; the first of several.",
 			needGroups, func(p *person) []dated { return p.groups }, 0),
 		body("PEOPLE_EMPLOYEE_LABOR_CATEGORY", "Employee labor category profile", "The labor category profile of the person.",
 			(*commonsv1.AccessAssignment).GetEmployeeLaborCategoryProfileName),
@@ -131,7 +131,7 @@ func accessElements() []entry {
 			(*commonsv1.AccessAssignment).GetSchedulePatternName),
 		{
 			Key: "PEOPLE_CAN_APPROVE_OVERTIME_REQUESTS", Label: "Approves overtime", Doc: "Whether the person may approve overtime.",
-			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
+			Type: dataelement.Boolean, Categories: employee, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
 					return optionalBool(a.ApproveOvertimeflag)
 				}
@@ -140,7 +140,7 @@ func accessElements() []entry {
 		},
 		{
 			Key: "PEOPLE_CAN_TRANSFER_EMPLOYEES", Label: "Transfers employees", Doc: "Whether the person may transfer employees.",
-			Type: dataelement.Boolean, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
+			Type: dataelement.Boolean, Categories: employee, Needs: needBody, Value: func(p *person, _ at) value {
 				if a := p.body.GetPersonInformation().GetAccessAssignment(); a != nil {
 					return optionalBool(a.TransferEmployeeFlag)
 				}
@@ -149,7 +149,7 @@ func accessElements() []entry {
 		},
 		{
 			Key: "PEOPLE_AUTH_TYPE", Label: "Authentication types", Doc: "How the person may log in, with commas between.",
-			Type: dataelement.String, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
+			Type: dataelement.String, Categories: employee, Needs: needBody, Value: func(p *person, _ at) value {
 				var names []string
 				for _, a := range p.body.GetPersonInformation().GetPersonAuthenticationTypes() {
 					if a.GetActiveFlag() {
@@ -161,7 +161,7 @@ func accessElements() []entry {
 		},
 		{
 			Key: "PEOPLE_LICENSES", Label: "Licenses", Doc: "The active licenses, with commas between.",
-			Type: dataelement.String, Categories: accessRule, Needs: needBody, Value: func(p *person, _ at) value {
+			Type: dataelement.String, Categories: employee, Needs: needBody, Value: func(p *person, _ at) value {
 				var names []string
 				for _, l := range p.body.GetPersonInformation().GetPersonLicenseTypes() {
 					if l.GetActiveFlag() {

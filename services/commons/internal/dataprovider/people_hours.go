@@ -16,12 +16,12 @@ func hoursElements() []entry {
 	expected := func(key, label, period string) entry {
 		return entry{
 			Key: key, Label: label, Doc: "The hours that the person is expected to work.", Type: dataelement.Number,
-			Categories: employment, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) },
+			Categories: employee, Needs: needBody, Value: func(p *person, _ at) value { return expectedHours(p.body, period) },
 		}
 	}
 	fullTime := func(key, label, doc string, amount func(*commonsv1.FullTimeEquivalency) *float64) entry {
 		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employment, Series: true, Needs: needBody,
+			Key: key, Label: label, Doc: doc, Type: dataelement.Number, Categories: employee, Series: true, Needs: needBody,
 			Value: func(p *person, at at) value {
 				list := p.body.GetPersonInformation().GetPerson().GetFullTimeEquivalencies()
 				if f := record.FullTimeOn(list, at.Last()); f != nil && amount(f) != nil {
@@ -33,7 +33,7 @@ func hoursElements() []entry {
 	}
 	flag := func(key, label, doc string, of func(*commonsv1.PersonDetails) *bool) entry {
 		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employment, Needs: needBody,
+			Key: key, Label: label, Doc: doc, Type: dataelement.Boolean, Categories: employee, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				if d := p.body.GetPersonInformation().GetPerson(); d != nil {
 					return optionalBool(of(d))
@@ -44,7 +44,7 @@ func hoursElements() []entry {
 	}
 	moment := func(key, label, doc string, text func(*commonsv1.PersonDetails) string) entry {
 		return entry{
-			Key: key, Label: label, Doc: doc, Type: dataelement.DateTime, Categories: employment, Needs: needBody,
+			Key: key, Label: label, Doc: doc, Type: dataelement.DateTime, Categories: employee, Needs: needBody,
 			Value: func(p *person, _ at) value { return parsedMoment(text(p.body.GetPersonInformation().GetPerson())) },
 		}
 	}
@@ -58,12 +58,12 @@ func hoursElements() []entry {
 			func(f *commonsv1.FullTimeEquivalency) *float64 { return f.FullTimeStandardHours }),
 		fullTime("PEOPLE_FULL_TIME_PERCENTAGE", "Full time percentage", "The standard hours as a percentage of full time, on the last day.",
 			func(f *commonsv1.FullTimeEquivalency) *float64 { return f.FullTimePercentage }),
-		textOn("PEOPLE_ACCRUAL_PROFILE_NAME", "Accrual profile", "The accrual profile on the last day.", employment, needAccrual|needBody, accrualProfiles, 0),
-		sinceOn("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", employment, needAccrual|needBody, accrualProfiles),
-		dayOn("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile: the day after its last.", employment, needAccrual|needBody, accrualProfiles,
+		textOn("PEOPLE_ACCRUAL_PROFILE_NAME", "Accrual profile", "The accrual profile on the last day.", needAccrual|needBody, accrualProfiles, 0),
+		sinceOn("PEOPLE_ACCRUAL_EFFECTIVE_DATE", "Accrual profile since", "The first day of the accrual profile.", needAccrual|needBody, accrualProfiles),
+		dayOn("PEOPLE_ACCRUAL_EXPIRATION_DATE", "Accrual profile until", "The end of the accrual profile: the day after its last.", needAccrual|needBody, accrualProfiles,
 			func(d *dated) civil.Date { return d.days.To }),
 		{
-			Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employment, Needs: needBody,
+			Key: "PEOPLE_ASSIGNED_CURRENCY", Label: "Currency", Doc: "The currency that the person is paid in.", Type: dataelement.String, Categories: employee, Needs: needBody,
 			Value: func(p *person, _ at) value {
 				return dataelement.Text(p.body.GetPersonInformation().GetEmployeeCurrencyAssignment().GetCurrencyCode())
 			},
@@ -74,7 +74,7 @@ func hoursElements() []entry {
 			func(d *commonsv1.PersonDetails) *bool { return d.FaceRequiredFlag }),
 		{
 			Key: "PEOPLE_MANAGER_SIGNOFF_THRU", Label: "Signed off through", Doc: "The last day of the timecard that is signed off.", Type: dataelement.DateTime,
-			Categories: employment, Needs: needSignoff | needBody, Value: func(p *person, _ at) value {
+			Categories: employee, Needs: needSignoff | needBody, Value: func(p *person, _ at) value {
 				if len(p.signedOff) > 0 {
 					return dataelement.Moment(int64(p.signedOff[0].days.From) * civil.SecondsPerDay)
 				}
@@ -106,7 +106,7 @@ func parsedMoment(text string) value {
 func contactElements() []entry {
 	out := []entry{
 		{
-			Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: contact, Needs: needEmail,
+			Key: "PEOPLE_EMAIL", Label: "Email", Doc: "The email address; that of work when there are several.", Type: dataelement.String, Categories: employee, Needs: needEmail,
 			Value: func(p *person, _ at) value {
 				if d := findNamed(p.email, "Work"); d != nil {
 					return dataelement.Text(d.texts[1])
@@ -118,7 +118,7 @@ func contactElements() []entry {
 			},
 		},
 		{
-			Key: "PEOPLE_PHONE_NUMBER", Label: "Phone number", Doc: "A phone number.", Type: dataelement.String, Categories: contact, Needs: needBody,
+			Key: "PEOPLE_PHONE_NUMBER", Label: "Phone number", Doc: "A phone number.", Type: dataelement.String, Categories: employee, Needs: needBody,
 			Properties: []dataelement.Property{{Key: "TYPE", Doc: "The contact type, \"Phone 1\"."}},
 			Value: func(p *person, at at) value {
 				for _, t := range p.body.GetPersonInformation().GetTelephoneNumbers() {
@@ -148,7 +148,7 @@ func contactElements() []entry {
 func addressElement(key, label, kind string, part func(*commonsv1.PostalAddress) string) entry {
 	return entry{
 		Key: "PEOPLE_ADDRESS_" + key + "_" + strings.ToUpper(kind), Label: label + ", " + strings.ToLower(kind),
-		Doc: "Of the address with the contact type " + kind + ".", Type: dataelement.String, Categories: contact, Needs: needBody,
+		Doc: "Of the address with the contact type " + kind + ".", Type: dataelement.String, Categories: employee, Needs: needBody,
 		Value: func(p *person, _ at) value {
 			for _, a := range p.body.GetPersonInformation().GetPostalAddresses() {
 				if strings.EqualFold(a.GetContactTypeName(), kind) {

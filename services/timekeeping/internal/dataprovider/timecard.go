@@ -82,7 +82,7 @@ func forEachDay(s *timecard, days civil.Range, fn func(*timekeepingv1.TimecardDa
 
 func timecardEntry(key, label, doc string, kind dataelement.Type, needs uint64, of func(*timecard, at) value) dataelement.Entry[timecard] {
 	return dataelement.Entry[timecard]{
-		Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMECARD"}, Series: true, Needs: needs, Value: of,
+		Key: key, Label: label, Doc: doc, Type: kind, Categories: []string{"EMPLOYEE", "TIMEKEEPING"}, Series: true, Needs: needs, Value: of,
 	}
 }
 

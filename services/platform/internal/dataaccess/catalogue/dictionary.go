@@ -203,7 +203,6 @@ func sortPolicy(t dataelement.Type) string {
 func (b byKind) definition() *platformv1.DataElementDefinition {
 	e := b[0]
 	dataType := e.GetType()
-	kind := strings.TrimPrefix(dataType.String(), "DATA_TYPE_")
 	entity := "LOCATION"
 	var numbers []string
 	for _, v := range query.Views() {
@@ -215,7 +214,7 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 		}
 	}
 	meta := &platformv1.DataElementMetadata{
-		DataType: kind, Views: numbers, Entity: entity,
+		DataType: typeName(dataType), Views: numbers, Entity: entity,
 		DisplayPolicy: &platformv1.DataDisplayPolicy{Sort: sortPolicy(dataType), Format: formatDefault},
 	}
 	if dataType == dataelement.Number {
@@ -233,6 +232,14 @@ func (b byKind) definition() *platformv1.DataElementDefinition {
 		out.Properties = append(out.Properties, &platformv1.DataProperty{Key: p.GetKey(), Value: p.GetDescription()})
 	}
 	return out
+}
+
+// typeName returns the name of a type in the dictionary. Programs know one type of numbers.
+func typeName(t dataelement.Type) string {
+	if t == dataelement.Long {
+		t = dataelement.Number
+	}
+	return strings.TrimPrefix(t.String(), "DATA_TYPE_")
 }
 
 // providerName returns the name of a provider in the dictionary. Clients know the provider of timecards
