@@ -103,6 +103,9 @@ func (h *Handler) ListLocationTypes(ctx context.Context, req *commonsv1.ListLoca
 	if err != nil {
 		return nil, err
 	}
+	if err := addJobType(ctx, h.pool); err != nil {
+		return nil, err
+	}
 	list, err := pg.Collect(ctx, h.pool, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($3 = '' OR name = $3)
 		  AND ($4 = '' OR map_context IN ('', $4)) AND from_date < $6 AND to_date > $5`+inOrder+` LIMIT $2`,
 		tenantID, maxTypes, req.GetName(), req.GetContext(), days.From, days.To)
@@ -272,6 +275,9 @@ func (h *Handler) DeleteLocationType(ctx context.Context, req *commonsv1.DeleteL
 		if err := checkVersion(ctx, tx, req.GetId()); err != nil {
 			return err
 		}
+		if err := checkNotJobType(ctx, tx, req.GetId()); err != nil {
+			return err
+		}
 		done, err := tx.Exec(ctx, `DELETE FROM location_type WHERE tenant_id = $1 AND id = $2`, tenant.Of(ctx), req.GetId())
 		if err == nil && done.RowsAffected() == 0 {
 			err = pgx.ErrNoRows
@@ -349,6 +355,11 @@ func ResolveOn(ctx context.Context, db pg.Querier, ref *commonv1.Ref, day civil.
 // does not exist.
 func typeFinder(ctx context.Context, db pg.Querier, refs []*commonv1.Ref) (func(*commonv1.Ref) *commonsv1.LocationType, error) {
 	ids, names := structure.Split(refs)
+	if slices.Contains(names, jobType) {
+		if err := addJobType(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	list, err := pg.Collect(ctx, db, scan, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND (id = ANY($2) OR name = ANY($3))`,
 		tenant.Of(ctx), ids, names)
 	if err != nil {

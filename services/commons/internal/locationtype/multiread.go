@@ -34,6 +34,9 @@ func (h *Handler) MultiReadLocationTypes(ctx context.Context, req *commonsv1.Mul
 	if err != nil {
 		return nil, err
 	}
+	if err := addJobType(ctx, h.pool); err != nil {
+		return nil, err
+	}
 	rows, err := h.pool.Query(ctx, `SELECT `+columns+` FROM location_type WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR updated_at >= $2)
 		AND from_date < $5 AND to_date > $4 AND ($6 = '' OR map_context IN ('', $6))`+inOrder+` LIMIT $3`,
 		tenant.Of(ctx), since, maxTypes, days.From, days.To, mapContext)
