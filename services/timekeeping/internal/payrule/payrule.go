@@ -37,7 +37,7 @@ var _ timekeepingv1.PayRuleServiceServer = (*Handler)(nil)
 
 // New returns a Handler that keeps pay rules in the database of the names.
 func New(names *setupname.Names) *Handler {
-	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.PayRule]{Kind: Kind(), Prepare: prepare, Check: sortLists})}
+	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.PayRule]{Kind: Kind(), Prepare: prepare, Check: sortLists, Show: showEffective})}
 }
 
 // sortLists sorts the lists of a pay rule. It runs after the validation, whose errors name elements
@@ -60,12 +60,12 @@ func (h *Handler) GetPayRule(ctx context.Context, req *timekeepingv1.GetPayRuleR
 
 // CreatePayRule stores a new pay rule.
 func (h *Handler) CreatePayRule(ctx context.Context, req *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error) {
-	return h.resource.Create(ctx, req)
+	return showOne(h.resource.Create(ctx, req))
 }
 
 // UpdatePayRule replaces a pay rule.
 func (h *Handler) UpdatePayRule(ctx context.Context, req *timekeepingv1.UpdatePayRuleRequest) (*timekeepingv1.PayRule, error) {
-	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+	return showOne(h.resource.Update(ctx, req.GetId(), req.GetBody()))
 }
 
 // DeletePayRule deletes a pay rule that nothing refers to.

@@ -43,6 +43,7 @@ func prepare(_ string, r *timekeepingv1.PayRule) (*timekeepingv1.PayRule, error)
 		}
 		dates[v.GetEffectiveDate()] = true
 	}
+	r.EffectivePayRules = nil // calculated when the rule is read
 	return r, nil
 }
 

@@ -269,7 +269,7 @@ func (x *DataElementDefinition) GetDescription() string {
 
 type DataElementMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// STRING, NUMBER, LONG, BOOLEAN, DATE, DATETIME or TIME.
+	// STRING, NUMBER, BOOLEAN, DATE, DATETIME or TIME.
 	DataType string `protobuf:"bytes,1,opt,name=data_type,json=dataType,proto3" json:"data_type,omitempty"`
 	// The numbers of the views that can select the element, as text: "0" to "3".
 	Views               []string           `protobuf:"bytes,2,rep,name=views,proto3" json:"views,omitempty"`

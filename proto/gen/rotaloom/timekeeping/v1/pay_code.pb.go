@@ -9,6 +9,7 @@
 package timekeepingv1
 
 import (
+	v1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	_ "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -304,9 +305,10 @@ type PayCode struct {
 	// Whether requests for time off must be covered by a balance, if an accrual code of the
 	// employee includes the pay code. 0: never. 1, the default: when a request is approved.
 	// 2: when it is submitted, and when it is approved.
-	CheckAvailability  *int32 `protobuf:"varint,18,opt,name=check_availability,json=checkAvailability,proto3,oneof" json:"check_availability,omitempty"`
-	ScheduledHoursType string `protobuf:"bytes,19,opt,name=scheduled_hours_type,json=scheduledHoursType,proto3" json:"scheduled_hours_type,omitempty"`
-	CodeNumber         *int64 `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`
+	CheckAvailability *int32 `protobuf:"varint,18,opt,name=check_availability,json=checkAvailability,proto3,oneof" json:"check_availability,omitempty"`
+	// The group of scheduled hours. The id and the qualifier are kept as sent.
+	ScheduledHoursType *v1.Ref `protobuf:"bytes,51,opt,name=scheduled_hours_type,json=scheduledHoursType,proto3" json:"scheduled_hours_type,omitempty"`
+	CodeNumber         *int64  `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -467,11 +469,11 @@ func (x *PayCode) GetCheckAvailability() int32 {
 	return 0
 }
 
-func (x *PayCode) GetScheduledHoursType() string {
+func (x *PayCode) GetScheduledHoursType() *v1.Ref {
 	if x != nil {
 		return x.ScheduledHoursType
 	}
-	return ""
+	return nil
 }
 
 func (x *PayCode) GetCodeNumber() int64 {
@@ -485,7 +487,7 @@ var File_rotaloom_timekeeping_v1_pay_code_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/timekeeping/v1/pay_code.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"b\n" +
+	"&rotaloom/timekeeping/v1/pay_code.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"b\n" +
 	"\x13ListPayCodesRequest\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
 	"\tqualifier\x18\x02 \x01(\tH\x01R\tqualifier\x88\x01\x01B\x05\n" +
@@ -504,7 +506,7 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\b_version\"R\n" +
 	"\vPayCodeList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayCodeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa2\t\n" +
+	"\x05items\"\xab\t\n" +
 	"\aPayCode\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -526,8 +528,8 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\x0fvisible_to_user\x18\x10 \x01(\bH\n" +
 	"R\rvisibleToUser\x88\x01\x01\x121\n" +
 	"\x12visible_to_reports\x18\x11 \x01(\bH\vR\x10visibleToReports\x88\x01\x01\x12r\n" +
-	"\x12check_availability\x18\x12 \x01(\x05B>\xa2\xbb\x18:*8\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x00@\x1a\tWRL-20501*\x19{name} must be 0, 1 or 2.H\fR\x11checkAvailability\x88\x01\x01\x12F\n" +
-	"\x14scheduled_hours_type\x18\x13 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-20501R\x12scheduledHoursType\x12$\n" +
+	"\x12check_availability\x18\x12 \x01(\x05B>\xa2\xbb\x18:*8\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00\x00@\x1a\tWRL-20501*\x19{name} must be 0, 1 or 2.H\fR\x11checkAvailability\x88\x01\x01\x12I\n" +
+	"\x14scheduled_hours_type\x183 \x01(\v2\x17.rotaloom.common.v1.RefR\x12scheduledHoursType\x12$\n" +
 	"\vcode_number\x182 \x01(\x03H\rR\n" +
 	"codeNumber\x88\x01\x01B\x05\n" +
 	"\x03_idB\n" +
@@ -544,7 +546,7 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\x10_visible_to_userB\x15\n" +
 	"\x13_visible_to_reportsB\x15\n" +
 	"\x13_check_availabilityB\x0e\n" +
-	"\f_code_numberJ\x04\b\x14\x10\x152\xc7\a\n" +
+	"\f_code_numberJ\x04\b\x13\x10\x14J\x04\b\x14\x10\x152\xc7\a\n" +
 	"\x0ePayCodeService\x12\xcf\x01\n" +
 	"\fListPayCodes\x12,.rotaloom.timekeeping.v1.ListPayCodesRequest\x1a$.rotaloom.timekeeping.v1.PayCodeList\"k\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.pay_code.read\x18\x01\x82\xd3\xe4\x93\x02DZ!\x12\x1f/v2/timekeeping/setup/pay_codes\x12\x1f/v1/timekeeping/setup/pay_codes\x12\xd3\x01\n" +
@@ -579,26 +581,28 @@ var file_rotaloom_timekeeping_v1_pay_code_proto_goTypes = []any{
 	(*DeletePayCodeRequest)(nil), // 3: rotaloom.timekeeping.v1.DeletePayCodeRequest
 	(*PayCodeList)(nil),          // 4: rotaloom.timekeeping.v1.PayCodeList
 	(*PayCode)(nil),              // 5: rotaloom.timekeeping.v1.PayCode
-	(*emptypb.Empty)(nil),        // 6: google.protobuf.Empty
+	(*v1.Ref)(nil),               // 6: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),        // 7: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_pay_code_proto_depIdxs = []int32{
 	5, // 0: rotaloom.timekeeping.v1.UpdatePayCodeRequest.body:type_name -> rotaloom.timekeeping.v1.PayCode
 	5, // 1: rotaloom.timekeeping.v1.PayCodeList.items:type_name -> rotaloom.timekeeping.v1.PayCode
-	0, // 2: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:input_type -> rotaloom.timekeeping.v1.ListPayCodesRequest
-	1, // 3: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:input_type -> rotaloom.timekeeping.v1.GetPayCodeRequest
-	5, // 4: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:input_type -> rotaloom.timekeeping.v1.PayCode
-	2, // 5: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:input_type -> rotaloom.timekeeping.v1.UpdatePayCodeRequest
-	3, // 6: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:input_type -> rotaloom.timekeeping.v1.DeletePayCodeRequest
-	4, // 7: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:output_type -> rotaloom.timekeeping.v1.PayCodeList
-	5, // 8: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	5, // 9: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	5, // 10: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
-	6, // 11: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:output_type -> google.protobuf.Empty
-	7, // [7:12] is the sub-list for method output_type
-	2, // [2:7] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	6, // 2: rotaloom.timekeeping.v1.PayCode.scheduled_hours_type:type_name -> rotaloom.common.v1.Ref
+	0, // 3: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:input_type -> rotaloom.timekeeping.v1.ListPayCodesRequest
+	1, // 4: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:input_type -> rotaloom.timekeeping.v1.GetPayCodeRequest
+	5, // 5: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:input_type -> rotaloom.timekeeping.v1.PayCode
+	2, // 6: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:input_type -> rotaloom.timekeeping.v1.UpdatePayCodeRequest
+	3, // 7: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:input_type -> rotaloom.timekeeping.v1.DeletePayCodeRequest
+	4, // 8: rotaloom.timekeeping.v1.PayCodeService.ListPayCodes:output_type -> rotaloom.timekeeping.v1.PayCodeList
+	5, // 9: rotaloom.timekeeping.v1.PayCodeService.GetPayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	5, // 10: rotaloom.timekeeping.v1.PayCodeService.CreatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	5, // 11: rotaloom.timekeeping.v1.PayCodeService.UpdatePayCode:output_type -> rotaloom.timekeeping.v1.PayCode
+	7, // 12: rotaloom.timekeeping.v1.PayCodeService.DeletePayCode:output_type -> google.protobuf.Empty
+	8, // [8:13] is the sub-list for method output_type
+	3, // [3:8] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_pay_code_proto_init() }

@@ -284,6 +284,9 @@ type PayRule struct {
 	// The versions of the rule, each from a day on. Before the first version, the rule has
 	// no effect. Responses have them by date.
 	EffectiveVersions []*PayRuleVersion `protobuf:"bytes,5,rep,name=effective_versions,json=effectiveVersions,proto3" json:"effective_versions,omitempty"`
+	// Read only: the versions with the property names of other installations. Accepted and has
+	// no effect; change effectiveVersions instead.
+	EffectivePayRules []*EffectivePayRule `protobuf:"bytes,6,rep,name=effective_pay_rules,json=effectivePayRules,proto3" json:"effective_pay_rules,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -349,6 +352,257 @@ func (x *PayRule) GetDescription() string {
 func (x *PayRule) GetEffectiveVersions() []*PayRuleVersion {
 	if x != nil {
 		return x.EffectiveVersions
+	}
+	return nil
+}
+
+func (x *PayRule) GetEffectivePayRules() []*EffectivePayRule {
+	if x != nil {
+		return x.EffectivePayRules
+	}
+	return nil
+}
+
+// EffectivePayRule is a version of a pay rule in the form that programs for the reference
+// product read. Settings that this product does not have are false, -1 or empty.
+type EffectivePayRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the pay rule.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The first day of the version. It ends where the next version begins.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// Always empty. An employee's work rule belongs to a job or to a punch.
+	WorkRule *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// Always empty.
+	FixedRule *v1.Ref `protobuf:"bytes,4,opt,name=fixed_rule,json=fixedRule,proto3" json:"fixed_rule,omitempty"`
+	// Always empty.
+	TerminalRule *v1.Ref `protobuf:"bytes,5,opt,name=terminal_rule,json=terminalRule,proto3" json:"terminal_rule,omitempty"`
+	// Always empty.
+	TransferRule *v1.Ref `protobuf:"bytes,6,opt,name=transfer_rule,json=transferRule,proto3" json:"transfer_rule,omitempty"`
+	// Always empty. holidayCredit in effectiveVersions has the credit.
+	HolidayCreditRule *v1.Ref `protobuf:"bytes,7,opt,name=holiday_credit_rule,json=holidayCreditRule,proto3" json:"holiday_credit_rule,omitempty"`
+	// Always empty. Holidays are selected by the holiday profiles of persons.
+	Holidays []*v1.Ref `protobuf:"bytes,8,rep,name=holidays,proto3" json:"holidays,omitempty"`
+	// Always false.
+	PayFromSchedule *bool `protobuf:"varint,9,opt,name=pay_from_schedule,json=payFromSchedule,proto3,oneof" json:"pay_from_schedule,omitempty"`
+	// Always false.
+	ApplyOnly *bool `protobuf:"varint,10,opt,name=apply_only,json=applyOnly,proto3,oneof" json:"apply_only,omitempty"`
+	// Whether punches near the scheduled start and end are rounded to it.
+	ApplyScheduleMargins *bool `protobuf:"varint,11,opt,name=apply_schedule_margins,json=applyScheduleMargins,proto3,oneof" json:"apply_schedule_margins,omitempty"`
+	// Always false.
+	ScheduleTotal *bool `protobuf:"varint,12,opt,name=schedule_total,json=scheduleTotal,proto3,oneof" json:"schedule_total,omitempty"`
+	// Always false.
+	TransferRegularHome *bool `protobuf:"varint,13,opt,name=transfer_regular_home,json=transferRegularHome,proto3,oneof" json:"transfer_regular_home,omitempty"`
+	// Always true: a punch can name a work rule.
+	WorkRuleTransfers *bool `protobuf:"varint,14,opt,name=work_rule_transfers,json=workRuleTransfers,proto3,oneof" json:"work_rule_transfers,omitempty"`
+	// Always true: a punch can name a job.
+	CostCenterLaborCategoryAndJobTransfers *bool `protobuf:"varint,15,opt,name=cost_center_labor_category_and_job_transfers,json=costCenterLaborCategoryAndJobTransfers,proto3,oneof" json:"cost_center_labor_category_and_job_transfers,omitempty"`
+	// Always false.
+	PrepopulateProject *bool `protobuf:"varint,16,opt,name=prepopulate_project,json=prepopulateProject,proto3,oneof" json:"prepopulate_project,omitempty"`
+	// Always false.
+	UpdateThisVersion *bool `protobuf:"varint,17,opt,name=update_this_version,json=updateThisVersion,proto3,oneof" json:"update_this_version,omitempty"`
+	// Always false.
+	CancelPfsOnHolidays *bool `protobuf:"varint,18,opt,name=cancel_pfs_on_holidays,json=cancelPFSOnHolidays,proto3,oneof" json:"cancel_pfs_on_holidays,omitempty"`
+	// Always false.
+	CancelPfsEditsOnlyOnHolidays *bool `protobuf:"varint,19,opt,name=cancel_pfs_edits_only_on_holidays,json=cancelPFSEditsOnlyOnHolidays,proto3,oneof" json:"cancel_pfs_edits_only_on_holidays,omitempty"`
+	// Always false.
+	CancelPfsShiftsOnlyOnHolidays *bool `protobuf:"varint,20,opt,name=cancel_pfs_shifts_only_on_holidays,json=cancelPFSShiftsOnlyOnHolidays,proto3,oneof" json:"cancel_pfs_shifts_only_on_holidays,omitempty"`
+	// Always false.
+	IsTodayForPreviousPayPeriod *bool `protobuf:"varint,21,opt,name=is_today_for_previous_pay_period,json=isTodayForPreviousPayPeriod,proto3,oneof" json:"is_today_for_previous_pay_period,omitempty"`
+	// Always -1: only a person's sign-off ends edits.
+	EnableEditsAfter *int32  `protobuf:"varint,22,opt,name=enable_edits_after,json=enableEditsAfter,proto3,oneof" json:"enable_edits_after,omitempty"`
+	EmptyLists       []int32 `protobuf:"varint,23,rep,packed,name=empty_lists,json=emptyLists,proto3" json:"empty_lists,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *EffectivePayRule) Reset() {
+	*x = EffectivePayRule{}
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EffectivePayRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EffectivePayRule) ProtoMessage() {}
+
+func (x *EffectivePayRule) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EffectivePayRule.ProtoReflect.Descriptor instead.
+func (*EffectivePayRule) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *EffectivePayRule) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *EffectivePayRule) GetEffectiveDate() string {
+	if x != nil {
+		return x.EffectiveDate
+	}
+	return ""
+}
+
+func (x *EffectivePayRule) GetWorkRule() *v1.Ref {
+	if x != nil {
+		return x.WorkRule
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetFixedRule() *v1.Ref {
+	if x != nil {
+		return x.FixedRule
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetTerminalRule() *v1.Ref {
+	if x != nil {
+		return x.TerminalRule
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetTransferRule() *v1.Ref {
+	if x != nil {
+		return x.TransferRule
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetHolidayCreditRule() *v1.Ref {
+	if x != nil {
+		return x.HolidayCreditRule
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetHolidays() []*v1.Ref {
+	if x != nil {
+		return x.Holidays
+	}
+	return nil
+}
+
+func (x *EffectivePayRule) GetPayFromSchedule() bool {
+	if x != nil && x.PayFromSchedule != nil {
+		return *x.PayFromSchedule
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetApplyOnly() bool {
+	if x != nil && x.ApplyOnly != nil {
+		return *x.ApplyOnly
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetApplyScheduleMargins() bool {
+	if x != nil && x.ApplyScheduleMargins != nil {
+		return *x.ApplyScheduleMargins
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetScheduleTotal() bool {
+	if x != nil && x.ScheduleTotal != nil {
+		return *x.ScheduleTotal
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetTransferRegularHome() bool {
+	if x != nil && x.TransferRegularHome != nil {
+		return *x.TransferRegularHome
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetWorkRuleTransfers() bool {
+	if x != nil && x.WorkRuleTransfers != nil {
+		return *x.WorkRuleTransfers
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetCostCenterLaborCategoryAndJobTransfers() bool {
+	if x != nil && x.CostCenterLaborCategoryAndJobTransfers != nil {
+		return *x.CostCenterLaborCategoryAndJobTransfers
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetPrepopulateProject() bool {
+	if x != nil && x.PrepopulateProject != nil {
+		return *x.PrepopulateProject
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetUpdateThisVersion() bool {
+	if x != nil && x.UpdateThisVersion != nil {
+		return *x.UpdateThisVersion
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetCancelPfsOnHolidays() bool {
+	if x != nil && x.CancelPfsOnHolidays != nil {
+		return *x.CancelPfsOnHolidays
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetCancelPfsEditsOnlyOnHolidays() bool {
+	if x != nil && x.CancelPfsEditsOnlyOnHolidays != nil {
+		return *x.CancelPfsEditsOnlyOnHolidays
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetCancelPfsShiftsOnlyOnHolidays() bool {
+	if x != nil && x.CancelPfsShiftsOnlyOnHolidays != nil {
+		return *x.CancelPfsShiftsOnlyOnHolidays
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetIsTodayForPreviousPayPeriod() bool {
+	if x != nil && x.IsTodayForPreviousPayPeriod != nil {
+		return *x.IsTodayForPreviousPayPeriod
+	}
+	return false
+}
+
+func (x *EffectivePayRule) GetEnableEditsAfter() int32 {
+	if x != nil && x.EnableEditsAfter != nil {
+		return *x.EnableEditsAfter
+	}
+	return 0
+}
+
+func (x *EffectivePayRule) GetEmptyLists() []int32 {
+	if x != nil {
+		return x.EmptyLists
 	}
 	return nil
 }
@@ -420,7 +674,7 @@ type PayRuleVersion struct {
 
 func (x *PayRuleVersion) Reset() {
 	*x = PayRuleVersion{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +686,7 @@ func (x *PayRuleVersion) String() string {
 func (*PayRuleVersion) ProtoMessage() {}
 
 func (x *PayRuleVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +699,7 @@ func (x *PayRuleVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleVersion.ProtoReflect.Descriptor instead.
 func (*PayRuleVersion) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PayRuleVersion) GetEffectiveDate() string {
@@ -631,7 +885,7 @@ type PayRuleDayDivide struct {
 
 func (x *PayRuleDayDivide) Reset() {
 	*x = PayRuleDayDivide{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +897,7 @@ func (x *PayRuleDayDivide) String() string {
 func (*PayRuleDayDivide) ProtoMessage() {}
 
 func (x *PayRuleDayDivide) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +910,7 @@ func (x *PayRuleDayDivide) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleDayDivide.ProtoReflect.Descriptor instead.
 func (*PayRuleDayDivide) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PayRuleDayDivide) GetTime() string {
@@ -689,7 +943,7 @@ type PayRuleHolidayCredit struct {
 
 func (x *PayRuleHolidayCredit) Reset() {
 	*x = PayRuleHolidayCredit{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +955,7 @@ func (x *PayRuleHolidayCredit) String() string {
 func (*PayRuleHolidayCredit) ProtoMessage() {}
 
 func (x *PayRuleHolidayCredit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +968,7 @@ func (x *PayRuleHolidayCredit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleHolidayCredit.ProtoReflect.Descriptor instead.
 func (*PayRuleHolidayCredit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PayRuleHolidayCredit) GetPayCode() *v1.Ref {
@@ -753,7 +1007,7 @@ type PayRuleRegularRate struct {
 
 func (x *PayRuleRegularRate) Reset() {
 	*x = PayRuleRegularRate{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +1019,7 @@ func (x *PayRuleRegularRate) String() string {
 func (*PayRuleRegularRate) ProtoMessage() {}
 
 func (x *PayRuleRegularRate) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +1032,7 @@ func (x *PayRuleRegularRate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleRegularRate.ProtoReflect.Descriptor instead.
 func (*PayRuleRegularRate) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PayRuleRegularRate) GetBonuses() []*v1.Ref {
@@ -802,7 +1056,7 @@ type PayRuleRounding struct {
 
 func (x *PayRuleRounding) Reset() {
 	*x = PayRuleRounding{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +1068,7 @@ func (x *PayRuleRounding) String() string {
 func (*PayRuleRounding) ProtoMessage() {}
 
 func (x *PayRuleRounding) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +1081,7 @@ func (x *PayRuleRounding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleRounding.ProtoReflect.Descriptor instead.
 func (*PayRuleRounding) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PayRuleRounding) GetInterval() int32 {
@@ -857,7 +1111,7 @@ type PayRuleWindow struct {
 
 func (x *PayRuleWindow) Reset() {
 	*x = PayRuleWindow{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +1123,7 @@ func (x *PayRuleWindow) String() string {
 func (*PayRuleWindow) ProtoMessage() {}
 
 func (x *PayRuleWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +1136,7 @@ func (x *PayRuleWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleWindow.ProtoReflect.Descriptor instead.
 func (*PayRuleWindow) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PayRuleWindow) GetEarlyIn() int32 {
@@ -927,7 +1181,7 @@ type PayRuleBreak struct {
 
 func (x *PayRuleBreak) Reset() {
 	*x = PayRuleBreak{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1193,7 @@ func (x *PayRuleBreak) String() string {
 func (*PayRuleBreak) ProtoMessage() {}
 
 func (x *PayRuleBreak) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1206,7 @@ func (x *PayRuleBreak) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleBreak.ProtoReflect.Descriptor instead.
 func (*PayRuleBreak) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PayRuleBreak) GetAfter() int32 {
@@ -982,7 +1236,7 @@ type PayRuleTier struct {
 
 func (x *PayRuleTier) Reset() {
 	*x = PayRuleTier{}
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1248,7 @@ func (x *PayRuleTier) String() string {
 func (*PayRuleTier) ProtoMessage() {}
 
 func (x *PayRuleTier) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13]
+	mi := &file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1261,7 @@ func (x *PayRuleTier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PayRuleTier.ProtoReflect.Descriptor instead.
 func (*PayRuleTier) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PayRuleTier) GetAfter() int32 {
@@ -1047,17 +1301,62 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\b_version\"R\n" +
 	"\vPayRuleList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x98\x02\n" +
+	"\x05items\"\x97\x03\n" +
 	"\aPayRule\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x12z\n" +
 	"\x12effective_versions\x18\x05 \x03(\v2'.rotaloom.timekeeping.v1.PayRuleVersionB\"\xa2\xbb\x18\x1e\n" +
-	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersionsB\x05\n" +
+	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectiveVersions\x12}\n" +
+	"\x13effective_pay_rules\x18\x06 \x03(\v2).rotaloom.timekeeping.v1.EffectivePayRuleB\"\xa2\xbb\x18\x1e\n" +
+	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bversionsR\x11effectivePayRulesB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\x82\x0e\n" +
+	"\b_version\"\xc2\r\n" +
+	"\x10EffectivePayRule\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12%\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x124\n" +
+	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x126\n" +
+	"\n" +
+	"fixed_rule\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\tfixedRule\x12<\n" +
+	"\rterminal_rule\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\fterminalRule\x12<\n" +
+	"\rtransfer_rule\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\ftransferRule\x12G\n" +
+	"\x13holiday_credit_rule\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\x11holidayCreditRule\x123\n" +
+	"\bholidays\x18\b \x03(\v2\x17.rotaloom.common.v1.RefR\bholidays\x12/\n" +
+	"\x11pay_from_schedule\x18\t \x01(\bH\x00R\x0fpayFromSchedule\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"apply_only\x18\n" +
+	" \x01(\bH\x01R\tapplyOnly\x88\x01\x01\x129\n" +
+	"\x16apply_schedule_margins\x18\v \x01(\bH\x02R\x14applyScheduleMargins\x88\x01\x01\x12*\n" +
+	"\x0eschedule_total\x18\f \x01(\bH\x03R\rscheduleTotal\x88\x01\x01\x127\n" +
+	"\x15transfer_regular_home\x18\r \x01(\bH\x04R\x13transferRegularHome\x88\x01\x01\x123\n" +
+	"\x13work_rule_transfers\x18\x0e \x01(\bH\x05R\x11workRuleTransfers\x88\x01\x01\x12a\n" +
+	",cost_center_labor_category_and_job_transfers\x18\x0f \x01(\bH\x06R&costCenterLaborCategoryAndJobTransfers\x88\x01\x01\x124\n" +
+	"\x13prepopulate_project\x18\x10 \x01(\bH\aR\x12prepopulateProject\x88\x01\x01\x123\n" +
+	"\x13update_this_version\x18\x11 \x01(\bH\bR\x11updateThisVersion\x88\x01\x01\x128\n" +
+	"\x16cancel_pfs_on_holidays\x18\x12 \x01(\bH\tR\x13cancelPFSOnHolidays\x88\x01\x01\x12L\n" +
+	"!cancel_pfs_edits_only_on_holidays\x18\x13 \x01(\bH\n" +
+	"R\x1ccancelPFSEditsOnlyOnHolidays\x88\x01\x01\x12N\n" +
+	"\"cancel_pfs_shifts_only_on_holidays\x18\x14 \x01(\bH\vR\x1dcancelPFSShiftsOnlyOnHolidays\x88\x01\x01\x12J\n" +
+	" is_today_for_previous_pay_period\x18\x15 \x01(\bH\fR\x1bisTodayForPreviousPayPeriod\x88\x01\x01\x121\n" +
+	"\x12enable_edits_after\x18\x16 \x01(\x05H\rR\x10enableEditsAfter\x88\x01\x01\x12\x1f\n" +
+	"\vempty_lists\x18\x17 \x03(\x05R\n" +
+	"emptyLists:\x11\xa2\xbb\x18\rB\vempty_listsB\x14\n" +
+	"\x12_pay_from_scheduleB\r\n" +
+	"\v_apply_onlyB\x19\n" +
+	"\x17_apply_schedule_marginsB\x11\n" +
+	"\x0f_schedule_totalB\x18\n" +
+	"\x16_transfer_regular_homeB\x16\n" +
+	"\x14_work_rule_transfersB/\n" +
+	"-_cost_center_labor_category_and_job_transfersB\x16\n" +
+	"\x14_prepopulate_projectB\x16\n" +
+	"\x14_update_this_versionB\x19\n" +
+	"\x17_cancel_pfs_on_holidaysB$\n" +
+	"\"_cancel_pfs_edits_only_on_holidaysB%\n" +
+	"#_cancel_pfs_shifts_only_on_holidaysB#\n" +
+	"!_is_today_for_previous_pay_periodB\x15\n" +
+	"\x13_enable_edits_after\"\x82\x0e\n" +
 	"\x0ePayRuleVersion\x12-\n" +
 	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
@@ -1165,7 +1464,7 @@ func file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_pay_rule_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_rotaloom_timekeeping_v1_pay_rule_proto_goTypes = []any{
 	(*ListPayRulesRequest)(nil),  // 0: rotaloom.timekeeping.v1.ListPayRulesRequest
 	(*GetPayRuleRequest)(nil),    // 1: rotaloom.timekeeping.v1.GetPayRuleRequest
@@ -1173,52 +1472,60 @@ var file_rotaloom_timekeeping_v1_pay_rule_proto_goTypes = []any{
 	(*DeletePayRuleRequest)(nil), // 3: rotaloom.timekeeping.v1.DeletePayRuleRequest
 	(*PayRuleList)(nil),          // 4: rotaloom.timekeeping.v1.PayRuleList
 	(*PayRule)(nil),              // 5: rotaloom.timekeeping.v1.PayRule
-	(*PayRuleVersion)(nil),       // 6: rotaloom.timekeeping.v1.PayRuleVersion
-	(*PayRuleDayDivide)(nil),     // 7: rotaloom.timekeeping.v1.PayRuleDayDivide
-	(*PayRuleHolidayCredit)(nil), // 8: rotaloom.timekeeping.v1.PayRuleHolidayCredit
-	(*PayRuleRegularRate)(nil),   // 9: rotaloom.timekeeping.v1.PayRuleRegularRate
-	(*PayRuleRounding)(nil),      // 10: rotaloom.timekeeping.v1.PayRuleRounding
-	(*PayRuleWindow)(nil),        // 11: rotaloom.timekeeping.v1.PayRuleWindow
-	(*PayRuleBreak)(nil),         // 12: rotaloom.timekeeping.v1.PayRuleBreak
-	(*PayRuleTier)(nil),          // 13: rotaloom.timekeeping.v1.PayRuleTier
-	(*v1.Ref)(nil),               // 14: rotaloom.common.v1.Ref
-	(*emptypb.Empty)(nil),        // 15: google.protobuf.Empty
+	(*EffectivePayRule)(nil),     // 6: rotaloom.timekeeping.v1.EffectivePayRule
+	(*PayRuleVersion)(nil),       // 7: rotaloom.timekeeping.v1.PayRuleVersion
+	(*PayRuleDayDivide)(nil),     // 8: rotaloom.timekeeping.v1.PayRuleDayDivide
+	(*PayRuleHolidayCredit)(nil), // 9: rotaloom.timekeeping.v1.PayRuleHolidayCredit
+	(*PayRuleRegularRate)(nil),   // 10: rotaloom.timekeeping.v1.PayRuleRegularRate
+	(*PayRuleRounding)(nil),      // 11: rotaloom.timekeeping.v1.PayRuleRounding
+	(*PayRuleWindow)(nil),        // 12: rotaloom.timekeeping.v1.PayRuleWindow
+	(*PayRuleBreak)(nil),         // 13: rotaloom.timekeeping.v1.PayRuleBreak
+	(*PayRuleTier)(nil),          // 14: rotaloom.timekeeping.v1.PayRuleTier
+	(*v1.Ref)(nil),               // 15: rotaloom.common.v1.Ref
+	(*emptypb.Empty)(nil),        // 16: google.protobuf.Empty
 }
 var file_rotaloom_timekeeping_v1_pay_rule_proto_depIdxs = []int32{
 	5,  // 0: rotaloom.timekeeping.v1.UpdatePayRuleRequest.body:type_name -> rotaloom.timekeeping.v1.PayRule
 	5,  // 1: rotaloom.timekeeping.v1.PayRuleList.items:type_name -> rotaloom.timekeeping.v1.PayRule
-	6,  // 2: rotaloom.timekeeping.v1.PayRule.effective_versions:type_name -> rotaloom.timekeeping.v1.PayRuleVersion
-	14, // 3: rotaloom.timekeeping.v1.PayRuleVersion.regular_pay_code:type_name -> rotaloom.common.v1.Ref
-	10, // 4: rotaloom.timekeeping.v1.PayRuleVersion.in_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
-	10, // 5: rotaloom.timekeeping.v1.PayRuleVersion.out_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
-	11, // 6: rotaloom.timekeeping.v1.PayRuleVersion.schedule_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
-	12, // 7: rotaloom.timekeeping.v1.PayRuleVersion.breaks:type_name -> rotaloom.timekeeping.v1.PayRuleBreak
-	13, // 8: rotaloom.timekeeping.v1.PayRuleVersion.daily_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	13, // 9: rotaloom.timekeeping.v1.PayRuleVersion.weekly_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	11, // 10: rotaloom.timekeeping.v1.PayRuleVersion.exceptions:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
-	7,  // 11: rotaloom.timekeeping.v1.PayRuleVersion.day_divide:type_name -> rotaloom.timekeeping.v1.PayRuleDayDivide
-	13, // 12: rotaloom.timekeeping.v1.PayRuleVersion.seventh_day_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	13, // 13: rotaloom.timekeeping.v1.PayRuleVersion.holiday_premium:type_name -> rotaloom.timekeeping.v1.PayRuleTier
-	8,  // 14: rotaloom.timekeeping.v1.PayRuleVersion.holiday_credit:type_name -> rotaloom.timekeeping.v1.PayRuleHolidayCredit
-	9,  // 15: rotaloom.timekeeping.v1.PayRuleVersion.regular_rate:type_name -> rotaloom.timekeeping.v1.PayRuleRegularRate
-	14, // 16: rotaloom.timekeeping.v1.PayRuleHolidayCredit.pay_code:type_name -> rotaloom.common.v1.Ref
-	14, // 17: rotaloom.timekeeping.v1.PayRuleRegularRate.bonuses:type_name -> rotaloom.common.v1.Ref
-	14, // 18: rotaloom.timekeeping.v1.PayRuleTier.pay_code:type_name -> rotaloom.common.v1.Ref
-	0,  // 19: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:input_type -> rotaloom.timekeeping.v1.ListPayRulesRequest
-	1,  // 20: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:input_type -> rotaloom.timekeeping.v1.GetPayRuleRequest
-	5,  // 21: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:input_type -> rotaloom.timekeeping.v1.PayRule
-	2,  // 22: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:input_type -> rotaloom.timekeeping.v1.UpdatePayRuleRequest
-	3,  // 23: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:input_type -> rotaloom.timekeeping.v1.DeletePayRuleRequest
-	4,  // 24: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:output_type -> rotaloom.timekeeping.v1.PayRuleList
-	5,  // 25: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	5,  // 26: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	5,  // 27: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
-	15, // 28: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:output_type -> google.protobuf.Empty
-	24, // [24:29] is the sub-list for method output_type
-	19, // [19:24] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	7,  // 2: rotaloom.timekeeping.v1.PayRule.effective_versions:type_name -> rotaloom.timekeeping.v1.PayRuleVersion
+	6,  // 3: rotaloom.timekeeping.v1.PayRule.effective_pay_rules:type_name -> rotaloom.timekeeping.v1.EffectivePayRule
+	15, // 4: rotaloom.timekeeping.v1.EffectivePayRule.work_rule:type_name -> rotaloom.common.v1.Ref
+	15, // 5: rotaloom.timekeeping.v1.EffectivePayRule.fixed_rule:type_name -> rotaloom.common.v1.Ref
+	15, // 6: rotaloom.timekeeping.v1.EffectivePayRule.terminal_rule:type_name -> rotaloom.common.v1.Ref
+	15, // 7: rotaloom.timekeeping.v1.EffectivePayRule.transfer_rule:type_name -> rotaloom.common.v1.Ref
+	15, // 8: rotaloom.timekeeping.v1.EffectivePayRule.holiday_credit_rule:type_name -> rotaloom.common.v1.Ref
+	15, // 9: rotaloom.timekeeping.v1.EffectivePayRule.holidays:type_name -> rotaloom.common.v1.Ref
+	15, // 10: rotaloom.timekeeping.v1.PayRuleVersion.regular_pay_code:type_name -> rotaloom.common.v1.Ref
+	11, // 11: rotaloom.timekeeping.v1.PayRuleVersion.in_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
+	11, // 12: rotaloom.timekeeping.v1.PayRuleVersion.out_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleRounding
+	12, // 13: rotaloom.timekeeping.v1.PayRuleVersion.schedule_rounding:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
+	13, // 14: rotaloom.timekeeping.v1.PayRuleVersion.breaks:type_name -> rotaloom.timekeeping.v1.PayRuleBreak
+	14, // 15: rotaloom.timekeeping.v1.PayRuleVersion.daily_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	14, // 16: rotaloom.timekeeping.v1.PayRuleVersion.weekly_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	12, // 17: rotaloom.timekeeping.v1.PayRuleVersion.exceptions:type_name -> rotaloom.timekeeping.v1.PayRuleWindow
+	8,  // 18: rotaloom.timekeeping.v1.PayRuleVersion.day_divide:type_name -> rotaloom.timekeeping.v1.PayRuleDayDivide
+	14, // 19: rotaloom.timekeeping.v1.PayRuleVersion.seventh_day_overtime:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	14, // 20: rotaloom.timekeeping.v1.PayRuleVersion.holiday_premium:type_name -> rotaloom.timekeeping.v1.PayRuleTier
+	9,  // 21: rotaloom.timekeeping.v1.PayRuleVersion.holiday_credit:type_name -> rotaloom.timekeeping.v1.PayRuleHolidayCredit
+	10, // 22: rotaloom.timekeeping.v1.PayRuleVersion.regular_rate:type_name -> rotaloom.timekeeping.v1.PayRuleRegularRate
+	15, // 23: rotaloom.timekeeping.v1.PayRuleHolidayCredit.pay_code:type_name -> rotaloom.common.v1.Ref
+	15, // 24: rotaloom.timekeeping.v1.PayRuleRegularRate.bonuses:type_name -> rotaloom.common.v1.Ref
+	15, // 25: rotaloom.timekeeping.v1.PayRuleTier.pay_code:type_name -> rotaloom.common.v1.Ref
+	0,  // 26: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:input_type -> rotaloom.timekeeping.v1.ListPayRulesRequest
+	1,  // 27: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:input_type -> rotaloom.timekeeping.v1.GetPayRuleRequest
+	5,  // 28: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:input_type -> rotaloom.timekeeping.v1.PayRule
+	2,  // 29: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:input_type -> rotaloom.timekeeping.v1.UpdatePayRuleRequest
+	3,  // 30: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:input_type -> rotaloom.timekeeping.v1.DeletePayRuleRequest
+	4,  // 31: rotaloom.timekeeping.v1.PayRuleService.ListPayRules:output_type -> rotaloom.timekeeping.v1.PayRuleList
+	5,  // 32: rotaloom.timekeeping.v1.PayRuleService.GetPayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	5,  // 33: rotaloom.timekeeping.v1.PayRuleService.CreatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	5,  // 34: rotaloom.timekeeping.v1.PayRuleService.UpdatePayRule:output_type -> rotaloom.timekeeping.v1.PayRule
+	16, // 35: rotaloom.timekeeping.v1.PayRuleService.DeletePayRule:output_type -> google.protobuf.Empty
+	31, // [31:36] is the sub-list for method output_type
+	26, // [26:31] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_pay_rule_proto_init() }
@@ -1232,17 +1539,18 @@ func file_rotaloom_timekeeping_v1_pay_rule_proto_init() {
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[6].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[11].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[12].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_pay_rule_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc), len(file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
