@@ -61,7 +61,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	root, err := query.ParseOn(req.GetConstraints(), days)
+	root, err := query.ParseOn(req.GetConstraints(), days, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (h *Handler) storedCondition(ctx context.Context, req *commonsv1.ExecuteHyp
 	if err != nil {
 		return nil, err
 	}
-	return query.ParseOn(q.GetConstraints(), days)
+	return query.ParseOn(q.GetConstraints(), days, nil)
 }
 
 // atLocations returns the condition for persons whose primary job is at one of the locations

@@ -32,7 +32,7 @@ func (f *Finder) Members(ctx context.Context, ref *commonv1.Ref, days civil.Rang
 	if err != nil {
 		return nil, err
 	}
-	root, err := query.ParseOn(q.GetConstraints(), days)
+	root, err := query.ParseOn(q.GetConstraints(), days, nil)
 	if err != nil {
 		return nil, err
 	}

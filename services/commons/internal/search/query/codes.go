@@ -8,4 +8,6 @@ const (
 	CodeQuery = "WRL-10302"
 	// CodeCostly (413): a query has too many values, or too many costly conditions.
 	CodeCostly = "WRL-10306"
+	// CodeNested: queries contain each other on too many levels.
+	CodeNested = "WRL-10309"
 )

@@ -101,6 +101,7 @@ func Keys() []key {
 		{name: KeyScheduled, kind: reference},
 		{name: KeyScheduledJob, kind: reference},
 		{name: KeyScheduledLocation, kind: reference},
+		{name: KeyHyperfind, kind: reference},
 	}
 }
 
@@ -118,6 +119,9 @@ const (
 	KeyScheduled         = "SCHEDULED"
 	KeyScheduledJob      = "SCHEDULED_JOB"
 	KeyScheduledLocation = "SCHEDULED_LOCATION"
+
+	// KeyHyperfind is the key for the persons of other queries.
+	KeyHyperfind = "HYPERFIND"
 )
 
 func keyNamed(name string) (key, bool) {
@@ -137,7 +141,7 @@ func (k *key) operators() []operator {
 	switch {
 	case k.name == KeyScheduled:
 		return []operator{isNotNull}
-	case k.name == KeyScheduledLocation:
+	case k.name == KeyScheduledLocation, k.name == KeyHyperfind:
 		return []operator{in}
 	case k.kind == date || k.kind == customDate:
 		return []operator{in, less, lessEqual, more, moreEqual, between, isNotNull}

@@ -52,6 +52,8 @@ type model struct {
 	// locations has the places by epoch and location; no path when it is not
 	// there.
 	locations [modelDays / epochDays][locations + 1]place
+	// stored are the queries that others contain.
+	stored Contained
 }
 
 const locations = 5
@@ -223,6 +225,8 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 		return held(p.path, func(path string, day int) bool { return m.isJob(f, m.namedLocation(path, day), day) })
 	case "SCHEDULED", "SCHEDULED_JOB", "SCHEDULED_LOCATION":
 		return m.matchesScheduled(p, f, from, to)
+	case "HYPERFIND":
+		return slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool { return m.isMember(p, m.stored[r.GetId()], from, to) })
 	case "LOCATION":
 		return held(p.path, func(path string, day int) bool { return m.matchesWithin(f, path, day, to) })
 	}

@@ -33,31 +33,45 @@ const (
 // reader converts constraints to nodes.
 type reader struct {
 	filters, values, places int
+	// contained are the contained queries, for persons on the days.
+	contained Contained
+	days      civil.Range
+	// level counts the queries around the current one. status reports that the current one has a
+	// condition on the employment status, itself or in a contained query.
+	level  int
+	status bool
 }
 
 // Parse checks constraints and converts them to a node. Constraints without filters apply to
-// all persons, and so do nil constraints.
+// all persons, and so do nil constraints. The contents of contained queries are not checked, and the node
+// finds no persons for them.
 func Parse(constraints *commonsv1.HyperfindConstraints) (*Node, error) {
-	if constraints == nil || len(constraints.GetFilters()) == 0 && constraints.GetComparator() == "" {
-		return All(), nil
-	}
-	r := &reader{}
-	if len(constraints.GetFilters()) == 0 {
-		_, err := comparator("constraints", constraints.GetComparator())
-		return All(), err
-	}
-	return r.combine("constraints", constraints, 1)
+	return (&reader{}).root("constraints", constraints)
 }
 
 // ParseOn returns the node of constraints for some days. It excludes persons whose employment
-// is terminated on all days, unless the constraints contain the employment status.
-func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range) (*Node, error) {
-	root, err := Parse(constraints)
-	if err != nil || root.hasKey(KeyStatus) {
+// is terminated on all days, unless the constraints or contained queries have a condition on the
+// employment status. Contained queries that are not in the map find no persons.
+func ParseOn(constraints *commonsv1.HyperfindConstraints, days civil.Range, contained Contained) (*Node, error) {
+	return (&reader{days: days, contained: contained}).persons("constraints", constraints)
+}
+
+func (r *reader) root(path string, constraints *commonsv1.HyperfindConstraints) (*Node, error) {
+	if len(constraints.GetFilters()) == 0 {
+		_, err := comparator(path, constraints.GetComparator())
+		return All(), err
+	}
+	return r.combine(path, constraints, 1)
+}
+
+// persons returns the node of the persons that a query finds on the days.
+func (r *reader) persons(path string, constraints *commonsv1.HyperfindConstraints) (*Node, error) {
+	root, err := r.root(path, constraints)
+	if err != nil || r.status {
 		return root, err
 	}
-	employed := Not(IsTerminated(days, true))
-	if root.condition == nil && len(root.parts) == 0 {
+	employed := Not(IsTerminated(r.days, true))
+	if len(constraints.GetFilters()) == 0 {
 		return All(employed), nil
 	}
 	return All(root, employed), nil
@@ -149,7 +163,15 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 	if err := c.take(path, f, strings.HasSuffix(strings.ToUpper(f.GetOperator()), "EQUAL_TO")); err != nil {
 		return nil, err
 	}
-	return &Node{condition: &c, negated: op.negated}, nil
+	r.status = r.status || k.name == KeyStatus
+	if k.name != KeyHyperfind {
+		return &Node{condition: &c, negated: op.negated}, nil
+	}
+	out, err := r.memberNode(path, c.ids)
+	if err == nil && op.negated {
+		out = Not(out)
+	}
+	return out, err
 }
 
 // count adds a filter to the cost of the query, and refuses a query that is too costly.
@@ -157,7 +179,7 @@ func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
 	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > maxValuesInAll {
 		return tooCostly("values and references of all filters", r.values, maxValuesInAll)
 	}
-	if k.kind != reference || k.name == KeyTerm || k.name == KeyManager {
+	if k.kind != reference || k.name == KeyTerm || k.name == KeyManager || k.name == KeyHyperfind {
 		return nil
 	}
 	if r.places++; r.places > maxCostly {

@@ -59,7 +59,7 @@ func compareWithModel(
 }
 
 func drawConstraints(t *rapid.T, m *model, depth int) *commonsv1.HyperfindConstraints {
-	anyKey := slices.DeleteFunc(Keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" })
+	anyKey := slices.DeleteFunc(Keys(), func(k key) bool { return k.name == "USER_ACCOUNT_STATUS" || k.name == KeyHyperfind })
 	out := &commonsv1.HyperfindConstraints{Comparator: rapid.SampledFrom([]string{"", "AND", "OR", "NOT"}).Draw(t, "comparator")}
 	for range rapid.IntRange(1, 3).Draw(t, "filters") {
 		if depth > 1 && rapid.IntRange(0, 2).Draw(t, "nested") == 0 {

@@ -1,7 +1,5 @@
 package query
 
-import "slices"
-
 // Node is a condition or a combination of nodes. Only conditions can be negated.
 type Node struct {
 	// condition is nil for a combination.
@@ -29,12 +27,6 @@ func Not(n *Node) *Node {
 
 // All returns the node that applies if all parts apply.
 func All(parts ...*Node) *Node { return &Node{parts: parts} }
-
-// hasKey reports whether a condition in the node uses a key.
-func (n *Node) hasKey(key string) bool {
-	return n.condition != nil && n.condition.name == key ||
-		slices.ContainsFunc(n.parts, func(part *Node) bool { return part.hasKey(key) })
-}
 
 // isBounded reports whether the persons of a node can be listed without reading all persons:
 // conditions without negation use an index.
