@@ -1211,7 +1211,9 @@ type HyperfindFilter struct {
 	// The property of the condition: PERSON_NUMBER, FIRST_NAME, LAST_NAME, FULL_NAME,
 	// WORKER_TYPE, HIRE_DATE, EMPLOYMENT_STATUS, USER_ACCOUNT_STATUS, PAY_RULE, BADGE,
 	// ORGANIZATION_PATH, CUSTOM_FIELD, CUSTOM_DATE, LOCATION, JOB, EMPLOYMENT_TERM,
-	// MANAGER, SCHEDULED, SCHEDULED_JOB or SCHEDULED_LOCATION.
+	// MANAGER, SCHEDULED, SCHEDULED_JOB, SCHEDULED_LOCATION or HYPERFIND. HYPERFIND matches the
+	// persons that another query finds on the same days. Queries contain each other on at most 5
+	// levels.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// EQUAL_TO, NOT_EQUAL_TO, IN, NOT_IN, STARTS_WITH, NOT_STARTS, GREATER_THAN, LESS_THAN,
 	// GREATER_THAN_OR_EQUAL_TO, LESS_THAN_OR_EQUAL_TO, BETWEEN, NOT_BETWEEN, IS_NULL or
@@ -1219,9 +1221,10 @@ type HyperfindFilter struct {
 	Operator string `protobuf:"bytes,2,opt,name=operator,proto3" json:"operator,omitempty"`
 	// The texts or dates to compare with.
 	Values []string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
-	// Used instead of values for LOCATION, JOB, EMPLOYMENT_TERM, MANAGER, SCHEDULED_JOB and
-	// SCHEDULED_LOCATION. The qualifier of a location is its path, the qualifier of a
-	// person the person number, and the qualifier of other objects their name.
+	// Used instead of values for LOCATION, JOB, EMPLOYMENT_TERM, MANAGER, SCHEDULED_JOB,
+	// SCHEDULED_LOCATION and HYPERFIND. The qualifier of a location is its path, the qualifier
+	// of a person the person number, and the qualifier of other objects their name. Responses
+	// show the present names of queries.
 	Refs []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	// The type of the custom field. Required for CUSTOM_FIELD and CUSTOM_DATE.
 	TypeName string `protobuf:"bytes,5,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`

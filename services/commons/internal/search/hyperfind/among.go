@@ -23,7 +23,7 @@ func (h *Handler) Among(ctx context.Context, ref *commonv1.Ref, given *commonv1.
 	if err != nil {
 		return nil, err
 	}
-	root, err := query.ParseOn(q.GetConstraints(), days, nil)
+	root, err := parse(ctx, h.pool, q.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ const (
 	CodeBuiltIn = "WRL-10304"
 	// CodeFull (413): the maximum number of queries or profiles is reached.
 	CodeFull = "WRL-10305"
-	// CodeInUse: persons have the query as their employee group. Give them another one first.
+	// CodeInUse: persons have the query as their employee group, or other queries contain it. Change them
+	// first.
 	CodeInUse = "WRL-10307"
+	// CodeCycle: a query contains itself, directly or through other queries.
+	CodeCycle = "WRL-10308"
 )

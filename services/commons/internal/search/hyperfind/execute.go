@@ -61,7 +61,13 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	root, err := query.ParseOn(req.GetConstraints(), days, nil)
+	if _, err := query.Parse(req.GetConstraints()); err != nil {
+		return nil, err
+	}
+	if err := resolveContained(ctx, h.pool, req.GetConstraints(), false, query.Caller(ctx)); err != nil {
+		return nil, err
+	}
+	root, err := parse(ctx, h.pool, req.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +153,7 @@ func (h *Handler) storedCondition(ctx context.Context, req *commonsv1.ExecuteHyp
 	if err != nil {
 		return nil, err
 	}
-	return query.ParseOn(q.GetConstraints(), days, nil)
+	return parse(ctx, h.pool, q.GetConstraints(), days)
 }
 
 // atLocations returns the condition for persons whose primary job is at one of the locations

@@ -32,7 +32,7 @@ func (f *Finder) Members(ctx context.Context, ref *commonv1.Ref, days civil.Rang
 	if err != nil {
 		return nil, err
 	}
-	root, err := query.ParseOn(q.GetConstraints(), days, nil)
+	root, err := parse(ctx, f.pool, q.GetConstraints(), days)
 	if err != nil {
 		return nil, err
 	}

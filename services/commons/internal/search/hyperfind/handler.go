@@ -53,7 +53,7 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 	if given.Id != nil {
 		return nil, query.Invalid("id", "must not be sent with a new query")
 	}
-	q, constraints, err := validate(given)
+	q, err := validate(given)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,18 @@ func (h *Handler) CreateHyperfindQuery(ctx context.Context, given *commonsv1.Hyp
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		id, err := insert(ctx, tx, q, constraints)
+		if err := resolveContained(ctx, tx, q.Constraints, q.public, q.owner); err != nil {
+			return err
+		}
+		if err := checkContained(ctx, tx, q); err != nil {
+			return err
+		}
+		id, err := insert(ctx, tx, q)
 		if err != nil {
 			return err
 		}
 		audit.Object(ctx, id)
-		created, err = byID(ctx, tx, id, q.owner)
+		created, err = readForResponse(ctx, tx, id, q.owner)
 		return err
 	})
 	if err != nil {
@@ -90,7 +96,7 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 	if sent := req.GetQuery(); sent != nil && sent.Id != nil && sent.GetId() != req.GetId() {
 		return nil, query.Invalid("id", "is not the one in the path")
 	}
-	q, constraints, err := validate(req.GetQuery())
+	q, err := validate(req.GetQuery())
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +104,6 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 		return nil, err
 	}
 	q.Id = &req.Id
-	if req.GetQuery().GetConstraints() == nil {
-		constraints = nil
-	}
 	var updated *storedQuery
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lockForChange(ctx, tx, req.GetId()); err != nil {
@@ -113,16 +116,38 @@ func (h *Handler) UpdateHyperfindQuery(ctx context.Context, req *commonsv1.Updat
 		if err := h.groups.follow(ctx, tx, old, q); err != nil {
 			return err
 		}
-		if err := update(ctx, tx, q, constraints); err != nil {
+		if err := replace(ctx, tx, old, q); err != nil {
 			return err
 		}
-		updated, err = byID(ctx, tx, req.GetId(), query.Caller(ctx))
+		updated, err = readForResponse(ctx, tx, req.GetId(), query.Caller(ctx))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return updated.HyperfindQuery, nil
+}
+
+// replace stores a query in place of an old one. The caller must hold the lock of the tenant's queries.
+func replace(ctx context.Context, tx pgx.Tx, old, q *storedQuery) error {
+	if q.Constraints == nil {
+		q.Constraints = old.GetConstraints()
+	}
+	if err := resolveContained(ctx, tx, q.Constraints, q.public, old.owner); err != nil {
+		return err
+	}
+	if err := checkContained(ctx, tx, q); err != nil {
+		return err
+	}
+	if old.public && !q.public {
+		if err := checkNotContained(ctx, tx, old, &old.owner); err != nil {
+			return err
+		}
+	}
+	if err := update(ctx, tx, q); err != nil {
+		return err
+	}
+	return checkContaining(ctx, tx, q.GetId())
 }
 
 // DeleteHyperfindQuery deletes a query.
@@ -136,6 +161,9 @@ func (h *Handler) DeleteHyperfindQuery(ctx context.Context, req *commonsv1.Delet
 			return err
 		}
 		if err := h.groups.checkUnused(ctx, tx, old); err != nil {
+			return err
+		}
+		if err := checkNotContained(ctx, tx, old, nil); err != nil {
 			return err
 		}
 		return remove(ctx, tx, req.GetId())
@@ -159,44 +187,41 @@ func lockForChange(ctx context.Context, tx pgx.Tx, id int64) error {
 	return writable(ctx, q)
 }
 
-// validate checks a sent query, and returns it in stored form.
-func validate(given *commonsv1.HyperfindQuery) (*storedQuery, []byte, error) {
+// validate checks a sent query, except the contained queries, and returns it in stored form.
+func validate(given *commonsv1.HyperfindQuery) (*storedQuery, error) {
 	q := &storedQuery{HyperfindQuery: proto.CloneOf(given)}
 	name := given.GetName()
 	switch {
 	case given == nil || strings.TrimSpace(name) == "":
-		return nil, nil, query.Invalid("name", "is missing")
+		return nil, query.Invalid("name", "is missing")
 	case strings.TrimSpace(name) != name || strings.ContainsRune(name, 0) || utf8.RuneCountInString(name) > structure.MaxName:
-		return nil, nil, query.Invalid("name", "must have at most %d characters, and no space at its ends", structure.MaxName)
+		return nil, query.Invalid("name", "must have at most %d characters, and no space at its ends", structure.MaxName)
 	case isBuiltIn(name):
-		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
+		return nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the name of a built-in query. Choose another.", name))
 	case isBuiltInID(given.GetPersistentId()):
-		return nil, nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the persistentId of a built-in query. Choose another.", given.GetPersistentId()))
+		return nil, fault.Invalid(CodeTaken, fmt.Sprintf("%q is the persistentId of a built-in query. Choose another.", given.GetPersistentId()))
 	case utf8.RuneCountInString(given.GetDescription()) > maxDescription || strings.ContainsRune(given.GetDescription(), 0):
-		return nil, nil, query.Invalid("description", "must have at most %d characters", maxDescription)
+		return nil, query.Invalid("description", "must have at most %d characters", maxDescription)
 	case len(given.GetPersistentId()) > structure.MaxName || strings.ContainsRune(given.GetPersistentId(), 0):
-		return nil, nil, query.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
+		return nil, query.Invalid("persistentId", "must have at most %d characters", structure.MaxName)
 	case len(given.GetInclusiveExclusivefilterType()) > structure.MaxName || strings.ContainsRune(given.GetInclusiveExclusivefilterType(), 0):
-		return nil, nil, query.Invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.MaxName)
+		return nil, query.Invalid("inclusiveExclusivefilterType", "must have at most %d characters", structure.MaxName)
 	}
 	var err error
 	if q.public, err = isPublic(given.GetVisibility()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if q.UsageType, err = usageType(given.GetUsageType(), usageHome); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if q.UsageType == "" {
-		return nil, nil, fault.Invalid(CodeUsageType, "usageType must be Home or Regular.")
+		return nil, fault.Invalid(CodeUsageType, "usageType must be Home or Regular.")
 	}
 	if _, err := query.Parse(given.GetConstraints()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	constraints, err := proto.Marshal(query.Canonical(given.GetConstraints()))
-	if constraints == nil {
-		constraints = []byte{}
-	}
-	return q, constraints, err
+	q.Constraints = query.Canonical(q.GetConstraints())
+	return q, nil
 }
 
 func isPublic(v *commonsv1.HyperfindVisibility) (bool, error) {

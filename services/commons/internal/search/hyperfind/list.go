@@ -24,23 +24,29 @@ func (h *Handler) ListHyperfindQueries(ctx context.Context, req *commonsv1.ListH
 	}
 	user := query.Caller(ctx)
 	found, err := list(ctx, h.pool, &user)
-	return toList(found, usage, req.GetAllDetails()), err
+	if err != nil {
+		return nil, err
+	}
+	return h.toList(ctx, found, usage, req.GetAllDetails())
 }
 
 // ListPublicHyperfindQueries returns the public queries.
 func (h *Handler) ListPublicHyperfindQueries(ctx context.Context, req *commonsv1.ListPublicHyperfindQueriesRequest) (*commonsv1.HyperfindQueryList, error) {
 	found, err := list(ctx, h.pool, nil)
-	return toList(found, "", req.GetAllDetails()), err
+	if err != nil {
+		return nil, err
+	}
+	return h.toList(ctx, found, "", req.GetAllDetails())
 }
 
-func toList(found []*storedQuery, usage string, details bool) *commonsv1.HyperfindQueryList {
+func (h *Handler) toList(ctx context.Context, found []*storedQuery, usage string, details bool) (*commonsv1.HyperfindQueryList, error) {
 	items := &commonsv1.HyperfindQueryItems{}
 	for _, q := range found {
 		if usage == "" || q.GetUsageType() == usage {
 			items.Queries = append(items.Queries, q.message(details))
 		}
 	}
-	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}
+	return &commonsv1.HyperfindQueryList{HyperfindQueries: items}, nameContained(ctx, h.pool, items.GetQueries()...)
 }
 
 // message returns the query in the form of responses. Without details, it has no constraints.
@@ -70,7 +76,8 @@ func (h *Handler) GetHyperfindQuery(ctx context.Context, req *commonsv1.GetHyper
 	if !q.hasUsage(usage) {
 		return nil, fault.NotFound(CodeNotFound, fmt.Sprintf("The query with the id %d is not of the usage type %s. Ask with usage_type=ALL.", req.GetId(), usage))
 	}
-	return q.message(req.GetAllDetails()), nil
+	out := q.message(req.GetAllDetails())
+	return out, nameContained(ctx, h.pool, out)
 }
 
 // MultiReadHyperfindQueries returns queries in the order of the request, with 207 if some are
@@ -111,6 +118,9 @@ func (h *Handler) MultiReadHyperfindQueries(ctx context.Context, req *commonsv1.
 		return nil, fault.NotFound(CodeNone, "There are no such hyperfind queries.")
 	}
 	done, failure, err := rpc.BulkResultWithCode(ctx, out, CodeSome)
+	if err == nil {
+		err = nameContained(ctx, h.pool, done...)
+	}
 	return &commonsv1.HyperfindQueryList{HyperfindQueries: &commonsv1.HyperfindQueryItems{Queries: done}, Failure: failure}, err
 }
 

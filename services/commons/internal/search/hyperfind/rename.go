@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -31,11 +30,7 @@ func RenameConditions(ctx context.Context, tx pgx.Tx, key, from, to string) erro
 		if !renameIn(q.GetConstraints(), key, from, to) {
 			continue
 		}
-		constraints, err := proto.Marshal(q.GetConstraints())
-		if err != nil {
-			return fmt.Errorf("encode query %d: %w", q.GetId(), err)
-		}
-		if err := update(ctx, tx, q, constraints); err != nil {
+		if err := update(ctx, tx, q); err != nil {
 			return fmt.Errorf("rename in query %d: %w", q.GetId(), err)
 		}
 	}

@@ -100,6 +100,15 @@ func byID(ctx context.Context, db pg.Querier, id int64, user string) (*storedQue
 	return q, err
 }
 
+// readForResponse returns a query that a user can use in the form of responses with details, or 404.
+func readForResponse(ctx context.Context, db pg.Querier, id int64, user string) (*storedQuery, error) {
+	q, err := byID(ctx, db, id, user)
+	if err != nil {
+		return nil, err
+	}
+	return q, nameContained(ctx, db, q.HyperfindQuery)
+}
+
 // lock serializes changes to a tenant's queries until the transaction ends.
 func lock(ctx context.Context, tx pgx.Tx) error {
 	return lockQueries.Wait(ctx, tx)
@@ -108,8 +117,12 @@ func lock(ctx context.Context, tx pgx.Tx) error {
 const lockQueries advisory.Lock = "hyperfind queries"
 
 // insert stores a new query. The caller must hold the lock of the tenant's queries.
-func insert(ctx context.Context, tx pgx.Tx, q *storedQuery, constraints []byte) (id int64, err error) {
+func insert(ctx context.Context, tx pgx.Tx, q *storedQuery) (id int64, err error) {
 	tenantID := tenant.Of(ctx)
+	constraints, err := q.encodeConstraints()
+	if err != nil {
+		return 0, fmt.Errorf("encode a query: %w", err)
+	}
 	var there int
 	if err := tx.QueryRow(ctx, `SELECT count(*) FROM hyperfind_query WHERE tenant_id = $1 AND public = $2 AND (public OR owner = $3)`,
 		tenantID, q.public, q.owner).Scan(&there); err != nil {
@@ -127,17 +140,34 @@ func insert(ctx context.Context, tx pgx.Tx, q *storedQuery, constraints []byte) 
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		tenantID, q.GetName(), q.GetDescription(), q.owner, q.public, q.GetUsageType() == usageHome, q.GetPersistentId(),
 		q.GetInclusiveExclusivefilterType(), constraints).Scan(&id)
-	return id, uniqueError(err)
+	if err != nil {
+		return 0, uniqueError(err)
+	}
+	return id, storeContained(ctx, tx, id, q.GetConstraints())
 }
 
-// update replaces a query, except its owner and its persistent id. If constraints is nil, the
-// stored ones stay.
-func update(ctx context.Context, tx pgx.Tx, q *storedQuery, constraints []byte) error {
-	_, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
-		constraints = coalesce($8, constraints), updated_at = now() WHERE tenant_id = $1 AND id = $2`,
+// encodeConstraints returns the constraints as they are stored.
+func (q *storedQuery) encodeConstraints() ([]byte, error) {
+	out, err := proto.Marshal(q.GetConstraints())
+	if out == nil {
+		out = []byte{}
+	}
+	return out, err
+}
+
+// update replaces a query, except its owner and its persistent id.
+func update(ctx context.Context, tx pgx.Tx, q *storedQuery) error {
+	constraints, err := q.encodeConstraints()
+	if err != nil {
+		return fmt.Errorf("encode query %d: %w", q.GetId(), err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE hyperfind_query SET name = $3, description = $4, public = $5, home = $6, filter_type = $7,
+		constraints = $8, updated_at = now() WHERE tenant_id = $1 AND id = $2`,
 		tenant.Of(ctx), q.GetId(), q.GetName(), q.GetDescription(), q.public, q.GetUsageType() == usageHome,
-		q.GetInclusiveExclusivefilterType(), constraints)
-	return uniqueError(err)
+		q.GetInclusiveExclusivefilterType(), constraints); err != nil {
+		return uniqueError(err)
+	}
+	return storeContained(ctx, tx, q.GetId(), q.GetConstraints())
 }
 
 func remove(ctx context.Context, tx pgx.Tx, id int64) error {
