@@ -124,6 +124,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	reporter := leaveedit.NewReporter(deps.Pool, schedulingv1.NewLeaveServiceClient(deps.Scheduling), deps.Log, waiting.WithLabelValues("leave"))
+	accruals := accrual.NewReader(deps.Pool, timecards, pay)
 	workedTime, jobs := timecard.NewWorkedTime(timecards), orgjob.NewResolver(pay)
 	payroll := payrollstaging.Deps{
 		Pool: deps.Pool, Persons: persons, Commons: commonsv1.NewPersonServiceClient(deps.Commons),
@@ -132,7 +133,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	subtypes, timeOffEdits := requestsubtype.New(deps.Pool), schedulingv1.NewTimeOffEditServiceClient(deps.Scheduling)
 	timeOff := timeoff.Deps{
 		Pool: deps.Pool, Persons: persons, Days: employeeDays, Handover: handover.New(deps.Pool, timeOffEdits, timeoff.StoredEdits, deps.Log, waiting.WithLabelValues("time_off")),
-		Subtypes: subtypes, Commons: hyperfinds, Accruals: accrual.NewReader(deps.Pool, timecards, pay), Room: room, Clock: deps.Clock,
+		Subtypes: subtypes, Commons: hyperfinds, Accruals: accruals, Room: room, Clock: deps.Clock,
 	}
 	payrollWorker, err := payrollstaging.NewWorker(payroll, deps.Registry)
 	if err != nil {
@@ -162,7 +163,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(timekeepingv1.RegisterPayrollExportServiceServer)(payrollstaging.NewExports(payroll)),
 			serve.Handle(timekeepingv1.RegisterPayRuleServiceServer)(payrule.New(names)),
 			serve.Handle(timekeepingv1.RegisterPunchServiceServer)(timecard.NewPunches(deps.Pool, signoffs, persons, jobs, deps.Clock.Now)),
-			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, timecards, finder, signoffs, room, jobs)),
+			serve.Handle(timekeepingv1.RegisterTimecardServiceServer)(timecard.NewTimecards(deps.Pool, timecards, finder, signoffs, room, jobs, accruals)),
 			serve.Handle(timekeepingv1.RegisterScheduleRuleEvaluationServiceServer)(actualhours.New(schedulingv1.NewScheduleRuleEvaluationServiceClient(deps.Scheduling), timecards)),
 			serve.Handle(timekeepingv1.RegisterTimecardApprovalServiceServer)(approval.New(deps.Pool, timecards, finder)),
 			serve.Handle(timekeepingv1.RegisterTimecardSignoffServiceServer)(signoff.New(signoffs, finder)),

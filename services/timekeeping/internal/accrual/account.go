@@ -152,6 +152,16 @@ func (a *account) convertBalance(balance *big.Rat) Balance {
 	return out
 }
 
+// hoursOf returns a balance in hours.
+func (a *account) hoursOf(balance *big.Rat) float64 {
+	hours := new(big.Rat).Set(balance)
+	if a.inDays {
+		hours.Mul(hours, a.hours)
+	}
+	out, _ := hours.Float64()
+	return out
+}
+
 // changeDays returns the days on which a balance can change, from the first day of the profile to a
 // last day, ascending.
 func (a *account) changeDays(last civil.Date, h history) []civil.Date {

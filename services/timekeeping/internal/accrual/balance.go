@@ -73,6 +73,28 @@ func (h *Reader) Balances(ctx context.Context, employeeID int64, day civil.Date)
 	return out, nil
 }
 
+// Daily is the balance of an employee under an accrual code at the end of each of some days.
+type Daily struct {
+	AccrualCode *timekeepingv1.AccrualCode
+	// Hours are the balances of the days, ascending, converted by the hours per day of the code.
+	Hours []float64
+}
+
+// DailyBalances returns the balances of an employee at the end of each day of a range, by the name of the
+// accrual code. It returns no balances if the employee has no accrual profile on the last day.
+func (h *Reader) DailyBalances(ctx context.Context, employeeID int64, days civil.Range) ([]Daily, error) {
+	last := days.To - 1
+	chains, past, err := h.read(ctx, employeeID, last, last)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Daily, len(chains))
+	for i, c := range chains {
+		out[i] = Daily{AccrualCode: c.last().code, Hours: c.daily(days, past)}
+	}
+	return out, nil
+}
+
 // read returns the accounts of an employee with an accrual profile on a day, and the timecard data from
 // the first day of the accounts until a last day.
 func (h *Reader) read(ctx context.Context, employeeID int64, day, last civil.Date) ([]chain, history, error) {

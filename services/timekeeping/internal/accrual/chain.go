@@ -74,6 +74,29 @@ func (c chain) balance(last civil.Date, h history) *big.Rat {
 	return balance
 }
 
+// daily returns the balance in hours at the end of each day of a range. It is 0 before the first account.
+func (c chain) daily(days civil.Range, h history) []float64 {
+	out := make([]float64, days.Days())
+	c.run(days.To-1, h, func(day civil.Date, now *big.Rat) {
+		hours := c.on(day).hoursOf(now)
+		for i := max(day-days.From, 0); int(i) < len(out); i++ {
+			out[i] = hours
+		}
+	})
+	return out
+}
+
+// on returns the account of a day.
+func (c chain) on(day civil.Date) *account {
+	out := c[0]
+	for _, a := range c[1:] {
+		if a.first <= day {
+			out = a
+		}
+	}
+	return out
+}
+
 // lowest returns the lowest end-of-day balance within a range of days, and the first day that has
 // it.
 func (c chain) lowest(from, last civil.Date, h history) (civil.Date, *big.Rat) {

@@ -1,6 +1,7 @@
 package accrual
 
 import (
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,6 +65,8 @@ func TestChangeOfTheProfile(t *testing.T) {
 			accounts := chain{openAccount(t, c.before, unitDay, former), openAccount(t, c.after, unitDay, since(c.change))}
 			got := accounts.balance(c.last, history{totals: c.totals})
 			assert.Equal(t, c.want, got.RatString())
+			hours, _ := new(big.Rat).Mul(got, big.NewRat(8, 1)).Float64()
+			assert.InDelta(t, hours, accounts.daily(civil.Through(c.last, c.last), history{totals: c.totals})[0], 1e-9)
 			on, lowest := accounts.lowest(c.last, c.last, history{totals: c.totals})
 			assert.Equal(t, c.last, on)
 			assert.Equal(t, c.want, lowest.RatString())

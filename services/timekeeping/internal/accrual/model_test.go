@@ -320,6 +320,16 @@ func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 					t.Fatalf("on %s: %s instead of %s\n%s\n%v", first.AddDays(i), got, want[i], m.policy, m.terminated)
 				}
 			}
+			from := random.IntN(days) - 10
+			for i, hours := range (chain{a}).daily(civil.Through(first.AddDays(from), first.AddDays(from+20)), h) {
+				balance := new(big.Rat)
+				if on := from + i; on >= 0 && on < days {
+					balance = want[on]
+				} else if on >= days {
+					break
+				}
+				require.Equal(t, a.hoursOf(balance), hours, "on %s", first.AddDays(from+i)) //nolint:testifylint // The same conversion of equal numbers.
+			}
 			for range 30 {
 				from := random.IntN(days - 1)
 				last := min(days-1, from+random.IntN(500))

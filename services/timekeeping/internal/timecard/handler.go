@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/accrual"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveday"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
@@ -32,15 +33,18 @@ type Timecards struct {
 	signoffs  *signoff.Store
 	room      *leaveday.Reader
 	jobs      *orgjob.Resolver
+	accruals  *accrual.Reader
 	zones     civil.Zones
 }
 
 var _ timekeepingv1.TimecardServiceServer = (*Timecards)(nil)
 
 // NewTimecards returns a Timecards of the timecards of a reader and the database of the pool. room
-// calculates how much leave days can have, and jobs finds jobs.
-func NewTimecards(pool *pg.Pool, timecards *calculation.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver) *Timecards {
-	return &Timecards{pool: pool, timecards: timecards, finder: finder, signoffs: signoffs, room: room, jobs: jobs}
+// calculates how much leave days can have, jobs finds jobs, and accruals reads balances.
+func NewTimecards(pool *pg.Pool, timecards *calculation.Reader, finder *requested.Finder, signoffs *signoff.Store, room *leaveday.Reader, jobs *orgjob.Resolver,
+	accruals *accrual.Reader,
+) *Timecards {
+	return &Timecards{pool: pool, timecards: timecards, finder: finder, signoffs: signoffs, room: room, jobs: jobs, accruals: accruals}
 }
 
 // MultiReadTimecards returns the timecards of employees on some days.

@@ -35,7 +35,7 @@ func newTimecards(t *testing.T, ctx context.Context, now func() time.Time) (*Tim
 	persontest.Add(ctx, t, pool, 7)
 	timecards := timecardtest.New(pool, timecardtest.Known{}, now)
 	room := leaveday.NewReader(pool, timecardtest.Known{})
-	return NewTimecards(pool, timecards.Reader, requested.New(person.NewDirectory(pool, nil, nil), nil), timecards.Signoffs, room, orgjob.NewResolver(nil)), timecards
+	return NewTimecards(pool, timecards.Reader, requested.New(person.NewDirectory(pool, nil, nil), nil), timecards.Signoffs, room, orgjob.NewResolver(nil), nil), timecards
 }
 
 // A punch may be moved while another change of it is prepared. It is not corrected on a day that
@@ -89,6 +89,6 @@ func TestTimecardsAtOnceAreBounded(t *testing.T) {
 	}
 	assert.True(t, fault.HasCode(read(handler, "2026-01-01"), timecardfault.CodeLimit), "82 employees on 366 days")
 	finder := requested.New(person.NewDirectory(handler.pool, persontest.NobodyElse{}, nil), nil)
-	handler = NewTimecards(handler.pool, timecards.Reader, finder, timecards.Signoffs, handler.room, handler.jobs)
+	handler = NewTimecards(handler.pool, timecards.Reader, finder, timecards.Signoffs, handler.room, handler.jobs, nil)
 	assert.NoError(t, read(handler, "2025-12-31"), "82 employees on 365 days")
 }

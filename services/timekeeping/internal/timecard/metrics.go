@@ -41,6 +41,9 @@ func (h *Timecards) MultiReadTimecardMetrics(ctx context.Context, req *timekeepi
 	if err := nameExceptions(ctx, types...); err != nil {
 		return nil, err
 	}
+	if err := h.addAccruals(ctx, timecards, list, req.GetSelect()); err != nil {
+		return nil, err
+	}
 	list, failure, err := rpc.PartialList(ctx, list, unknown)
 	return &timekeepingv1.TimecardMetricsList{Metrics: list, Failure: failure}, err
 }

@@ -2006,8 +2006,9 @@ type MultiReadTimecardMetricsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ACTUAL_TOTALS, ACTUAL_TOTALS_ONLY_CORRECTIONS, ACTUAL_TOTALS_EXCLUDE_CORRECTIONS,
 	// DAILY_ACTUAL_TOTAL_SUMMARY, SHIFT_ACTUAL_TOTAL_SUMMARY, SCHEDULED_TOTALS and
-	// EXCEPTION_TOTAL, in any case. The default is all of them. Other words of the
-	// reference product select nothing.
+	// EXCEPTION_TOTAL, in any case. The default is all of them. ACCRUAL_SUMMARY selects balances
+	// of accruals, only by name, because they need the timecards since the first accrual profile.
+	// Other words of the reference product select nothing.
 	Select []string              `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	Where  *TimecardMetricsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	// Returns only totals of these pay codes. The default is all pay codes.
@@ -2299,8 +2300,11 @@ type TimecardMetrics struct {
 	// By day and job.
 	ScheduledTotals []*ActualTotal    `protobuf:"bytes,7,rep,name=scheduled_totals,json=scheduledTotals,proto3" json:"scheduled_totals,omitempty"`
 	ExceptionCounts []*ExceptionCount `protobuf:"bytes,8,rep,name=exception_counts,json=exceptionCounts,proto3" json:"exception_counts,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// One item for each accrual code of the accrual profile on the last day of the range. Present if
+	// select names ACCRUAL_SUMMARY.
+	AccrualSummaryData []*AccrualSummary `protobuf:"bytes,9,rep,name=accrual_summary_data,json=accrualSummaryData,proto3" json:"accrual_summary_data,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *TimecardMetrics) Reset() {
@@ -2389,6 +2393,267 @@ func (x *TimecardMetrics) GetExceptionCounts() []*ExceptionCount {
 	return nil
 }
 
+func (x *TimecardMetrics) GetAccrualSummaryData() []*AccrualSummary {
+	if x != nil {
+		return x.AccrualSummaryData
+	}
+	return nil
+}
+
+// AccrualSummary is the balance of an employee under an accrual code, by day.
+type AccrualSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An id that is unique within the response.
+	UniqueId    string                 `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
+	AccrualCode *SummarizedAccrualCode `protobuf:"bytes,2,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
+	// One item for each day of the range, ascending.
+	DailySummaries []*AccrualDay `protobuf:"bytes,3,rep,name=daily_summaries,json=dailySummaries,proto3" json:"daily_summaries,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *AccrualSummary) Reset() {
+	*x = AccrualSummary{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccrualSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccrualSummary) ProtoMessage() {}
+
+func (x *AccrualSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccrualSummary.ProtoReflect.Descriptor instead.
+func (*AccrualSummary) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *AccrualSummary) GetUniqueId() string {
+	if x != nil {
+		return x.UniqueId
+	}
+	return ""
+}
+
+func (x *AccrualSummary) GetAccrualCode() *SummarizedAccrualCode {
+	if x != nil {
+		return x.AccrualCode
+	}
+	return nil
+}
+
+func (x *AccrualSummary) GetDailySummaries() []*AccrualDay {
+	if x != nil {
+		return x.DailySummaries
+	}
+	return nil
+}
+
+type SummarizedAccrualCode struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Qualifier string                 `protobuf:"bytes,3,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	ShortName string                 `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// The number of hours in a day, to convert between hours and days.
+	HoursPerDay   *float64 `protobuf:"fixed64,5,opt,name=hours_per_day,json=hoursPerDay,proto3,oneof" json:"hours_per_day,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizedAccrualCode) Reset() {
+	*x = SummarizedAccrualCode{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizedAccrualCode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizedAccrualCode) ProtoMessage() {}
+
+func (x *SummarizedAccrualCode) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizedAccrualCode.ProtoReflect.Descriptor instead.
+func (*SummarizedAccrualCode) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *SummarizedAccrualCode) GetId() int64 {
+	if x != nil && x.Id != nil {
+		return *x.Id
+	}
+	return 0
+}
+
+func (x *SummarizedAccrualCode) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SummarizedAccrualCode) GetQualifier() string {
+	if x != nil {
+		return x.Qualifier
+	}
+	return ""
+}
+
+func (x *SummarizedAccrualCode) GetShortName() string {
+	if x != nil {
+		return x.ShortName
+	}
+	return ""
+}
+
+func (x *SummarizedAccrualCode) GetHoursPerDay() float64 {
+	if x != nil && x.HoursPerDay != nil {
+		return *x.HoursPerDay
+	}
+	return 0
+}
+
+// AccrualDay is a balance at the end of a day. It is negative if deductions exceed grants.
+type AccrualDay struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	BalanceDate    string                 `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
+	CurrentBalance *AccrualAmount         `protobuf:"bytes,2,opt,name=current_balance,json=currentBalance,proto3" json:"current_balance,omitempty"`
+	// The same as currentBalance.vestedHoursAmount: nothing of a balance is reserved.
+	AvailableBalanceHours *float64 `protobuf:"fixed64,3,opt,name=available_balance_hours,json=availableBalanceHours,proto3,oneof" json:"available_balance_hours,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *AccrualDay) Reset() {
+	*x = AccrualDay{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccrualDay) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccrualDay) ProtoMessage() {}
+
+func (x *AccrualDay) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccrualDay.ProtoReflect.Descriptor instead.
+func (*AccrualDay) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *AccrualDay) GetBalanceDate() string {
+	if x != nil {
+		return x.BalanceDate
+	}
+	return ""
+}
+
+func (x *AccrualDay) GetCurrentBalance() *AccrualAmount {
+	if x != nil {
+		return x.CurrentBalance
+	}
+	return nil
+}
+
+func (x *AccrualDay) GetAvailableBalanceHours() float64 {
+	if x != nil && x.AvailableBalanceHours != nil {
+		return *x.AvailableBalanceHours
+	}
+	return 0
+}
+
+type AccrualAmount struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	BalanceDate       string                 `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
+	VestedHoursAmount *float64               `protobuf:"fixed64,2,opt,name=vested_hours_amount,json=vestedHoursAmount,proto3,oneof" json:"vested_hours_amount,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *AccrualAmount) Reset() {
+	*x = AccrualAmount{}
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccrualAmount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccrualAmount) ProtoMessage() {}
+
+func (x *AccrualAmount) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccrualAmount.ProtoReflect.Descriptor instead.
+func (*AccrualAmount) Descriptor() ([]byte, []int) {
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *AccrualAmount) GetBalanceDate() string {
+	if x != nil {
+		return x.BalanceDate
+	}
+	return ""
+}
+
+func (x *AccrualAmount) GetVestedHoursAmount() float64 {
+	if x != nil && x.VestedHoursAmount != nil {
+		return *x.VestedHoursAmount
+	}
+	return 0
+}
+
 type ActualTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// An id that is unique within the response.
@@ -2420,7 +2685,7 @@ type ActualTotal struct {
 
 func (x *ActualTotal) Reset() {
 	*x = ActualTotal{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2697,7 @@ func (x *ActualTotal) String() string {
 func (*ActualTotal) ProtoMessage() {}
 
 func (x *ActualTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2710,7 @@ func (x *ActualTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActualTotal.ProtoReflect.Descriptor instead.
 func (*ActualTotal) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{29}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ActualTotal) GetUniqueId() string {
@@ -2570,7 +2835,7 @@ type ExceptionCount struct {
 
 func (x *ExceptionCount) Reset() {
 	*x = ExceptionCount{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2582,7 +2847,7 @@ func (x *ExceptionCount) String() string {
 func (*ExceptionCount) ProtoMessage() {}
 
 func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2595,7 +2860,7 @@ func (x *ExceptionCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExceptionCount.ProtoReflect.Descriptor instead.
 func (*ExceptionCount) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ExceptionCount) GetExceptionType() *TimecardExceptionType {
@@ -2633,7 +2898,7 @@ type TimecardDay struct {
 
 func (x *TimecardDay) Reset() {
 	*x = TimecardDay{}
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2645,7 +2910,7 @@ func (x *TimecardDay) String() string {
 func (*TimecardDay) ProtoMessage() {}
 
 func (x *TimecardDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31]
+	mi := &file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2658,7 +2923,7 @@ func (x *TimecardDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimecardDay.ProtoReflect.Descriptor instead.
 func (*TimecardDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TimecardDay) GetDate() string {
@@ -3002,7 +3267,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x13TimecardMetricsList\x12B\n" +
 	"\ametrics\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.TimecardMetricsR\ametrics\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\ametrics\x12\afailure\"\xdd\x05\n" +
+	"\ametrics\x12\afailure\"\xb8\x06\n" +
 	"\x0fTimecardMetrics\x128\n" +
 	"\vemployee_id\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
 	"employeeId\x12I\n" +
@@ -3012,7 +3277,31 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x1adaily_actual_total_summary\x18\x05 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17dailyActualTotalSummary\x12a\n" +
 	"\x1ashift_actual_total_summary\x18\x06 \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x17shiftActualTotalSummary\x12O\n" +
 	"\x10scheduled_totals\x18\a \x03(\v2$.rotaloom.timekeeping.v1.ActualTotalR\x0fscheduledTotals\x12R\n" +
-	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\"\xe6\x05\n" +
+	"\x10exception_counts\x18\b \x03(\v2'.rotaloom.timekeeping.v1.ExceptionCountR\x0fexceptionCounts\x12Y\n" +
+	"\x14accrual_summary_data\x18\t \x03(\v2'.rotaloom.timekeeping.v1.AccrualSummaryR\x12accrualSummaryData\"\xce\x01\n" +
+	"\x0eAccrualSummary\x12\x1b\n" +
+	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x12Q\n" +
+	"\faccrual_code\x18\x02 \x01(\v2..rotaloom.timekeeping.v1.SummarizedAccrualCodeR\vaccrualCode\x12L\n" +
+	"\x0fdaily_summaries\x18\x03 \x03(\v2#.rotaloom.timekeeping.v1.AccrualDayR\x0edailySummaries\"\xbf\x01\n" +
+	"\x15SummarizedAccrualCode\x12\x13\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\tqualifier\x18\x03 \x01(\tR\tqualifier\x12\x1d\n" +
+	"\n" +
+	"short_name\x18\x04 \x01(\tR\tshortName\x12'\n" +
+	"\rhours_per_day\x18\x05 \x01(\x01H\x01R\vhoursPerDay\x88\x01\x01B\x05\n" +
+	"\x03_idB\x10\n" +
+	"\x0e_hours_per_day\"\xd9\x01\n" +
+	"\n" +
+	"AccrualDay\x12!\n" +
+	"\fbalance_date\x18\x01 \x01(\tR\vbalanceDate\x12O\n" +
+	"\x0fcurrent_balance\x18\x02 \x01(\v2&.rotaloom.timekeeping.v1.AccrualAmountR\x0ecurrentBalance\x12;\n" +
+	"\x17available_balance_hours\x18\x03 \x01(\x01H\x00R\x15availableBalanceHours\x88\x01\x01B\x1a\n" +
+	"\x18_available_balance_hours\"\x7f\n" +
+	"\rAccrualAmount\x12!\n" +
+	"\fbalance_date\x18\x01 \x01(\tR\vbalanceDate\x123\n" +
+	"\x13vested_hours_amount\x18\x02 \x01(\x01H\x00R\x11vestedHoursAmount\x88\x01\x01B\x16\n" +
+	"\x14_vested_hours_amount\"\xe6\x05\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -3090,7 +3379,7 @@ func file_rotaloom_timekeeping_v1_timecard_proto_rawDescGZIP() []byte {
 	return file_rotaloom_timekeeping_v1_timecard_proto_rawDescData
 }
 
-var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_rotaloom_timekeeping_v1_timecard_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*GetTimecardRequest)(nil),              // 0: rotaloom.timekeeping.v1.GetTimecardRequest
 	(*GetEmployeeTimecardRequest)(nil),      // 1: rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
@@ -3121,45 +3410,49 @@ var file_rotaloom_timekeeping_v1_timecard_proto_goTypes = []any{
 	(*RollupContext)(nil),                   // 26: rotaloom.timekeeping.v1.RollupContext
 	(*TimecardMetricsList)(nil),             // 27: rotaloom.timekeeping.v1.TimecardMetricsList
 	(*TimecardMetrics)(nil),                 // 28: rotaloom.timekeeping.v1.TimecardMetrics
-	(*ActualTotal)(nil),                     // 29: rotaloom.timekeeping.v1.ActualTotal
-	(*ExceptionCount)(nil),                  // 30: rotaloom.timekeeping.v1.ExceptionCount
-	(*TimecardDay)(nil),                     // 31: rotaloom.timekeeping.v1.TimecardDay
-	(*v1.RefList)(nil),                      // 32: rotaloom.common.v1.RefList
-	(*v1.DateRange)(nil),                    // 33: rotaloom.common.v1.DateRange
-	(*v1.Ref)(nil),                          // 34: rotaloom.common.v1.Ref
-	(*Punch)(nil),                           // 35: rotaloom.timekeeping.v1.Punch
-	(*v1.ErrorBody)(nil),                    // 36: rotaloom.common.v1.ErrorBody
-	(*structpb.Value)(nil),                  // 37: google.protobuf.Value
-	(*structpb.Struct)(nil),                 // 38: google.protobuf.Struct
-	(*WorkedTimeTotal)(nil),                 // 39: rotaloom.timekeeping.v1.WorkedTimeTotal
+	(*AccrualSummary)(nil),                  // 29: rotaloom.timekeeping.v1.AccrualSummary
+	(*SummarizedAccrualCode)(nil),           // 30: rotaloom.timekeeping.v1.SummarizedAccrualCode
+	(*AccrualDay)(nil),                      // 31: rotaloom.timekeeping.v1.AccrualDay
+	(*AccrualAmount)(nil),                   // 32: rotaloom.timekeeping.v1.AccrualAmount
+	(*ActualTotal)(nil),                     // 33: rotaloom.timekeeping.v1.ActualTotal
+	(*ExceptionCount)(nil),                  // 34: rotaloom.timekeeping.v1.ExceptionCount
+	(*TimecardDay)(nil),                     // 35: rotaloom.timekeeping.v1.TimecardDay
+	(*v1.RefList)(nil),                      // 36: rotaloom.common.v1.RefList
+	(*v1.DateRange)(nil),                    // 37: rotaloom.common.v1.DateRange
+	(*v1.Ref)(nil),                          // 38: rotaloom.common.v1.Ref
+	(*Punch)(nil),                           // 39: rotaloom.timekeeping.v1.Punch
+	(*v1.ErrorBody)(nil),                    // 40: rotaloom.common.v1.ErrorBody
+	(*structpb.Value)(nil),                  // 41: google.protobuf.Value
+	(*structpb.Struct)(nil),                 // 42: google.protobuf.Struct
+	(*WorkedTimeTotal)(nil),                 // 43: rotaloom.timekeeping.v1.WorkedTimeTotal
 }
 var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	4,  // 0: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardsWhere
 	3,  // 1: rotaloom.timekeeping.v1.MultiReadTimecardsRequest.multi_read_options:type_name -> rotaloom.timekeeping.v1.TimecardReadOptions
-	32, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
-	33, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
+	36, // 2: rotaloom.timekeeping.v1.TimecardsWhere.employees:type_name -> rotaloom.common.v1.RefList
+	37, // 3: rotaloom.timekeeping.v1.TimecardsWhere.date_range:type_name -> rotaloom.common.v1.DateRange
 	5,  // 4: rotaloom.timekeeping.v1.TimecardsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	34, // 5: rotaloom.timekeeping.v1.TimecardsWhere.hyper_find:type_name -> rotaloom.common.v1.Ref
-	32, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
-	33, // 7: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
-	34, // 8: rotaloom.timekeeping.v1.TimecardEmployeeSet.hyper_find:type_name -> rotaloom.common.v1.Ref
+	38, // 5: rotaloom.timekeeping.v1.TimecardsWhere.hyper_find:type_name -> rotaloom.common.v1.Ref
+	36, // 6: rotaloom.timekeeping.v1.TimecardEmployeeSet.employees:type_name -> rotaloom.common.v1.RefList
+	37, // 7: rotaloom.timekeeping.v1.TimecardEmployeeSet.date_range:type_name -> rotaloom.common.v1.DateRange
+	38, // 8: rotaloom.timekeeping.v1.TimecardEmployeeSet.hyper_find:type_name -> rotaloom.common.v1.Ref
 	7,  // 9: rotaloom.timekeeping.v1.UpdateTimecardRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardWhere
 	9,  // 10: rotaloom.timekeeping.v1.UpdateTimecardRequest.do:type_name -> rotaloom.timekeeping.v1.TimecardChanges
-	34, // 11: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 11: rotaloom.timekeeping.v1.TimecardWhere.employee:type_name -> rotaloom.common.v1.Ref
 	8,  // 12: rotaloom.timekeeping.v1.TimecardWhere.date_range:type_name -> rotaloom.timekeeping.v1.TimecardDates
-	34, // 13: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
+	38, // 13: rotaloom.timekeeping.v1.TimecardDates.symbolic_period:type_name -> rotaloom.common.v1.Ref
 	10, // 14: rotaloom.timekeeping.v1.TimecardChanges.punches:type_name -> rotaloom.timekeeping.v1.PunchChanges
 	11, // 15: rotaloom.timekeeping.v1.TimecardChanges.pay_code_edits:type_name -> rotaloom.timekeeping.v1.PayCodeEditChanges
-	35, // 16: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
-	35, // 17: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
-	35, // 18: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
+	39, // 16: rotaloom.timekeeping.v1.PunchChanges.added:type_name -> rotaloom.timekeeping.v1.Punch
+	39, // 17: rotaloom.timekeeping.v1.PunchChanges.updated:type_name -> rotaloom.timekeeping.v1.Punch
+	39, // 18: rotaloom.timekeeping.v1.PunchChanges.removed:type_name -> rotaloom.timekeeping.v1.Punch
 	16, // 19: rotaloom.timekeeping.v1.PayCodeEditChanges.added:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	16, // 20: rotaloom.timekeeping.v1.PayCodeEditChanges.updated:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	16, // 21: rotaloom.timekeeping.v1.PayCodeEditChanges.removed:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	13, // 22: rotaloom.timekeeping.v1.TimecardList.timecards:type_name -> rotaloom.timekeeping.v1.Timecard
-	36, // 23: rotaloom.timekeeping.v1.TimecardList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	34, // 24: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
-	35, // 25: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	40, // 23: rotaloom.timekeeping.v1.TimecardList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	38, // 24: rotaloom.timekeeping.v1.Timecard.employee:type_name -> rotaloom.common.v1.Ref
+	39, // 25: rotaloom.timekeeping.v1.Timecard.punches:type_name -> rotaloom.timekeeping.v1.Punch
 	14, // 26: rotaloom.timekeeping.v1.Timecard.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
 	16, // 27: rotaloom.timekeeping.v1.Timecard.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
 	17, // 28: rotaloom.timekeeping.v1.Timecard.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
@@ -3169,77 +3462,81 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	20, // 32: rotaloom.timekeeping.v1.Timecard.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
 	23, // 33: rotaloom.timekeeping.v1.Timecard.historical_corrections:type_name -> rotaloom.timekeeping.v1.HistoricalCorrection
 	22, // 34: rotaloom.timekeeping.v1.Timecard.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	34, // 35: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 35: rotaloom.timekeeping.v1.WorkedShift.employee:type_name -> rotaloom.common.v1.Ref
 	15, // 36: rotaloom.timekeeping.v1.WorkedShift.worked_spans:type_name -> rotaloom.timekeeping.v1.WorkedSpan
-	34, // 37: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 38: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	37, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
-	37, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
-	37, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
-	34, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	38, // 45: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
-	34, // 46: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 37: rotaloom.timekeeping.v1.WorkedSpan.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 38: rotaloom.timekeeping.v1.WorkedSpan.paycode:type_name -> rotaloom.common.v1.Ref
+	38, // 39: rotaloom.timekeeping.v1.TimecardPayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 40: rotaloom.timekeeping.v1.TimecardPayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	41, // 41: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_hours:type_name -> google.protobuf.Value
+	41, // 42: rotaloom.timekeeping.v1.TimecardPayCodeEdit.duration_in_days:type_name -> google.protobuf.Value
+	41, // 43: rotaloom.timekeeping.v1.TimecardPayCodeEdit.money_amount:type_name -> google.protobuf.Value
+	38, // 44: rotaloom.timekeeping.v1.TimecardPayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	42, // 45: rotaloom.timekeeping.v1.TimecardPayCodeEdit.comments_notes:type_name -> google.protobuf.Struct
+	38, // 46: rotaloom.timekeeping.v1.TimecardException.employee:type_name -> rotaloom.common.v1.Ref
 	18, // 47: rotaloom.timekeeping.v1.TimecardException.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	34, // 48: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 49: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 48: rotaloom.timekeeping.v1.TimecardTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	38, // 49: rotaloom.timekeeping.v1.TimecardTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 50: rotaloom.timekeeping.v1.TimecardScheduleShift.employee:type_name -> rotaloom.common.v1.Ref
 	21, // 51: rotaloom.timekeeping.v1.TimecardScheduleShift.segments:type_name -> rotaloom.timekeeping.v1.TimecardScheduleSegment
-	34, // 52: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 54: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 55: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 58: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 52: rotaloom.timekeeping.v1.TimecardScheduleSegment.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 53: rotaloom.timekeeping.v1.SchedulePayCodeEdit.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 54: rotaloom.timekeeping.v1.SchedulePayCodeEdit.paycode:type_name -> rotaloom.common.v1.Ref
+	38, // 55: rotaloom.timekeeping.v1.SchedulePayCodeEdit.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 56: rotaloom.timekeeping.v1.HistoricalCorrection.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 57: rotaloom.timekeeping.v1.HistoricalCorrection.paycode:type_name -> rotaloom.common.v1.Ref
+	38, // 58: rotaloom.timekeeping.v1.HistoricalCorrection.org_job:type_name -> rotaloom.common.v1.Ref
 	25, // 59: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.where:type_name -> rotaloom.timekeeping.v1.TimecardMetricsWhere
-	32, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
+	36, // 60: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.paycodes:type_name -> rotaloom.common.v1.RefList
 	26, // 61: rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest.rollup_context:type_name -> rotaloom.timekeeping.v1.RollupContext
 	5,  // 62: rotaloom.timekeeping.v1.TimecardMetricsWhere.employee_set:type_name -> rotaloom.timekeeping.v1.TimecardEmployeeSet
-	32, // 63: rotaloom.timekeeping.v1.TimecardMetricsWhere.paycodes:type_name -> rotaloom.common.v1.RefList
+	36, // 63: rotaloom.timekeeping.v1.TimecardMetricsWhere.paycodes:type_name -> rotaloom.common.v1.RefList
 	28, // 64: rotaloom.timekeeping.v1.TimecardMetricsList.metrics:type_name -> rotaloom.timekeeping.v1.TimecardMetrics
-	36, // 65: rotaloom.timekeeping.v1.TimecardMetricsList.failure:type_name -> rotaloom.common.v1.ErrorBody
-	34, // 66: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
-	29, // 67: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 68: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 69: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 70: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 71: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	29, // 72: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
-	30, // 73: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
-	34, // 74: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	34, // 75: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	34, // 76: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	34, // 77: rotaloom.timekeeping.v1.ActualTotal.pay_code:type_name -> rotaloom.common.v1.Ref
-	34, // 78: rotaloom.timekeeping.v1.ActualTotal.job:type_name -> rotaloom.common.v1.Ref
-	18, // 79: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	35, // 80: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 81: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 82: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 83: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	39, // 84: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	20, // 85: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 86: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	2,  // 87: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	0,  // 88: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
-	1,  // 89: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	2,  // 90: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	6,  // 91: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	6,  // 92: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	24, // 93: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	12, // 94: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 95: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 96: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 97: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 98: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 99: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	27, // 100: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	94, // [94:101] is the sub-list for method output_type
-	87, // [87:94] is the sub-list for method input_type
-	87, // [87:87] is the sub-list for extension type_name
-	87, // [87:87] is the sub-list for extension extendee
-	0,  // [0:87] is the sub-list for field type_name
+	40, // 65: rotaloom.timekeeping.v1.TimecardMetricsList.failure:type_name -> rotaloom.common.v1.ErrorBody
+	38, // 66: rotaloom.timekeeping.v1.TimecardMetrics.employee_id:type_name -> rotaloom.common.v1.Ref
+	33, // 67: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	33, // 68: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_only_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	33, // 69: rotaloom.timekeeping.v1.TimecardMetrics.actual_totals_exclude_corrections:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	33, // 70: rotaloom.timekeeping.v1.TimecardMetrics.daily_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	33, // 71: rotaloom.timekeeping.v1.TimecardMetrics.shift_actual_total_summary:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	33, // 72: rotaloom.timekeeping.v1.TimecardMetrics.scheduled_totals:type_name -> rotaloom.timekeeping.v1.ActualTotal
+	34, // 73: rotaloom.timekeeping.v1.TimecardMetrics.exception_counts:type_name -> rotaloom.timekeeping.v1.ExceptionCount
+	29, // 74: rotaloom.timekeeping.v1.TimecardMetrics.accrual_summary_data:type_name -> rotaloom.timekeeping.v1.AccrualSummary
+	30, // 75: rotaloom.timekeeping.v1.AccrualSummary.accrual_code:type_name -> rotaloom.timekeeping.v1.SummarizedAccrualCode
+	31, // 76: rotaloom.timekeeping.v1.AccrualSummary.daily_summaries:type_name -> rotaloom.timekeeping.v1.AccrualDay
+	32, // 77: rotaloom.timekeeping.v1.AccrualDay.current_balance:type_name -> rotaloom.timekeeping.v1.AccrualAmount
+	38, // 78: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
+	38, // 79: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
+	38, // 80: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 81: rotaloom.timekeeping.v1.ActualTotal.pay_code:type_name -> rotaloom.common.v1.Ref
+	38, // 82: rotaloom.timekeeping.v1.ActualTotal.job:type_name -> rotaloom.common.v1.Ref
+	18, // 83: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	39, // 84: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 85: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 86: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 87: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	43, // 88: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 89: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 90: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 92: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 93: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	2,  // 94: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 95: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 96: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 97: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 98: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 99: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 100: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 101: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 102: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 103: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 104: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	98, // [98:105] is the sub-list for method output_type
+	91, // [91:98] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
@@ -3262,15 +3559,18 @@ func file_rotaloom_timekeeping_v1_timecard_proto_init() {
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[22].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[23].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[26].OneofWrappers = []any{}
-	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[29].OneofWrappers = []any{}
 	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[30].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[31].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[32].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[33].OneofWrappers = []any{}
+	file_rotaloom_timekeeping_v1_timecard_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc), len(file_rotaloom_timekeeping_v1_timecard_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
