@@ -27,7 +27,7 @@ type settings struct {
 	Backup      recovery.Backup         `cmd:"" help:"Back up the databases of all services at one point in time while the API is served."`
 	Restore     recovery.Restore        `cmd:"" help:"Restore the databases from a backup, and finish a restore."`
 	Doctor      standalone.Doctor       `cmd:"" help:"Check databases, broker, clocks, certificates, time zones and disk, and suggest fixes. Changes nothing."`
-	Demo        standalone.Demo         `cmd:"" help:"Create a demonstration through the API: eleven rotations, and two thousand employees on them."`
+	Demo        standalone.Demo         `cmd:"" help:"Create a demonstration through the API: a company of two thousand employees on eleven rotations."`
 	Context     standalone.Contexts     `cmd:"" help:"Manage the servers that commands call through the API."`
 
 	Certs           standalone.Certs           `cmd:"" help:"Create certificates for a test installation of separate processes, and print the matching flags."`

@@ -51,7 +51,7 @@ func (e *examination) stateFolder(context.Context) {
 		e.add(check, Failed, "use the program version that created the folder, or another folder", "%v", err)
 		return
 	}
-	for _, name := range []string{"credentials.json", "key-encryption", "ready.json", filepath.Join("tls", "ca-key.pem"), filepath.Join("tls", "localhost-key.pem")} {
+	for _, name := range []string{"credentials.json", "demo.json", "key-encryption", "ready.json", filepath.Join("tls", "ca-key.pem"), filepath.Join("tls", "localhost-key.pem")} {
 		path := filepath.Join(e.StateDir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			e.add(check, Failed, "chmod 600 "+path, "users other than the owner can read %s (%s)", path, info.Mode().Perm())

@@ -31,6 +31,8 @@ type Context struct {
 	// Username and Password are a user's. Without them, the client acts for itself.
 	Username string `yaml:"username,omitempty"`
 	Password string `yaml:"password,omitempty"`
+	// StateDir is the state folder of a server on this machine that no context names.
+	StateDir string `yaml:"-"`
 }
 
 // errURL is the error of a URL that is unencrypted or malformed.

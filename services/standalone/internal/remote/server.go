@@ -53,7 +53,9 @@ func local(dir string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	return Local(ready), nil
+	of := Local(ready)
+	of.StateDir = dir
+	return of, nil
 }
 
 // Local returns the first administrator's context for a server on this machine.

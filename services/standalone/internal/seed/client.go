@@ -17,6 +17,7 @@ type Client struct {
 	BaseURL string
 	HTTP    *http.Client
 	token   string
+	who     Credentials
 }
 
 // Credentials are the variable fields of the password grant.
@@ -59,8 +60,15 @@ func (c *Client) Login(ctx context.Context, who Credentials) error {
 	if _, err := c.do(request, &reply); err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
-	c.token = reply.AccessToken
+	c.token, c.who = reply.AccessToken, who
 	return nil
+}
+
+// actAs returns a client that acts for another user.
+func (c *Client) actAs(ctx context.Context, username, password string) (*Client, error) {
+	other, who := &Client{BaseURL: c.BaseURL, HTTP: c.HTTP}, c.who
+	who.Username, who.Password = username, password
+	return other, other.Login(ctx, who)
 }
 
 // call sends body as JSON and decodes the response into reply, unless that is nil.

@@ -39,7 +39,23 @@ func hire(ctx context.Context, c *Client, candidate string, all []rotation, star
 	if r := (*refused)(nil); err != nil && (!errors.As(err, &r) || r.status != http.StatusConflict) {
 		return err
 	}
-	return awaitShifts(ctx, c, number, start)
+	if err := awaitShifts(ctx, c, number, start); err != nil {
+		return err
+	}
+	return completeHire(ctx, c, start)
+}
+
+// completeHire gives the new employee the pay rule, the licences and the other properties of an operator.
+func completeHire(ctx context.Context, c *Client, start time.Time) error {
+	p, err := readPeople()
+	if err != nil {
+		return err
+	}
+	item := p.employee(persons, iso(start), "")
+	item["personIdentity"] = object{"personNumber": personNumber(persons)}
+	details := item["personInformation"].(object)["person"].(object)
+	details["firstName"], details["lastName"] = candidateName(hiredCandidate)
+	return c.call(ctx, http.MethodPost, multiple+"update", []object{item}, nil)
 }
 
 // awaitShifts waits until an employee has shifts in the first weeks of the schedules.

@@ -85,7 +85,7 @@ func findConfiguration(ctx context.Context, c *Client) (board string, steps []st
 
 // createOpportunities returns the ids of the published opportunities.
 func createOpportunities(ctx context.Context, c *Client, board string) (published []string, err error) {
-	if err := c.call(ctx, http.MethodPost, "/v1/commons/jobs", object{"name": "Apprentice", "code": apprenticeCode}, nil); err != nil && !isTaken(err) {
+	if err := c.call(ctx, http.MethodPost, "/v1/commons/jobs", object{"name": "Apprentice", "code": apprenticeCode}, nil); err != nil && !hasCode(err, nameTaken) {
 		return nil, err
 	}
 	found, err := byKey(ctx, c, "opportunities", func(o identified) string { return o.RequisitionNumber })
@@ -125,6 +125,11 @@ func opportunity(number, title, board string) object {
 	}
 }
 
+// candidateName returns the first and the last name of a candidate.
+func candidateName(i int) (first, last string) {
+	return firstNames[i%len(firstNames)], lastNames[i/len(firstNames)]
+}
+
 // createCandidates returns the ids of the candidates, in their order.
 func createCandidates(ctx context.Context, c *Client) (ids []string, err error) {
 	found, err := byKey(ctx, c, "candidates", func(o identified) string { return o.ContactInfo.Email })
@@ -132,7 +137,7 @@ func createCandidates(ctx context.Context, c *Client) (ids []string, err error) 
 		return nil, err
 	}
 	for i := range candidates {
-		first, last := firstNames[i%len(firstNames)], lastNames[i/len(firstNames)]
+		first, last := candidateName(i)
 		email := strings.ToLower(first + "." + last + "@example.com")
 		o := found[email]
 		if o.ID == "" {

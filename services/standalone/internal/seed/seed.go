@@ -4,10 +4,7 @@
 package seed
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -16,32 +13,33 @@ import (
 )
 
 const (
-	persons = 2000
-	// batch is the largest number of persons in one call.
-	batch = 100
+	// forever is the end of periods without an end.
+	forever = "3000-01-01"
 	// One of ten persons changes to the next term.
 	changeEvery = 10
 	// changeAfter is the day of the change. It is in the middle of each cycle.
 	changeAfter = 45
 )
 
-// Demo creates the demonstration. It keeps objects from an earlier, interrupted run. The schedules begin on the
-// first Monday of the current year. It calls progress at the beginning of each step.
-func Demo(ctx context.Context, c *Client, now time.Time, progress func(step string)) error {
+// Demo creates the demonstration, in which the log-ins have the password. It keeps objects from an earlier,
+// interrupted run. The schedules begin on the first Monday of the year in which it was two months ago, so that the
+// last month has schedules. It calls progress at the beginning of each step.
+func Demo(ctx context.Context, c *Client, now time.Time, password string, progress func(step string)) error {
 	all, err := rotations()
 	if err != nil {
 		return err
 	}
-	start := firstMonday(now.Year())
+	start := firstMonday(now.AddDate(0, -2, 0).Year())
 	steps := []struct {
 		name string
 		run  func() error
 	}{
+		{"setup and holidays", func() error { return createSetup(ctx, c, now) }},
 		{"shift templates", func() error { return createShiftTemplates(ctx, c, all) }},
 		{"pattern templates", func() error { return createPatternTemplates(ctx, c, all) }},
 		{"employment terms", func() error { return createTerms(ctx, c, all) }},
-		{"job and locations", func() error { return createPlaces(ctx, c) }},
-		{"persons", func() error { return createPersons(ctx, c, start) }},
+		{"jobs and locations", func() error { return createPlaces(ctx, c) }},
+		{"persons", func() error { return createPeople(ctx, c, start, password) }},
 		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
 		{"opportunities, candidates, applications and a hire", func() error { return createRecruiting(ctx, c, all, start) }},
@@ -143,67 +141,6 @@ func createTerms(ctx context.Context, c *Client, all []rotation) error {
 	return nil
 }
 
-func personNumber(i int) string { return fmt.Sprintf("D-%04d", i+1) }
-
-func createPersons(ctx context.Context, c *Client, start time.Time) error {
-	for from := 0; from < persons; from += batch {
-		var items []object
-		for i := from; i < from+batch; i++ {
-			items = append(items, person(i, start))
-		}
-		err := c.call(ctx, http.MethodPost, "/v1/commons/persons/multi_create", items, nil)
-		if err != nil && !onlyDuplicates(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-func person(i int, start time.Time) object {
-	hired, at := iso(start.AddDate(-1, 0, 0)), sites[i%len(sites)]
-	return object{
-		"personInformation": object{
-			"person": object{
-				"personNumber": personNumber(i), "firstName": "Demo", "lastName": fmt.Sprintf("Employee %04d", i+1),
-				"hireDate": hired,
-			},
-			"employmentStatusList": []object{{"employmentStatusName": "Active", "effectiveDate": hired}},
-			// Clients list the persons with an active account.
-			"userAccountStatusList": []object{{"userAccountStatusName": "Active", "effectiveDate": hired}},
-		},
-		"jobAssignment": object{
-			"jobAssignmentDetails": object{"timeZoneName": at.timeZone},
-			"primaryLaborAccounts": []object{{"organizationPath": at.path(), "effectiveDate": hired}},
-		},
-	}
-}
-
-// onlyDuplicates reports whether a bulk creation failed only because persons exist already.
-func onlyDuplicates(err error) bool {
-	var r *refused
-	if !errors.As(err, &r) {
-		return false
-	}
-	var failure struct {
-		Details struct {
-			Results []struct {
-				Error *struct {
-					ErrorCode string `json:"errorCode"`
-				} `json:"error"`
-			} `json:"results"`
-		} `json:"details"`
-	}
-	if json.NewDecoder(bytes.NewReader(r.body)).Decode(&failure) != nil || len(failure.Details.Results) == 0 {
-		return false
-	}
-	for _, result := range failure.Details.Results {
-		if result.Error != nil && result.Error.ErrorCode != notUnique {
-			return false
-		}
-	}
-	return true
-}
-
 func assignTerms(ctx context.Context, c *Client, all []rotation, start time.Time) error {
 	for from := 0; from < persons; from += batch {
 		var items []object
@@ -222,7 +159,6 @@ func assignTerms(ctx context.Context, c *Client, all []rotation, start time.Time
 }
 
 func assignments(i int, all []rotation, start time.Time) []object {
-	const forever = "3000-01-01"
 	term := func(n int) object { return object{"qualifier": all[n%len(all)].Name} }
 	if i%changeEvery != 0 {
 		return []object{{"employmentTerm": term(i), "effectiveDate": iso(start), "expirationDate": forever}}

@@ -2,11 +2,11 @@ package standalone
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/remote"
@@ -19,7 +19,7 @@ type Demo struct {
 	remote.Server
 }
 
-// Do creates the missing parts, and prints each step as it begins.
+// Do creates the missing parts, and prints each step as it begins, and the password of the users at the end.
 func (d *Demo) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	server, err := d.Resolve()
 	if err != nil {
@@ -28,27 +28,54 @@ func (d *Demo) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	if server.Username == "" {
 		return errors.New("creating the demonstration needs a user: add the context again with --username")
 	}
-	return createDemo(ctx, out, clock.System{}.Now(), server)
+	if server.StateDir != "" {
+		return createLocalDemo(ctx, out, clock.System{}, server, server.StateDir)
+	}
+	password := rand.Text()
+	if err := createDemo(ctx, out, clock.System{}, server, password); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Its users have the password %s.\n", password)
+	return nil
 }
 
 // seedOnce creates the demonstration of serve --demo.
-func seedOnce(ctx context.Context, out io.Writer, now time.Time, folder *state.Folder, ready state.Ready) error {
-	if err := createDemo(ctx, out, now, remote.Local(ready)); err != nil {
+func seedOnce(ctx context.Context, out io.Writer, source clock.Clock, folder *state.Folder, ready state.Ready) error {
+	if err := createLocalDemo(ctx, out, source, remote.Local(ready), folder.Dir); err != nil {
 		return err
 	}
 	return folder.MarkSeeded()
 }
 
-func createDemo(ctx context.Context, out io.Writer, now time.Time, server remote.Context) error {
+// createLocalDemo creates the demonstration on a server on this machine. The password of the users stays in the state
+// folder, so that an interrupted run is continued with the same one.
+func createLocalDemo(ctx context.Context, out io.Writer, source clock.Clock, server remote.Context, dir string) error {
+	password, err := state.DemoPassword(dir)
+	if err != nil {
+		return err
+	}
+	if err := createDemo(ctx, out, source, server, password); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The password of its users: %s.\n", state.DemoPath(dir))
+	return nil
+}
+
+func createDemo(ctx context.Context, out io.Writer, source clock.Clock, server remote.Context, password string) error {
 	connections, err := server.HTTPClient()
 	if err != nil {
 		return err
 	}
 	defer connections.CloseIdleConnections()
+	began := source.Now()
 	client := &seed.Client{BaseURL: server.URL, HTTP: connections}
 	if err := client.Login(ctx, seed.Credentials{Username: server.Username, Password: server.Password, ClientID: server.ClientID, ClientSecret: server.ClientSecret}); err != nil {
 		return err
 	}
 	progress := func(step string) { fmt.Fprintf(out, "  %s\n", step) }
-	return seed.Demo(ctx, client, now, progress)
+	if err := seed.Demo(ctx, client, began, password, progress); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The demonstration is complete after %.1f s.\n", source.Now().Sub(began).Seconds())
+	return nil
 }

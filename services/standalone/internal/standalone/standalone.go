@@ -129,7 +129,7 @@ func clientAddress(l net.Listener) string {
 func announce(ctx context.Context, cfg Config, app *boot.App, folder *state.Folder, ready state.Ready) error {
 	if cfg.Demo && !folder.Seeded() {
 		fmt.Fprintln(app.Out, "Creating the demonstration. This happens once and takes some seconds:")
-		if err := seedOnce(ctx, app.Out, app.Clock.Now(), folder, ready); err != nil {
+		if err := seedOnce(ctx, app.Out, app.Clock, folder, ready); err != nil {
 			if ctx.Err() != nil {
 				return nil // The next start completes it.
 			}

@@ -141,6 +141,32 @@ func (f *Folder) makeCredentials(path string) (Credentials, error) {
 	return c, writeJSON(path, c)
 }
 
+// demoName is the file with the password of the demonstration's users.
+const demoName = "demo.json"
+
+// DemoPath returns the path of the file with the password of the demonstration's users.
+func DemoPath(dir string) string { return filepath.Join(dir, demoName) }
+
+// DemoPassword returns the password of the demonstration's users, which is generated on first use. Only the owner of
+// the folder dir can read the file. It needs no lock on the folder.
+func DemoPassword(dir string) (string, error) {
+	var demo struct {
+		Password string `json:"password"`
+	}
+	data, err := os.ReadFile(DemoPath(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		demo.Password = rand.Text()
+		return demo.Password, writeJSON(DemoPath(dir), demo)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &demo)
+	}
+	if err != nil {
+		return "", fmt.Errorf("password of the demonstration: %w", err)
+	}
+	return demo.Password, nil
+}
+
 // KeyEncryption returns the file with the key that encrypts signing keys in the database. The key is generated
 // on first use. Only the owner of the folder can read the file; the account of the private PostgreSQL cannot,
 // if this process runs as root.

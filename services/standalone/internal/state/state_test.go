@@ -65,6 +65,20 @@ func TestCredentialsStay(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
+func TestThePasswordOfTheDemonstrationIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	made, err := DemoPassword(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, made)
+	again, err := DemoPassword(dir)
+	require.NoError(t, err)
+	require.Equal(t, made, again)
+	info, err := os.Stat(DemoPath(dir))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
 func TestReadyFileGoesWithTheNextStart(t *testing.T) {
 	t.Parallel()
 	folder, err := Open(t.TempDir())
