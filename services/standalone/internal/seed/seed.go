@@ -43,6 +43,8 @@ func Demo(ctx context.Context, c *Client, now time.Time, password string, progre
 		{"term assignments", func() error { return assignTerms(ctx, c, all, start) }},
 		{"pattern assignments", func() error { return assignPatterns(ctx, c, all, start) }},
 		{"opportunities, candidates, applications and a hire", func() error { return createRecruiting(ctx, c, all, start) }},
+		{"time off", func() error { return requestTimeOff(ctx, c, now, password) }},
+		{"punches", func() error { return punch(ctx, c, now) }},
 	}
 	for _, step := range steps {
 		progress(step.name)
