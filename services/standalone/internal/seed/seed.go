@@ -45,6 +45,8 @@ func Demo(ctx context.Context, c *Client, now time.Time, password string, progre
 		{"opportunities, candidates, applications and a hire", func() error { return createRecruiting(ctx, c, all, start) }},
 		{"time off", func() error { return requestTimeOff(ctx, c, now, password) }},
 		{"punches", func() error { return punch(ctx, c, now) }},
+		{"payroll", func() error { return runPayroll(ctx, c, now) }},
+		{"messages", func() error { return sendMessages(ctx, c, now) }},
 	}
 	for _, step := range steps {
 		progress(step.name)
