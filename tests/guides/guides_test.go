@@ -74,6 +74,9 @@ func TestREADME(t *testing.T) {
 	}
 }
 
+// demoPassword is the file with the password of the demonstration's users. Guides that read it need the demonstration.
+const demoPassword = ".state/demo.json"
+
 // Each guide, with each version of HTTP on a server of its own.
 func TestGuides(t *testing.T) {
 	t.Parallel()
@@ -87,10 +90,14 @@ func TestGuides(t *testing.T) {
 		if !slices.ContainsFunc(blocks, func(b []string) bool { return b[1] == "bash" }) {
 			continue
 		}
+		var settings []string
+		if strings.Contains(string(page), demoPassword) {
+			settings = []string{"--demo"}
+		}
 		for _, version := range versions {
 			t.Run(filepath.Base(guide)+" "+version, func(t *testing.T) {
 				t.Parallel()
-				runGuide(t, newPlace(t, launch.Standalone(t)), version, blocks)
+				runGuide(t, newPlace(t, launch.Standalone(t, settings...)), version, blocks)
 			})
 		}
 	}
