@@ -32,6 +32,13 @@ func TestDemonstrationIsMadeByTheAPI(t *testing.T) {
 		})
 	}
 
+	c := company{server, api}
+	for name, check := range map[string]func(*testing.T){
+		"persons": c.checkEverybody, "log-ins": c.checkLogins, "time off": c.checkTimeOff, "payroll": c.checkPayroll, "messages": c.checkMessages,
+	} {
+		t.Run(name, check)
+	}
+
 	var made struct{ ClientSecret string }
 	o.read(&made, "client", "create", "payroll", "--access-profile", "Administrator", "--no-password", "--state-dir", server.StateDir)
 	o.run("context", "add", "payroll", "--url", server.BaseURL, "--ca-file", server.CAFile, "--client-id", "payroll", "--client-secret", made.ClientSecret)

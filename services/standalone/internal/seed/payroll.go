@@ -59,7 +59,7 @@ func awaitRun(ctx context.Context, c *Client, id string) error {
 		switch run.Status {
 		case "success":
 			return nil
-		case "failure", "failed":
+		case "failed":
 			return fmt.Errorf("the payroll run failed: %s", run.Message)
 		}
 		if err := wait.Wait(ctx); err != nil {
