@@ -61,6 +61,8 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 		h.log.LogAttrs(ctx, level, "http", attrs(w, r)...)
 	}
 	if w.truncated {
+		// Nothing may follow, not even the end of a compressed text, with which the response would look whole.
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0))
 		panic(http.ErrAbortHandler)
 	}
 }

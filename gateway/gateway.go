@@ -20,6 +20,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
+	"github.com/rotaloom/rotaloom/gateway/compression"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/metrics"
@@ -199,9 +200,9 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		deadline(cfg.Timeout),              // 504: bounds the time
 		idempotent.runOnce,                 // 409: runs each Idempotency-Key once
 	)
-	return &accessLog{
+	return compression.Handler(&accessLog{
 		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
-	}
+	})
 }
 
 // ServeHTTP serves one request.

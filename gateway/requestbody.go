@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
+	"github.com/rotaloom/rotaloom/gateway/compression"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/metrics"
@@ -92,9 +93,8 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 	// client that still sends would not see the response.
 	b.from = http.MaxBytesReader(nil, r.Body, b.limit)
 	r.body = b
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
-		return mediaType("The body must not be encoded (Content-Encoding).")
+	if bad := b.decompress(w, r); bad != nil {
+		return bad
 	}
 	if b.file != nil {
 		return b.file.CheckType(r.Header)
@@ -115,6 +115,26 @@ func (br *bodyReader) check(_ context.Context, w *response, r *request) *fault.E
 	if err != nil || mediaKind != kind {
 		return mediaType("The body must be " + kind + ".")
 	}
+	return nil
+}
+
+// decompress makes the body readable if it is compressed. Both the sent body and its content have the limit of the
+// body. Files and the forms of log-ins are not compressed.
+func (b *requestBody) decompress(w *response, r *request) *fault.Error {
+	encoding := r.Header.Get("Content-Encoding")
+	if !compression.IsEncoded(encoding) {
+		return nil
+	}
+	if b.file != nil || r.route.Policy.Public {
+		w.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 12.5.3.
+		return mediaType("The body must not be encoded (Content-Encoding).")
+	}
+	if !compression.IsAccepted(encoding) {
+		w.Header().Set("Accept-Encoding", compression.Accepted)
+		return mediaType("The Content-Encoding of the body must be gzip, or absent.")
+	}
+	b.announced = 0 // The length of the content is unknown.
+	b.from = http.MaxBytesReader(nil, io.NopCloser(compression.NewReader(b.from)), b.limit)
 	return nil
 }
 

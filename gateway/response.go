@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/compression"
 	"github.com/rotaloom/rotaloom/gateway/erroritems"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
@@ -34,6 +35,15 @@ type response struct {
 	truncated bool  // whether the connection must be cut off, because the response is incomplete
 	broken    bool  // whether a write failed
 	cause     error // of an error, for the log
+}
+
+// Header returns the headers of the response. After the status they are fixed, and changes have no effect: the
+// generated code sets the length and the type of each part, also when an earlier part waits for compression.
+func (w *response) Header() http.Header {
+	if w.status != 0 && !w.recording.holds() {
+		return http.Header{}
+	}
+	return w.ResponseWriter.Header()
 }
 
 // begin sets the headers of every response.
@@ -111,7 +121,9 @@ func (w *response) fail(f *fault.Error) {
 // no cache may store. Do not modify it.
 var privateCaching = []string{"no-store"}
 
+// noStore sets the headers of responses with secrets.
 func noStore(h http.Header) {
+	compression.Forbid(h)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
 }
