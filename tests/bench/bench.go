@@ -27,8 +27,8 @@ import (
 var groups = slices.Concat(
 	[]harness.Group{
 		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window}, Run: standalone},
-		{Names: []string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadTransport}, Run: standaloneReads},
-		{Names: []string{reads.ReadNetwork}, Run: networkReads},
+		{Names: []string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadProcessorCompressed, reads.ReadTransport}, Run: standaloneReads},
+		{Names: []string{reads.ReadNetwork, reads.ReadNetworkCompressed}, Run: networkReads},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: measureDeployed},
 	},
 	reads.Groups, components.Groups, commons.Groups, recruiting.Groups, changes.Groups, footprint.Groups,

@@ -10,15 +10,19 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
 // Reader sends the same request repeatedly over one connection.
 type Reader struct {
-	Client   *http.Client
-	URL      string
-	Token    string
-	Body     []byte
+	Client *http.Client
+	URL    string
+	Token  string
+	Body   []byte
+	// Accept is the Accept-Encoding, zstd or none. Received holds the decompressed response.
+	Accept   string
 	Received bytes.Buffer
 }
 
@@ -36,14 +40,28 @@ func (r *Reader) Read(ctx context.Context) error {
 	}
 	request.Header.Set("Authorization", "Bearer "+r.Token)
 	request.Header.Set("Content-Type", "application/json")
+	if r.Accept != "" {
+		request.Header.Set("Accept-Encoding", r.Accept)
+	}
 	response, err := r.Client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
+	from := io.Reader(response.Body)
+	if encoding := response.Header.Get("Content-Encoding"); encoding != r.Accept {
+		return fmt.Errorf("%s: the Content-Encoding is %q instead of %q", r.URL, encoding, r.Accept)
+	} else if encoding != "" {
+		decoder, err := zstd.NewReader(from)
+		if err != nil {
+			return err
+		}
+		defer decoder.Close()
+		from = decoder
+	}
 	r.Received.Reset()
 	// Hide ReadFrom, because its behaviour depends on the free space in the buffer.
-	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.Received}, struct{ io.Reader }{response.Body}, make([]byte, 64<<10)); err != nil {
+	if _, err := io.CopyBuffer(struct{ io.Writer }{&r.Received}, struct{ io.Reader }{from}, make([]byte, 64<<10)); err != nil {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
