@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -84,15 +85,19 @@ func endSpan(w *response, r *request) {
 	r.span.End(failure)
 }
 
+// maxLoggedPath is the maximum length in bytes of a path in the log: clients choose paths.
+const maxLoggedPath = 200
+
+// attrs returns the attributes of the line of a request. The query is not logged, because it can contain names of
+// people. The user and the client are absent for log-ins.
 func attrs(w *response, r *request) []slog.Attr {
-	// The path itself is not logged, because it may contain names of people.
-	path := ""
-	if r.route != nil {
-		path = r.route.Path
-	}
-	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", w.status),
-		slog.Int("bytes", w.body.Written()), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000),
+	attrs := make([]slog.Attr, 0, 9)
+	attrs = append(attrs,
+		slog.String("method", r.Method), slog.String("path", strings.ToValidUTF8(r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)], "")),
+		slog.Int("status", w.status), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000), slog.Int("bytes", w.body.Written()),
+	)
+	if p := r.caller; p != nil {
+		attrs = append(attrs, slog.Int64("tenant", p.Tenant), slog.String("user", p.Subject), slog.String("client", p.Client))
 	}
 	if w.cause != nil {
 		attrs = append(attrs, slog.String("error", w.cause.Error()))

@@ -29,12 +29,12 @@ func TestLatenciesNameTheirTraces(t *testing.T) {
 			t.Parallel()
 			metrics, err := newMetrics(prometheus.NewRegistry())
 			require.NoError(t, err)
-			m := &method{seconds: metrics.seconds.WithLabelValues("/a/B")}
+			m := &method{name: "/a/B"}
 			span := span
 			span.TraceFlags = c.flags
-			m.observe(trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(span)), 30*time.Millisecond)
+			metrics.observe(trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(span)), m, 30*time.Millisecond)
 			var written dto.Metric
-			require.NoError(t, m.seconds.(prometheus.Metric).Write(&written))
+			require.NoError(t, (*m.seconds.Load()).(prometheus.Metric).Write(&written))
 			assert.EqualValues(t, 1, written.GetHistogram().GetSampleCount())
 			found := ""
 			for _, bucket := range written.GetHistogram().GetBucket() {

@@ -81,7 +81,7 @@ func newFixture(tb testing.TB, transport string, cfg rpc.Config) *fixture {
 	f := &fixture{files: files, echo: newEcho(tb, files), log: &logBuffer{}, registry: prometheus.NewRegistry()}
 	verifier, token := identity(tb)
 	f.token = token
-	log := slog.New(obs.NewHandler(slog.NewJSONHandler(f.log, nil)))
+	log := slog.New(obs.NewHandler(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	var err error
 	f.chain, err = rpc.NewChain(cfg, rpc.Deps{
 		Log: log, Metrics: f.registry, Verifier: verifier, Clock: clock.System{}, Policies: policy.NewTable(files),

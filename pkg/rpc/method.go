@@ -23,8 +23,9 @@ type method struct {
 	// health marks the calls that ask for the health of the service.
 	health bool
 	// rules reports whether the request type has validation rules.
-	rules   bool
-	seconds prometheus.Observer
+	rules bool
+	// seconds and codes appear with the first call, so that a process has no series of methods that nobody calls.
+	seconds atomic.Pointer[prometheus.Observer]
 	codes   [codes.Unauthenticated + 1]atomic.Pointer[prometheus.Counter]
 }
 
@@ -39,7 +40,6 @@ func (ch *Chain) method(name string) *method {
 	} else if m.broken == nil {
 		m.rules = validation.HasRules(m.policy.Input)
 	}
-	m.seconds = ch.metrics.seconds.WithLabelValues(name)
 	// gRPC passes only names of registered methods, so this map is bounded.
 	kept, _ := ch.methods.LoadOrStore(name, m)
 	return kept.(*method)

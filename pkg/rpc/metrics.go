@@ -61,11 +61,17 @@ func (m *metrics) count(of *method, code codes.Code) {
 }
 
 // observe records the duration of a call, with its trace as exemplar if it has one.
-func (m *method) observe(ctx context.Context, took time.Duration) {
-	of, can := m.seconds.(prometheus.ExemplarObserver)
+func (m *metrics) observe(ctx context.Context, of *method, took time.Duration) {
+	seconds := of.seconds.Load()
+	if seconds == nil {
+		o := m.seconds.WithLabelValues(of.name)
+		seconds = &o
+		of.seconds.Store(seconds)
+	}
+	traced, can := (*seconds).(prometheus.ExemplarObserver)
 	if id := tracing.TraceID(ctx); can && id != "" {
-		of.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": id})
+		traced.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": id})
 		return
 	}
-	m.seconds.Observe(took.Seconds())
+	(*seconds).Observe(took.Seconds())
 }

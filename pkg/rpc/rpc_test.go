@@ -264,7 +264,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, "")
 		assert.Equal(t, fault.CodeUnavailable, fault.FromError(err).Code)
 		lines := f.log.lines(t, "rpc")
-		assert.Equal(t, "INFO", lines[len(lines)-1]["level"], "the stop of a service is not a fault")
+		assert.Equal(t, "DEBUG", lines[len(lines)-1]["level"], "the stop of a service is not a fault")
 	})
 }
 
@@ -295,7 +295,7 @@ func TestCallsAreLoggedAndCounted(t *testing.T) {
 		require.Eventually(t, func() bool { return len(f.log.lines(t, "rpc")) == 4 }, 20*time.Second, time.Millisecond)
 		lines := f.log.lines(t, "rpc")
 		for i, want := range []struct{ level, code, errorCode string }{
-			{"INFO", "OK", ""}, {"INFO", "Aborted", "WFP-90004"}, {"ERROR", "Internal", fault.CodeInternal}, {"ERROR", "Internal", fault.CodeInternal},
+			{"DEBUG", "OK", ""}, {"DEBUG", "Aborted", "WFP-90004"}, {"ERROR", "Internal", fault.CodeInternal}, {"ERROR", "Internal", fault.CodeInternal},
 		} {
 			t.Run(fmt.Sprintf("line %d", i), func(t *testing.T) {
 				assert.Equal(t, want.level, lines[i]["level"])

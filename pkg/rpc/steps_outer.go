@@ -58,14 +58,12 @@ func failureCode(err error) string {
 	}
 }
 
-// accessLog writes one line per call. Health checks are logged at debug level.
+// accessLog writes one line per call at debug level, because the edge logs each request of a client. A call that
+// failed through the fault of a service is logged as an error.
 func (ch *Chain) accessLog(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		resp, err := next(ctx, c, req)
-		level := slog.LevelInfo
-		if c.health {
-			level = slog.LevelDebug
-		}
+		level := slog.LevelDebug
 		f := fault.FromError(c.err)
 		if f != nil && f.Status >= http.StatusInternalServerError && f.Code != fault.CodeCanceled && !c.stopping {
 			level = slog.LevelError
@@ -108,7 +106,7 @@ func (ch *Chain) measure(next handler) handler {
 		resp, err := next(ctx, c, req)
 		ch.metrics.inFlight.Dec()
 		c.took = took.Elapsed()
-		c.observe(ctx, c.took)
+		ch.metrics.observe(ctx, c.method, c.took)
 		ch.metrics.count(c.method, status.Code(err))
 		return resp, err
 	}

@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/gateway/metrics"
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+)
+
+// Each request has one line, which tells who sent what, without the query.
+func TestRequestsAreLogged(t *testing.T) {
+	t.Parallel()
+	ada := &authn.Principal{Tenant: 7, Subject: "ada", Client: "planner"}
+	long := "/v1/" + strings.Repeat("ä", 200)
+	for name, c := range map[string]struct {
+		target string
+		caller *authn.Principal
+		fault  *fault.Error
+		level  string
+		want   map[string]any
+	}{
+		"a success": {"/v1/commons/persons/3?name=Ada", ada, nil, "INFO", map[string]any{
+			"method": "GET", "path": "/v1/commons/persons/3", "status": 200., "tenant": 7., "user": "ada", "client": "planner", "error": nil,
+		}},
+		"an unknown path": {"/v1/nothing", ada, fault.NotFound("WRL-1", "There is no such path."), "INFO", map[string]any{
+			"path": "/v1/nothing", "status": 404., "error": "WRL-1: There is no such path.",
+		}},
+		"a path that is too long for the log": {long, nil, fault.NotFound("WRL-1", "No."), "INFO", map[string]any{
+			"path": "/v1/" + strings.Repeat("ä", 98), "user": nil, "client": nil, "tenant": nil,
+		}},
+		"a fault of the server": {"/v1/x", ada, fault.Internal(assert.AnError), "ERROR", map[string]any{"status": 500.}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counted, err := metrics.New(prometheus.NewRegistry())
+			require.NoError(t, err)
+			var log bytes.Buffer
+			h := &accessLog{log: slog.New(slog.NewJSONHandler(&log, nil)), metrics: counted, next: func(_ context.Context, w *response, r *request) {
+				r.caller = c.caller
+				if c.fault != nil {
+					w.fail(c.fault)
+					return
+				}
+				_, _ = w.Write([]byte("{}"))
+			}}
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.target, http.NoBody))
+			var line map[string]any
+			require.NoError(t, json.Unmarshal(log.Bytes(), &line), log.String())
+			assert.Equal(t, c.level, line["level"])
+			for key, want := range c.want {
+				assert.Equal(t, want, line[key], key)
+			}
+			assert.NotContains(t, log.String(), "Ada")
+		})
+	}
+}
