@@ -20,8 +20,8 @@ func (p *planner) anyPeriod() period {
 	return days
 }
 
-// dated adds the days to an object of the API.
-func (p *planner) dated(days period, given scenario.Object) scenario.Object {
+// addDates adds the days to an object of the API.
+func (p *planner) addDates(days period, given scenario.Object) scenario.Object {
 	given["effectiveDate"] = p.date(days.from)
 	if !days.isOpen() {
 		given["expirationDate"] = p.date(days.to)
@@ -29,8 +29,8 @@ func (p *planner) dated(days period, given scenario.Object) scenario.Object {
 	return given
 }
 
-// locationOf returns a location of a kind that is there on all days, or -1.
-func (p *planner) locationOf(k kind, days period) int {
+// drawLocation returns a location of a kind that is there on all days, or -1.
+func (p *planner) drawLocation(k kind, days period) int {
 	var fit []int
 	for l := range p.ids {
 		if p.kinds[l] == k && p.exists(l, days) {
@@ -61,7 +61,7 @@ func (p *planner) act() {
 	case n < 84:
 		p.pay(days)
 	case n < 94:
-		p.work()
+		p.enterWork()
 	default:
 		p.changeGroup(days)
 	}
@@ -86,9 +86,9 @@ func (p *planner) did(kind, what, refused string, err error) {
 func (p *planner) moveLocation(days period) {
 	p.t.Helper()
 	k := region + kind(p.random.IntN(3))
-	l, parent := p.locationOf(k, days), p.random.IntN(len(p.ids))
+	l, parent := p.drawLocation(k, days), p.random.IntN(len(p.ids))
 	if p.random.IntN(4) > 0 {
-		parent = p.locationOf(k-1, days)
+		parent = p.drawLocation(k-1, days)
 	}
 	if l < 0 || parent < 0 || l == parent {
 		return
@@ -106,20 +106,20 @@ func (p *planner) moveLocation(days period) {
 
 func (p *planner) renameLocation(days period) {
 	p.t.Helper()
-	l := p.locationOf(region+kind(p.random.IntN(3)), days)
+	l := p.drawLocation(region+kind(p.random.IntN(3)), days)
 	if l < 0 {
 		return
 	}
 	name := fmt.Sprint([]string{"", "R", "S", "J"}[p.kinds[l]], p.random.IntN(6))
 	refused := p.change(l, days, func(at *place) { at.name = name })
 	_, err := p.api.Call(p.t.Context(), http.MethodPost, "/v1/commons/locations/multi_update",
-		[]scenario.Object{p.dated(days, scenario.Object{"nodeId": p.ids[l], "name": name})}, nil)
+		[]scenario.Object{p.addDates(days, scenario.Object{"nodeId": p.ids[l], "name": name})}, nil)
 	p.did("names", fmt.Sprintf("rename %d to %s on %v", l, name, days), refused, err)
 }
 
 func (p *planner) endLocation(from int) {
 	p.t.Helper()
-	l := p.locationOf(region+kind(p.random.IntN(3)), period{from - 1, span})
+	l := p.drawLocation(region+kind(p.random.IntN(3)), period{from - 1, span})
 	if l < 0 {
 		return
 	}
@@ -140,7 +140,7 @@ func (p *planner) update(id int64, given scenario.Object) error {
 // changeJob gives a person the path that a location has on the first day.
 func (p *planner) changeJob(days period) {
 	p.t.Helper()
-	i, l := p.random.IntN(len(p.workers)), p.locationOf(job, period{days.from, days.from + 1})
+	i, l := p.random.IntN(len(p.workers)), p.drawLocation(job, period{days.from, days.from + 1})
 	if l < 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (p *planner) changeJob(days period) {
 		days.to = span // An element that repeats a stored value ends it on the given day.
 	}
 	err := p.update(w.id, scenario.Object{"jobAssignment": scenario.Object{
-		"primaryLaborAccounts": []scenario.Object{p.dated(days, scenario.Object{"organizationPath": path})},
+		"primaryLaborAccounts": []scenario.Object{p.addDates(days, scenario.Object{"organizationPath": path})},
 	}})
 	for d := days.from; d < days.to; d++ {
 		w.path[d] = path
@@ -175,7 +175,7 @@ func (p *planner) changeStatus(from int) {
 
 func (p *planner) changeGroup(days period) {
 	p.t.Helper()
-	i, l := p.random.IntN(len(p.chiefs)), p.locationOf(region+kind(p.random.IntN(2)), period{days.from, days.from + 1})
+	i, l := p.random.IntN(len(p.chiefs)), p.drawLocation(region+kind(p.random.IntN(2)), period{days.from, days.from + 1})
 	if l < 0 {
 		return
 	}
@@ -184,7 +184,7 @@ func (p *planner) changeGroup(days period) {
 		days.to = span
 	}
 	err := p.update(c.id, scenario.Object{"personInformation": scenario.Object{
-		"personAccessAssignments": []scenario.Object{p.dated(days, scenario.Object{"managerEmployeeGroupName": path})},
+		"personAccessAssignments": []scenario.Object{p.addDates(days, scenario.Object{"managerEmployeeGroupName": path})},
 	}})
 	for d := days.from; d < days.to; d++ {
 		c.group[d] = path
@@ -195,14 +195,14 @@ func (p *planner) changeGroup(days period) {
 // pay gives a person a wage in a job.
 func (p *planner) pay(days period) {
 	p.t.Helper()
-	i, l := p.random.IntN(len(p.workers)), p.locationOf(job, period{days.from, days.from + 1})
+	i, l := p.random.IntN(len(p.workers)), p.drawLocation(job, period{days.from, days.from + 1})
 	if l < 0 {
 		return
 	}
 	w, path, wage := p.workers[i], p.path(l, days.from), fmt.Sprint(11+p.random.IntN(80))
 	_, err := p.api.Call(p.t.Context(), http.MethodPost, "/v1/commons/persons/wage_work_rules/multi_upsert", []scenario.Object{{
 		"employee": scenario.Object{"id": w.id},
-		"effectiveDatedWageWorkRules": []scenario.Object{p.dated(days, scenario.Object{
+		"effectiveDatedWageWorkRules": []scenario.Object{p.addDates(days, scenario.Object{
 			"wageWorkRules": []scenario.Object{{"job": scenario.Object{"qualifier": path}, "wage": wage}},
 		})},
 	}}, nil)

@@ -14,11 +14,11 @@ import (
 // baseWage is the hourly rate of all workers in jobs without a wage of their own.
 const baseWage = "10"
 
-// work enters an hour of work in a job on a day of the past.
-func (p *planner) work() {
+// enterWork enters an hour of work in a job on a day of the past.
+func (p *planner) enterWork() {
 	p.t.Helper()
 	i, d := p.random.IntN(len(p.workers)), 1+p.random.IntN(p.today()-1)
-	w, l := p.workers[i], p.locationOf(job, period{d, d + 1})
+	w, l := p.workers[i], p.drawLocation(job, period{d, d + 1})
 	if l < 0 || w.terminated[d] || w.worked[d] != "" {
 		return
 	}

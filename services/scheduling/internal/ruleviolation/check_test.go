@@ -13,7 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 )
 
-func violationOf(rule int64, from, to string, measured float64) *schedulingv1.ScheduleRuleViolation {
+func newViolation(rule int64, from, to string, measured float64) *schedulingv1.ScheduleRuleViolation {
 	return &schedulingv1.ScheduleRuleViolation{
 		Employee: &commonv1.Ref{Id: proto.Int64(1)}, RuleSet: &commonv1.Ref{Id: proto.Int64(2)}, Rule: &commonv1.Ref{Id: proto.Int64(rule)},
 		StartDate: from, EndDate: to, MeasuredValue: &measured, Limit: proto.Float64(5),
@@ -26,13 +26,13 @@ func TestAddedViolations(t *testing.T) {
 	type list = []*schedulingv1.ScheduleRuleViolation
 	const day, next = "2026-03-02", "2026-03-03"
 	hours := func(measured float64) *schedulingv1.ScheduleRuleViolation {
-		return violationOf(schedulerule.MaxHoursDay, day, day, measured)
+		return newViolation(schedulerule.MaxHoursDay, day, day, measured)
 	}
 	rest := func(measured float64) *schedulingv1.ScheduleRuleViolation {
-		return violationOf(schedulerule.MinRestBetweenShifts, day, day, measured)
+		return newViolation(schedulerule.MinRestBetweenShifts, day, day, measured)
 	}
 	row := func(from, to string, measured float64) *schedulingv1.ScheduleRuleViolation {
-		return violationOf(schedulerule.MaxDaysInRow, from, to, measured)
+		return newViolation(schedulerule.MaxDaysInRow, from, to, measured)
 	}
 	other := hours(8)
 	other.Employee.Id = proto.Int64(9)
@@ -46,7 +46,7 @@ func TestAddedViolations(t *testing.T) {
 		"a better one":                     {list{hours(8)}, list{hours(7)}, nil},
 		"a worse one":                      {list{hours(8)}, list{hours(9)}, []int{0}},
 		"one of another employee":          {list{hours(8)}, list{other}, []int{0}},
-		"one on another day":               {list{violationOf(schedulerule.MaxHoursDay, next, next, 8)}, list{hours(8)}, []int{0}},
+		"one on another day":               {list{newViolation(schedulerule.MaxHoursDay, next, next, 8)}, list{hours(8)}, []int{0}},
 		"a longer rest":                    {list{rest(2)}, list{rest(3)}, nil},
 		"a shorter rest":                   {list{rest(3)}, list{rest(2)}, []int{0}},
 		"a second rest on the same day":    {list{rest(2)}, list{rest(2), rest(2)}, []int{1}},

@@ -152,8 +152,8 @@ func (a *account) convertBalance(balance *big.Rat) Balance {
 	return out
 }
 
-// hoursOf returns a balance in hours.
-func (a *account) hoursOf(balance *big.Rat) float64 {
+// convertHours returns a balance in hours.
+func (a *account) convertHours(balance *big.Rat) float64 {
 	hours := new(big.Rat).Set(balance)
 	if a.inDays {
 		hours.Mul(hours, a.hours)

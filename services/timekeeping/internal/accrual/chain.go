@@ -78,7 +78,7 @@ func (c chain) balance(last civil.Date, h history) *big.Rat {
 func (c chain) daily(days civil.Range, h history) []float64 {
 	out := make([]float64, days.Days())
 	c.run(days.To-1, h, func(day civil.Date, now *big.Rat) {
-		hours := c.on(day).hoursOf(now)
+		hours := c.on(day).convertHours(now)
 		for i := max(day-days.From, 0); int(i) < len(out); i++ {
 			out[i] = hours
 		}

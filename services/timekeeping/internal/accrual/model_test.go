@@ -328,7 +328,7 @@ func TestBalancesEqualThoseThatAreCountedByDay(t *testing.T) {
 				} else if on >= days {
 					break
 				}
-				require.Equal(t, a.hoursOf(balance), hours, "on %s", first.AddDays(from+i)) //nolint:testifylint // The same conversion of equal numbers.
+				require.Equal(t, a.convertHours(balance), hours, "on %s", first.AddDays(from+i)) //nolint:testifylint // The same conversion of equal numbers.
 			}
 			for range 30 {
 				from := random.IntN(days - 1)

@@ -151,12 +151,12 @@ func TestDaysDoNotDependOnTheRange(t *testing.T) {
 		part.Punches = slices.DeleteFunc(slices.Clone(y.Punches), func(p worktime.Punch) bool { return p.At < begin || p.At >= end })
 		part.Schedule = slices.DeleteFunc(slices.Clone(y.Schedule), func(s worktime.Scheduled) bool { return s.Day < from-8 || s.Day >= to+5 })
 		got := worktime.Calculate(&part)
-		require.Equal(t, between(all, y.Punches, from, to), between(got, part.Punches, from, to))
+		require.Equal(t, listBetween(all, y.Punches, from, to), listBetween(got, part.Punches, from, to))
 	})
 }
 
-// between returns the totals and the exceptions of some days.
-func between(r *worktime.Result, punches []worktime.Punch, from, to civil.Date) (out []string) {
+// listBetween returns the totals and the exceptions of some days.
+func listBetween(r *worktime.Result, punches []worktime.Punch, from, to civil.Date) (out []string) {
 	for key, seconds := range r.Totals() {
 		if key.Day >= from && key.Day < to {
 			out = append(out, fmt.Sprint(key, seconds))
