@@ -48,6 +48,19 @@ func NamesSQL(tenant, location, before string) string {
 		FROM former_location_path former WHERE former.tenant_id = %[1]s AND former.location_id = %[2]s OFFSET 0)`, tenant, location, before)
 }
 
+// HoldersSQL returns SQL for a table of the locations that a path names, each with the first day and the
+// day after the last one, if these days begin before a day. The arguments are SQL expressions for the
+// tenant, a text and a date.
+func HoldersSQL(tenant, path, before string) string {
+	return fmt.Sprintf(`(SELECT has.location_id, has.from_date, (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
+			WHERE later.tenant_id = %[1]s AND later.path = %[2]s AND later.from_date > has.from_date) AS to_date
+		FROM location_path has WHERE has.tenant_id = %[1]s AND has.path = %[2]s AND has.from_date < %[3]s
+		UNION ALL
+		SELECT former.location_id, '-infinity', (SELECT coalesce(min(later.from_date), 'infinity') FROM location_path later
+			WHERE later.tenant_id = %[1]s AND later.path = %[2]s)
+		FROM former_location_path former WHERE former.tenant_id = %[1]s AND former.path = %[2]s OFFSET 0)`, tenant, path, before)
+}
+
 // PathSQL returns SQL for the path of a location on a day, or NULL if the location does not
 // exist on the day. The arguments are SQL expressions for the tenant, an id and a date.
 func PathSQL(tenant, id, day string) string {

@@ -98,3 +98,40 @@ func TestWagesAreKnownByAllPathsOfTheirJob(t *testing.T) {
 	assert.Equal(t, map[string]float64{"N/1": 80, "N/One": 80, "S/1": 80, "Text": 5}, rates(day))
 	assert.Equal(t, map[string]float64{"N/One": 80, "S/1": 80, "Text": 5}, rates(day+7), "another location has the path")
 }
+
+// A wage for a path that another location gets later is the wage of that location from then on.
+func TestAWageBelongsToTheLocationThatThePathNamesOnTheDay(t *testing.T) {
+	t.Parallel()
+	pool := pooltest.New(t)
+	ctx := tenant.With(t.Context(), 1)
+	day := civil.Of(2026, 3, 2)
+	batch := &pgx.Batch{}
+	batch.Queue(`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES (1, 7, '7', 'Seven', 'UTC', '')`)
+	batch.Queue(`INSERT INTO location (tenant_id, id, persistent_id) VALUES (1, 1, 'a'), (1, 2, 'b')`)
+	batch.Queue(`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path)
+		VALUES (1, 1, $1, $2, 2, '.1.', 'N/1'), (1, 1, $2, $4, 2, '.1.', 'S/1'), (1, 2, $1, $3, 2, '.2.', 'N/2'), (1, 2, $3, $4, 2, '.2.', 'N/1')`,
+		civil.Beginning, day, day+7, civil.Forever)
+	batch.Queue(`INSERT INTO wage_work_rule VALUES (1, 7, 'N/1', $1, $2, 80, '')`, day-10, civil.Forever)
+	require.NoError(t, pool.SendBatch(ctx, batch).Close())
+	got, err := personpay.New(pool).ReadPersonPay(ctx, &commonsv1.ReadPersonPayRequest{PersonIds: []int64{7}, From: int32(day - 10), To: int32(day + 10), Wages: true})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		on    civil.Date
+		rates map[string]float64
+	}{
+		"before the first location is renamed": {day - 1, map[string]float64{"N/1": 80}},
+		"when it is renamed":                   {day, map[string]float64{"N/1": 80, "S/1": 80}},
+		"when another location gets the path":  {day + 7, map[string]float64{"N/1": 80, "N/2": 80}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rates := map[string]float64{}
+			for _, w := range got.GetPersons()[0].GetWages() {
+				if int32(c.on) >= w.GetFrom() && int32(c.on) < w.GetTo() {
+					rates[w.GetJob()] += w.GetHourlyRate()
+				}
+			}
+			assert.Equal(t, c.rates, rates)
+		})
+	}
+}

@@ -30,9 +30,10 @@ UNION ALL
 SELECT w.person_id, n.path, greatest(w.from_date, n.from_date), least(w.to_date, n.to_date), w.hourly_rate FROM wage_work_rule w
 CROSS JOIN LATERAL (
     SELECT w.organization_path AS path, w.from_date, w.to_date
-    UNION SELECT path, greatest(from_date, w.from_date), least(to_date, w.to_date)
-    FROM ` + locationpath.NamesSQL("$1", locationpath.AtSQL("$1", "w.organization_path", "w.from_date"), "w.to_date") + ` AS named
-    WHERE named.to_date > w.from_date AND named.path <> w.organization_path
+    UNION SELECT named.path, greatest(named.from_date, held.from_date, w.from_date), least(named.to_date, held.to_date, w.to_date)
+    FROM ` + locationpath.HoldersSQL("$1", "w.organization_path", "w.to_date") + ` AS held
+    CROSS JOIN LATERAL ` + locationpath.NamesSQL("$1", "held.location_id", "least(held.to_date, w.to_date)") + ` AS named
+    WHERE held.to_date > w.from_date AND named.to_date > greatest(held.from_date, w.from_date) AND named.path <> w.organization_path
 ) AS n
 WHERE w.tenant_id = $1 AND w.person_id = ANY($2) AND w.hourly_rate IS NOT NULL
 ORDER BY 1, 2, 3`
