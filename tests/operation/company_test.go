@@ -232,19 +232,23 @@ func (c company) checkExceptions(t *testing.T) {
 	}
 }
 
+// checkBalances checks the balance of an employee on the approved day off, which costs one of thirty days: 25 of the
+// year, and five of the year before.
 func (c company) checkBalances(t *testing.T) {
-	for number, most := range map[string]float64{"D-0001": 30, "D-0008": 29} {
+	var requests []struct{ Periods []struct{ StartDate string } }
+	c.read(t, http.MethodPost, "/v1/scheduling/timeoff/multi_read", scenario.Object{"where": scenario.Object{"states": scenario.Object{
+		"completionState": "COMPLETE", "employeeRefs": scenario.Object{"qualifiers": []string{"D-0008"}}, "startDate": lastMonth()["startDate"], "endDate": lastMonth()["endDate"],
+	}}}, &requests)
+	require.Len(t, requests, 1)
+	for number, want := range map[string]float64{"D-0001": 30, "D-0008": 29} {
 		var codes []struct {
 			Balances []struct {
 				DayBalances []struct{ AvailableBalanceInDays float64 }
 			}
 		}
-		path := "/v1/scheduling/timeoff/accruals?subtype_name=Vacation&person_number=" + number + "&date=" + time.Now().UTC().Format(time.DateOnly)
-		c.read(t, http.MethodGet, path, nil, &codes)
+		c.read(t, http.MethodGet, "/v1/scheduling/timeoff/accruals?subtype_name=Vacation&person_number="+number+"&date="+requests[0].Periods[0].StartDate, nil, &codes)
 		require.Len(t, codes, 1, number)
-		days := codes[0].Balances[0].DayBalances[0].AvailableBalanceInDays
-		assert.Positive(t, days, number)
-		assert.LessOrEqual(t, days, most, number)
+		assert.InDelta(t, want, codes[0].Balances[0].DayBalances[0].AvailableBalanceInDays, 0.01, number)
 	}
 }
 
