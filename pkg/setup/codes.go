@@ -76,7 +76,7 @@ func (c Codes) ParseVersion(path, text string) (*int64, error) {
 
 // nameTakenError returns the error for a name that another resource has.
 func (k *Kind[T]) nameTakenError(name string) error {
-	return k.takenError(fmt.Sprintf("There is a %s with the name %q already.", k.What, name), k.name)
+	return k.takenError(fmt.Sprintf("Another %s has the name %q.", k.What, name), k.name)
 }
 
 // takenError returns the error for a text of a property that another resource has.
