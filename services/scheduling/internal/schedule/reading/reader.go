@@ -37,7 +37,7 @@ func NewReader(pool *pg.Pool, source PatternSource) *Reader {
 // In returns a reader of the current state as a transaction sees it, including its own changes. The
 // reader must not be used after the transaction.
 func (r *Reader) In(tx pgx.Tx) *Reader {
-	return &Reader{pool: r.pool, db: tx, patterns: r.patterns, Zones: r.Zones}
+	return &Reader{pool: r.pool, db: tx, patterns: r.patterns}
 }
 
 // Rows reads the stored rows that the query needs for the employees with the ids. details also
