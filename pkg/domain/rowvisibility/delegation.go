@@ -50,9 +50,9 @@ type delegated struct {
 }
 
 func (s callerVisibility) weight() int {
-	n := len(s.own.ids)
+	n := len(s.own.ids) + len(s.own.dated)
 	for _, d := range s.delegated {
-		n += len(d.set.ids)
+		n += len(d.set.ids) + len(d.set.dated)
 	}
 	return n
 }
@@ -62,9 +62,11 @@ func (s callerVisibility) weight() int {
 // Operations without a permission concern only the caller.
 func (s callerVisibility) setFor(ctx context.Context) Set {
 	permission := authn.Permission(ctx)
-	set := s.own
+	days, _ := isDated(ctx)
+	set := s.own.restrict(days)
 	for _, d := range s.delegated {
 		if permission != "" && slices.Contains(d.Permissions, permission) {
+			d.set = d.set.restrict(days)
 			set.delegated = append(set.delegated, d)
 		}
 	}
@@ -76,7 +78,7 @@ func (s callerVisibility) setFor(ctx context.Context) Set {
 
 // loadDelegations returns the persons that the delegators of a principal see. Delegations to a
 // delegator are ignored: they are not passed on.
-func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal) ([]delegated, error) {
+func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal, dated bool) ([]delegated, error) {
 	if r.delegations == nil {
 		return nil, nil
 	}
@@ -88,7 +90,7 @@ func (r *Rules) loadDelegations(ctx context.Context, p *authn.Principal) ([]dele
 	var group errgroup.Group
 	for i, d := range running {
 		group.Go(func() error {
-			set, err := r.visiblePersons(ctx, &authn.Principal{Tenant: p.Tenant, PersonID: d.Delegator, Rows: string(d.Rows)})
+			set, err := r.visiblePersons(ctx, &authn.Principal{Tenant: p.Tenant, PersonID: d.Delegator, Rows: string(d.Rows)}, dated)
 			if err != nil {
 				r.log.WarnContext(ctx, "a delegation shows no persons, because the delegator's rows cannot be determined", "delegator", d.Delegator, "error", err)
 				return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -34,5 +35,27 @@ func (g Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error
 			return ids, nil
 		}
 		req.AfterPersonId = page[len(page)-1]
+	}
+}
+
+// Days returns the days on which persons who are not in the principal's group today are in it.
+func (g Groups) Days(ctx context.Context, p *authn.Principal) ([]PersonDays, error) {
+	if Scope(p.Rows) != Group {
+		return nil, nil
+	}
+	var out []PersonDays
+	req := &commonsv1.ListEmployeeGroupDaysRequest{PersonId: p.PersonID}
+	for {
+		response, err := g.client.ListEmployeeGroupDays(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range response.GetDays() {
+			out = append(out, PersonDays{PersonID: d.GetPersonId(), Days: civil.Range{From: civil.Date(d.GetFrom()), To: civil.Date(d.GetTo())}})
+			req.AfterPersonId = d.GetPersonId()
+		}
+		if !response.GetMore() || len(response.GetDays()) == 0 {
+			return out, nil
+		}
 	}
 }

@@ -44,10 +44,12 @@ type Rules struct {
 type key struct {
 	tenant, person int64
 	scope          string
+	// dated adds the persons who are visible on some days only.
+	dated bool
 }
 
 // String returns the key as text.
-func (k key) String() string { return fmt.Sprintf("%d/%d/%s", k.tenant, k.person, k.scope) }
+func (k key) String() string { return fmt.Sprintf("%d/%d/%s/%t", k.tenant, k.person, k.scope, k.dated) }
 
 // New returns Rules that ask sources, and cache their results for a few seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
@@ -75,25 +77,26 @@ func (r *Rules) visible(ctx context.Context) (Set, error) {
 	case r == nil || len(r.sources) == 0 && r.delegations == nil:
 		return Persons(p.PersonID), nil
 	}
-	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows},
-		func(ctx context.Context) (callerVisibility, error) { return r.loadVisibility(ctx, p) })
+	_, dated := isDated(ctx)
+	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows, dated: dated},
+		func(ctx context.Context) (callerVisibility, error) { return r.loadVisibility(ctx, p, dated) })
 	if err != nil {
 		return Set{}, fmt.Errorf("determine the persons that the caller may see: %w", err)
 	}
 	return found.setFor(ctx), nil
 }
 
-func (r *Rules) loadVisibility(ctx context.Context, p *authn.Principal) (callerVisibility, error) {
-	own, err := r.visiblePersons(ctx, p)
+func (r *Rules) loadVisibility(ctx context.Context, p *authn.Principal, dated bool) (callerVisibility, error) {
+	own, err := r.visiblePersons(ctx, p, dated)
 	if err != nil {
 		return callerVisibility{}, err
 	}
-	delegated, err := r.loadDelegations(ctx, p)
+	delegated, err := r.loadDelegations(ctx, p, dated)
 	return callerVisibility{own: own, delegated: delegated}, err
 }
 
 // visiblePersons returns the persons that a principal sees without delegations.
-func (r *Rules) visiblePersons(ctx context.Context, p *authn.Principal) (Set, error) {
+func (r *Rules) visiblePersons(ctx context.Context, p *authn.Principal, dated bool) (Set, error) {
 	if Scope(p.Rows) == All {
 		return AllPersons(), nil
 	}
@@ -105,5 +108,11 @@ func (r *Rules) visiblePersons(ctx context.Context, p *authn.Principal) (Set, er
 		}
 		ids = append(ids, more...)
 	}
-	return Persons(ids...), nil
+	out := Persons(ids...)
+	if !dated {
+		return out, nil
+	}
+	var err error
+	out.dated, err = r.datedPersons(ctx, p, out)
+	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
 // Scope is the row scope of a caller. The access token contains it.
@@ -48,6 +49,8 @@ func (s Scope) Within(other Scope) bool {
 type Set struct {
 	all bool
 	ids []int64
+	// dated are the only days of persons in ids who are not visible on all days.
+	dated map[int64][]civil.Range
 	// delegated holds the persons that delegators see. note receives the delegators whose
 	// delegation shows a person that the caller does not see otherwise.
 	delegated []delegated
@@ -87,11 +90,22 @@ func (s Set) All() bool {
 }
 
 // Own returns the set without the persons that only delegations show.
-func (s Set) Own() Set { return Set{all: s.all, ids: s.ids, own: s.own} }
+func (s Set) Own() Set { return Set{all: s.all, ids: s.ids, dated: s.dated, own: s.own} }
 
 // Has reports whether a person is in the set.
 func (s Set) Has(id int64) bool {
 	return s.has(id) || s.byDelegation(func(d Set) bool { return d.has(id) })
+}
+
+// HasOn reports whether a person is visible on all of some days. It differs from Has only in the set of
+// [OnAnyDay].
+func (s Set) HasOn(id int64, days civil.Range) bool {
+	return s.hasOn(id, days) || s.byDelegation(func(d Set) bool { return d.hasOn(id, days) })
+}
+
+func (s Set) hasOn(id int64, days civil.Range) bool {
+	ranges, limited := s.dated[id]
+	return s.has(id) && (!limited || coverDays(ranges, days))
 }
 
 func (s Set) has(id int64) bool {

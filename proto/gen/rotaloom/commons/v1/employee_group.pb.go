@@ -24,6 +24,176 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type ListEmployeeGroupDaysRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The manager.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// Continues with the next page: the last id of the previous page.
+	AfterPersonId int64 `protobuf:"varint,2,opt,name=after_person_id,json=afterPersonId,proto3" json:"after_person_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmployeeGroupDaysRequest) Reset() {
+	*x = ListEmployeeGroupDaysRequest{}
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmployeeGroupDaysRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmployeeGroupDaysRequest) ProtoMessage() {}
+
+func (x *ListEmployeeGroupDaysRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmployeeGroupDaysRequest.ProtoReflect.Descriptor instead.
+func (*ListEmployeeGroupDaysRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ListEmployeeGroupDaysRequest) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *ListEmployeeGroupDaysRequest) GetAfterPersonId() int64 {
+	if x != nil {
+		return x.AfterPersonId
+	}
+	return 0
+}
+
+type ListEmployeeGroupDaysResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Days  []*EmployeeGroupDays   `protobuf:"bytes,1,rep,name=days,proto3" json:"days,omitempty"`
+	// Whether there are more pages. A page ends after all days of a person.
+	More          bool `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListEmployeeGroupDaysResponse) Reset() {
+	*x = ListEmployeeGroupDaysResponse{}
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEmployeeGroupDaysResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEmployeeGroupDaysResponse) ProtoMessage() {}
+
+func (x *ListEmployeeGroupDaysResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEmployeeGroupDaysResponse.ProtoReflect.Descriptor instead.
+func (*ListEmployeeGroupDaysResponse) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ListEmployeeGroupDaysResponse) GetDays() []*EmployeeGroupDays {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *ListEmployeeGroupDaysResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+// EmployeeGroupDays are days of a person in an employee group.
+type EmployeeGroupDays struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	PersonId int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The first day, and the day after the last, in days since 1970-01-01. Days without a
+	// primary job belong to the job before them, or else to the first job.
+	From          int32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
+	To            int32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EmployeeGroupDays) Reset() {
+	*x = EmployeeGroupDays{}
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EmployeeGroupDays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EmployeeGroupDays) ProtoMessage() {}
+
+func (x *EmployeeGroupDays) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EmployeeGroupDays.ProtoReflect.Descriptor instead.
+func (*EmployeeGroupDays) Descriptor() ([]byte, []int) {
+	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *EmployeeGroupDays) GetPersonId() int64 {
+	if x != nil {
+		return x.PersonId
+	}
+	return 0
+}
+
+func (x *EmployeeGroupDays) GetFrom() int32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *EmployeeGroupDays) GetTo() int32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
 type ListEmployeeGroupMembersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The manager.
@@ -36,7 +206,7 @@ type ListEmployeeGroupMembersRequest struct {
 
 func (x *ListEmployeeGroupMembersRequest) Reset() {
 	*x = ListEmployeeGroupMembersRequest{}
-	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -48,7 +218,7 @@ func (x *ListEmployeeGroupMembersRequest) String() string {
 func (*ListEmployeeGroupMembersRequest) ProtoMessage() {}
 
 func (x *ListEmployeeGroupMembersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[0]
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -61,7 +231,7 @@ func (x *ListEmployeeGroupMembersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeGroupMembersRequest.ProtoReflect.Descriptor instead.
 func (*ListEmployeeGroupMembersRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ListEmployeeGroupMembersRequest) GetPersonId() int64 {
@@ -89,7 +259,7 @@ type ListEmployeeGroupMembersResponse struct {
 
 func (x *ListEmployeeGroupMembersResponse) Reset() {
 	*x = ListEmployeeGroupMembersResponse{}
-	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -101,7 +271,7 @@ func (x *ListEmployeeGroupMembersResponse) String() string {
 func (*ListEmployeeGroupMembersResponse) ProtoMessage() {}
 
 func (x *ListEmployeeGroupMembersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[1]
+	mi := &file_rotaloom_commons_v1_employee_group_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -114,7 +284,7 @@ func (x *ListEmployeeGroupMembersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListEmployeeGroupMembersResponse.ProtoReflect.Descriptor instead.
 func (*ListEmployeeGroupMembersResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListEmployeeGroupMembersResponse) GetPersonIds() []int64 {
@@ -135,16 +305,28 @@ var File_rotaloom_commons_v1_employee_group_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_employee_group_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/commons/v1/employee_group.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"f\n" +
+	"(rotaloom/commons/v1/employee_group.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"c\n" +
+	"\x1cListEmployeeGroupDaysRequest\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12&\n" +
+	"\x0fafter_person_id\x18\x02 \x01(\x03R\rafterPersonId\"o\n" +
+	"\x1dListEmployeeGroupDaysResponse\x12:\n" +
+	"\x04days\x18\x01 \x03(\v2&.rotaloom.commons.v1.EmployeeGroupDaysR\x04days\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"T\n" +
+	"\x11EmployeeGroupDays\x12\x1b\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x05R\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\x05R\x02to\"f\n" +
 	"\x1fListEmployeeGroupMembersRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12&\n" +
 	"\x0fafter_person_id\x18\x02 \x01(\x03R\rafterPersonId\"U\n" +
 	" ListEmployeeGroupMembersResponse\x12\x1d\n" +
 	"\n" +
 	"person_ids\x18\x01 \x03(\x03R\tpersonIds\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more2\xcd\x01\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more2\xfb\x02\n" +
 	"\x14EmployeeGroupService\x12\xb4\x01\n" +
 	"\x18ListEmployeeGroupMembers\x124.rotaloom.commons.v1.ListEmployeeGroupMembersRequest\x1a5.rotaloom.commons.v1.ListEmployeeGroupMembersResponse\"+\xa2\xbb\x18'\x18\x010\x01Z\vtimekeepingZ\n" +
+	"schedulingZ\bplatform\x12\xab\x01\n" +
+	"\x15ListEmployeeGroupDays\x121.rotaloom.commons.v1.ListEmployeeGroupDaysRequest\x1a2.rotaloom.commons.v1.ListEmployeeGroupDaysResponse\"+\xa2\xbb\x18'\x18\x010\x01Z\vtimekeepingZ\n" +
 	"schedulingZ\bplatformB\xe1\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x12EmployeeGroupProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
@@ -160,19 +342,25 @@ func file_rotaloom_commons_v1_employee_group_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_employee_group_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_employee_group_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_rotaloom_commons_v1_employee_group_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_rotaloom_commons_v1_employee_group_proto_goTypes = []any{
-	(*ListEmployeeGroupMembersRequest)(nil),  // 0: rotaloom.commons.v1.ListEmployeeGroupMembersRequest
-	(*ListEmployeeGroupMembersResponse)(nil), // 1: rotaloom.commons.v1.ListEmployeeGroupMembersResponse
+	(*ListEmployeeGroupDaysRequest)(nil),     // 0: rotaloom.commons.v1.ListEmployeeGroupDaysRequest
+	(*ListEmployeeGroupDaysResponse)(nil),    // 1: rotaloom.commons.v1.ListEmployeeGroupDaysResponse
+	(*EmployeeGroupDays)(nil),                // 2: rotaloom.commons.v1.EmployeeGroupDays
+	(*ListEmployeeGroupMembersRequest)(nil),  // 3: rotaloom.commons.v1.ListEmployeeGroupMembersRequest
+	(*ListEmployeeGroupMembersResponse)(nil), // 4: rotaloom.commons.v1.ListEmployeeGroupMembersResponse
 }
 var file_rotaloom_commons_v1_employee_group_proto_depIdxs = []int32{
-	0, // 0: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupMembers:input_type -> rotaloom.commons.v1.ListEmployeeGroupMembersRequest
-	1, // 1: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupMembers:output_type -> rotaloom.commons.v1.ListEmployeeGroupMembersResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	2, // 0: rotaloom.commons.v1.ListEmployeeGroupDaysResponse.days:type_name -> rotaloom.commons.v1.EmployeeGroupDays
+	3, // 1: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupMembers:input_type -> rotaloom.commons.v1.ListEmployeeGroupMembersRequest
+	0, // 2: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupDays:input_type -> rotaloom.commons.v1.ListEmployeeGroupDaysRequest
+	4, // 3: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupMembers:output_type -> rotaloom.commons.v1.ListEmployeeGroupMembersResponse
+	1, // 4: rotaloom.commons.v1.EmployeeGroupService.ListEmployeeGroupDays:output_type -> rotaloom.commons.v1.ListEmployeeGroupDaysResponse
+	3, // [3:5] is the sub-list for method output_type
+	1, // [1:3] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_employee_group_proto_init() }
@@ -186,7 +374,7 @@ func file_rotaloom_commons_v1_employee_group_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_employee_group_proto_rawDesc), len(file_rotaloom_commons_v1_employee_group_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

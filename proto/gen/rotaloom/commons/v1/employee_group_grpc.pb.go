@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	EmployeeGroupService_ListEmployeeGroupMembers_FullMethodName = "/rotaloom.commons.v1.EmployeeGroupService/ListEmployeeGroupMembers"
+	EmployeeGroupService_ListEmployeeGroupDays_FullMethodName    = "/rotaloom.commons.v1.EmployeeGroupService/ListEmployeeGroupDays"
 )
 
 // EmployeeGroupServiceClient is the client API for EmployeeGroupService service.
@@ -34,6 +35,10 @@ type EmployeeGroupServiceClient interface {
 	// Lists the persons who are in the employee group of a person today, ascending by id,
 	// in pages. The group of a person without a group, and of an unknown person, is empty.
 	ListEmployeeGroupMembers(ctx context.Context, in *ListEmployeeGroupMembersRequest, opts ...grpc.CallOption) (*ListEmployeeGroupMembersResponse, error)
+	// Lists the days of the persons who are not in the employee group of a person today, but
+	// are in it on other days, ascending by person id, in pages. Only a group that is an
+	// organization path has such days: the group of today, by the primary jobs of each day.
+	ListEmployeeGroupDays(ctx context.Context, in *ListEmployeeGroupDaysRequest, opts ...grpc.CallOption) (*ListEmployeeGroupDaysResponse, error)
 }
 
 type employeeGroupServiceClient struct {
@@ -54,6 +59,16 @@ func (c *employeeGroupServiceClient) ListEmployeeGroupMembers(ctx context.Contex
 	return out, nil
 }
 
+func (c *employeeGroupServiceClient) ListEmployeeGroupDays(ctx context.Context, in *ListEmployeeGroupDaysRequest, opts ...grpc.CallOption) (*ListEmployeeGroupDaysResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListEmployeeGroupDaysResponse)
+	err := c.cc.Invoke(ctx, EmployeeGroupService_ListEmployeeGroupDays_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // EmployeeGroupServiceServer is the server API for EmployeeGroupService service.
 // All implementations must embed UnimplementedEmployeeGroupServiceServer
 // for forward compatibility.
@@ -64,6 +79,10 @@ type EmployeeGroupServiceServer interface {
 	// Lists the persons who are in the employee group of a person today, ascending by id,
 	// in pages. The group of a person without a group, and of an unknown person, is empty.
 	ListEmployeeGroupMembers(context.Context, *ListEmployeeGroupMembersRequest) (*ListEmployeeGroupMembersResponse, error)
+	// Lists the days of the persons who are not in the employee group of a person today, but
+	// are in it on other days, ascending by person id, in pages. Only a group that is an
+	// organization path has such days: the group of today, by the primary jobs of each day.
+	ListEmployeeGroupDays(context.Context, *ListEmployeeGroupDaysRequest) (*ListEmployeeGroupDaysResponse, error)
 	mustEmbedUnimplementedEmployeeGroupServiceServer()
 }
 
@@ -76,6 +95,9 @@ type UnimplementedEmployeeGroupServiceServer struct{}
 
 func (UnimplementedEmployeeGroupServiceServer) ListEmployeeGroupMembers(context.Context, *ListEmployeeGroupMembersRequest) (*ListEmployeeGroupMembersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListEmployeeGroupMembers not implemented")
+}
+func (UnimplementedEmployeeGroupServiceServer) ListEmployeeGroupDays(context.Context, *ListEmployeeGroupDaysRequest) (*ListEmployeeGroupDaysResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListEmployeeGroupDays not implemented")
 }
 func (UnimplementedEmployeeGroupServiceServer) mustEmbedUnimplementedEmployeeGroupServiceServer() {}
 func (UnimplementedEmployeeGroupServiceServer) testEmbeddedByValue()                              {}
@@ -116,6 +138,24 @@ func _EmployeeGroupService_ListEmployeeGroupMembers_Handler(srv interface{}, ctx
 	return interceptor(ctx, in, info, handler)
 }
 
+func _EmployeeGroupService_ListEmployeeGroupDays_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListEmployeeGroupDaysRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(EmployeeGroupServiceServer).ListEmployeeGroupDays(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: EmployeeGroupService_ListEmployeeGroupDays_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(EmployeeGroupServiceServer).ListEmployeeGroupDays(ctx, req.(*ListEmployeeGroupDaysRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // EmployeeGroupService_ServiceDesc is the grpc.ServiceDesc for EmployeeGroupService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -126,6 +166,10 @@ var EmployeeGroupService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListEmployeeGroupMembers",
 			Handler:    _EmployeeGroupService_ListEmployeeGroupMembers_Handler,
+		},
+		{
+			MethodName: "ListEmployeeGroupDays",
+			Handler:    _EmployeeGroupService_ListEmployeeGroupDays_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

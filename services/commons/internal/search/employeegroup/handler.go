@@ -32,3 +32,18 @@ func (h *Handler) ListEmployeeGroupMembers(ctx context.Context, req *commonsv1.L
 	}
 	return response, nil
 }
+
+// ListEmployeeGroupDays returns a page of the days of persons who are in a person's group on other
+// days than today.
+func (h *Handler) ListEmployeeGroupDays(ctx context.Context, req *commonsv1.ListEmployeeGroupDaysRequest) (*commonsv1.ListEmployeeGroupDaysResponse, error) {
+	limit := h.page
+	days, err := h.groups.otherDays(ctx, req.GetPersonId(), req.GetAfterPersonId(), &limit)
+	if err != nil {
+		return nil, err
+	}
+	response := &commonsv1.ListEmployeeGroupDaysResponse{More: len(days) > 0}
+	for _, d := range days {
+		response.Days = append(response.Days, &commonsv1.EmployeeGroupDays{PersonId: d.PersonID, From: int32(d.Days.From), To: int32(d.Days.To)})
+	}
+	return response, nil
+}

@@ -37,7 +37,7 @@ func (h *Handler) ExecuteHyperfind(ctx context.Context, req *commonsv1.ExecuteHy
 	if err != nil {
 		return nil, err
 	}
-	visible, err := h.rules.Visible(ctx)
+	visible, err := h.rules.Visible(rowvisibility.OnDays(ctx, days))
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *Handler) TestHyperfindQuery(ctx context.Context, req *commonsv1.TestHyp
 	if err != nil {
 		return nil, err
 	}
-	visible, err := h.rules.Visible(ctx)
+	visible, err := h.rules.Visible(rowvisibility.OnDays(ctx, days))
 	if err != nil {
 		return nil, err
 	}
