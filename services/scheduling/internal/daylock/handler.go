@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -69,7 +70,7 @@ func (h *Handler) read(ctx context.Context, path string, where *schedulingv1.Day
 	if len(list.GetIds()) == 0 && len(list.GetQualifiers()) == 0 && len(list.GetRefs()) == 0 {
 		return nil, days, fault.Invalid(codeEmployeeMissing, path+".employeeRefs is empty. Name at least one employee.")
 	}
-	employees, err := h.directory.EmployeesByList(ctx, list)
+	employees, err := h.directory.EmployeesByList(rowvisibility.OnDays(ctx, days), list)
 	return withoutDuplicates(employees), days, err
 }
 

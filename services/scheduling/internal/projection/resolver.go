@@ -196,6 +196,14 @@ func truncate(text string) string {
 	return string(runes[:min(len(runes), limit)])
 }
 
+// UnknownEmployee returns the error for a reference to an employee whom the caller does not see on some
+// days. It does not differ from the error for an unknown employee.
+func UnknownEmployee(ref *commonv1.Ref) error {
+	var w lookupKeys
+	w.add(ref, 0)
+	return unknownEmployee(&w)
+}
+
 func unknownEmployee(w *lookupKeys) *fault.Error {
 	return fault.Newf(codeEmployeeUnknown, http.StatusBadRequest, "Employee not found: %s.", w.first())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
@@ -66,7 +67,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 	if err != nil {
 		return nil, err
 	}
-	p, employees, err := h.resolve(ctx, where, days)
+	p, employees, err := h.resolve(rowvisibility.OnDays(ctx, days), where, days)
 	if err != nil {
 		return nil, err
 	}

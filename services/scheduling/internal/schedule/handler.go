@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	caller "github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -66,7 +67,7 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	if err := h.resolve(ctx, q); err != nil {
 		return nil, err
 	}
-	persons, rows, err := h.read(ctx, q)
+	persons, rows, err := h.read(rowvisibility.OnDays(ctx, q.Days), q)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type Deps struct {
 
 // entries returns the dependencies of the entry editors.
 func (d Deps) editorDeps() itemchange.Deps {
-	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules}
+	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules}.OnAnyDay()
 }
 
 const defaultMaxShift = 24 * time.Hour

@@ -95,7 +95,7 @@ func (h *ScheduleEdits) edit(ctx context.Context, list []*schedulingv1.ScheduleE
 
 // apply applies edits in one transaction.
 func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.ScheduleEdit) ([]*schedulingv1.ScheduleEditResult, error) {
-	visible, err := h.Directory.Visible(ctx)
+	visible, err := h.shifts.Directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}

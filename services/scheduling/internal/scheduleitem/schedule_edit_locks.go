@@ -93,7 +93,7 @@ func (w *lockWork) find(ctx context.Context, visible rowvisibility.Set) error {
 	}
 	for _, id := range ids {
 		lock, ok := w.stored[id]
-		if ok && !visible.Has(lock.EmployeeID) {
+		if ok && !visible.HasOn(lock.EmployeeID, lock.Days) {
 			authn.NoteNotVisible(ctx)
 			ok = false
 		}

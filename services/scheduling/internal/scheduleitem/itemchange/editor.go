@@ -4,12 +4,14 @@
 package itemchange
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -33,7 +35,26 @@ type Directory interface {
 	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
-// Deps are the dependencies of an Editor.
+// onAnyDay is a Directory that also has the employees whom the caller sees on some days only. Editors
+// check the days of each entry with [rowvisibility.Set.HasOn].
+type onAnyDay struct{ Directory }
+
+func (d onAnyDay) Employees(ctx context.Context, refs []*commonv1.Ref) ([]projection.Employee, error) {
+	return d.Directory.Employees(rowvisibility.OnAnyDay(ctx), refs)
+}
+
+func (d onAnyDay) Visible(ctx context.Context) (rowvisibility.Set, error) {
+	return d.Directory.Visible(rowvisibility.OnAnyDay(ctx))
+}
+
+// OnAnyDay returns the dependencies with a directory that also has the employees whom the caller sees on
+// some days only.
+func (d Deps) OnAnyDay() Deps {
+	d.Directory = onAnyDay{d.Directory}
+	return d
+}
+
+// Deps are the dependencies of an Editor. Its directory is from [Deps.OnAnyDay].
 type Deps struct {
 	Pool      *pg.Pool
 	Directory Directory
@@ -75,7 +96,7 @@ type Editor[M Entry] struct {
 	Warn func(m M, added []*schedulingv1.ScheduleRuleViolation)
 }
 
-// newDrafts checks entries, each with its employee. It fails with the first error, or, with
+// newDrafts checks entries, each with its employee, whom the caller must see on the days of the entry. It fails with the first error, or, with
 // partial, records all errors.
 func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
 	if f.Complete != nil {
@@ -84,10 +105,18 @@ func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projec
 			return nil, err
 		}
 	}
+	visible, err := f.Directory.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
 	drafts := make([]*itemdraft.Draft, len(sent))
 	for i, m := range sent {
 		if failed[i] == nil {
 			drafts[i], failed[i] = f.Draft(m, employees[i])
+		}
+		if failed[i] == nil && employees[i] != nil && !visible.HasOn(employees[i].ID, drafts[i].Occupies) {
+			authn.NoteNotVisible(ctx)
+			failed[i] = projection.UnknownEmployee(cmp.Or(m.GetEmployee(), itemdraft.NewRef(employees[i])))
 		}
 		if failed[i] != nil && !(partial && ConcernsItem(failed[i])) {
 			return nil, failed[i]

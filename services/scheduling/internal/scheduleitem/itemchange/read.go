@@ -73,7 +73,7 @@ func (f *Editor[M]) lookUp(ctx context.Context, db pg.Querier, visible rowvisibi
 		}
 	}
 	for id, k := range out {
-		if employee := k.employeeID(); employee != 0 && !visible.Has(employee) {
+		if employee := k.employeeID(); employee != 0 && !visible.HasOn(employee, f.occupiedDays(k).Days) {
 			authn.NoteNotVisible(ctx)
 			delete(out, id)
 			continue
