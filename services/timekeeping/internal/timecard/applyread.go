@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/cursor"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -42,7 +43,7 @@ func (h *Punches) ApplyReadPunches(ctx context.Context, req *timekeepingv1.Apply
 	if err != nil {
 		return nil, err
 	}
-	found, err := h.persons.Find(ctx, keys)
+	found, err := h.persons.Find(rowvisibility.OnDays(ctx, civil.Through(first.Date, last.Date)), keys)
 	if err != nil {
 		return nil, err
 	}

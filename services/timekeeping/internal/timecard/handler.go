@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -99,15 +100,19 @@ func (h *Timecards) read(ctx context.Context, path string, named *timekeepingv1.
 
 // UpdateTimecard changes the timecard of one employee.
 func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
-	who, err := h.finder.Employee(ctx, req.GetWhere().GetEmployee())
+	ref := req.GetWhere().GetEmployee()
+	who, err := h.finder.Employee(rowvisibility.OnAnyDay(ctx), ref)
 	if err != nil {
 		return nil, err
 	}
-	return h.updateTimecard(ctx, who, req)
+	return h.updateTimecard(ctx, who, req, func(days []civil.Range) error { return h.finder.CheckDays(ctx, ref, who, days) })
 }
 
-// updateTimecard changes the timecard of an employee, and returns the requested days.
-func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *timekeepingv1.UpdateTimecardRequest) (*timekeepingv1.Timecard, error) {
+// updateTimecard changes the timecard of an employee, and returns the requested days. check refuses days
+// on which the caller does not see the employee.
+func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *timekeepingv1.UpdateTimecardRequest,
+	check func([]civil.Range) error,
+) (*timekeepingv1.Timecard, error) {
 	dates := req.GetWhere().GetDateRange()
 	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
 		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),
@@ -115,7 +120,10 @@ func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *
 	if err != nil {
 		return nil, err
 	}
-	if err := h.update(ctx, who, req.GetDo()); err != nil && !errors.Is(err, errOnlyValidated) {
+	if err := check([]civil.Range{days}); err != nil {
+		return nil, err
+	}
+	if err := h.update(ctx, who, req.GetDo(), check); err != nil && !errors.Is(err, errOnlyValidated) {
 		return nil, err
 	}
 	timecards, err := h.timecards.Read(ctx, []int64{who.ID}, calculation.Window{Days: days, Bodies: true})
@@ -136,9 +144,12 @@ func dateOnly(text string) string {
 var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
-func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges) error {
+func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges, check func([]civil.Range) error) error {
 	plan := &plan{pool: h.pool, zones: &h.zones, who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
+		return err
+	}
+	if err := check(plan.days.Ranges(who.ID)); err != nil {
 		return err
 	}
 	return h.signoffs.Change(ctx, plan.days, func(ctx context.Context, tx pgx.Tx) error {

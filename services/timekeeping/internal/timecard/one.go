@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -28,11 +29,9 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 	if req.EmployeeId != nil && req.PersonNumber != nil {
 		return nil, timecardfault.Invalid("employee_id and person_number must not both be given")
 	}
-	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
-	if err != nil {
-		return nil, err
-	}
-	return h.readTimecard(ctx, who, req)
+	return h.readTimecard(ctx, req, func(days civil.Range) (person.Person, error) {
+		return h.finder.EmployeeOn(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}, days)
+	})
 }
 
 // GetEmployeeTimecard returns the timecard of the caller.
@@ -41,12 +40,15 @@ func (h *Timecards) GetEmployeeTimecard(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.readTimecard(ctx, who, &timekeepingv1.GetTimecardRequest{
+	return h.readTimecard(ctx, &timekeepingv1.GetTimecardRequest{
 		StartDate: req.GetStartDate(), EndDate: req.GetEndDate(), SymbolicPeriodId: req.GetSymbolicPeriodId(), Select: req.GetSelect(),
-	})
+	}, func(civil.Range) (person.Person, error) { return who, nil })
 }
 
-func (h *Timecards) readTimecard(ctx context.Context, who person.Person, req *timekeepingv1.GetTimecardRequest) (*timekeepingv1.Timecard, error) {
+// readTimecard returns the timecard of the employee whom find returns for the days of a request.
+func (h *Timecards) readTimecard(ctx context.Context, req *timekeepingv1.GetTimecardRequest,
+	find func(civil.Range) (person.Person, error),
+) (*timekeepingv1.Timecard, error) {
 	var list []string
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {
@@ -57,6 +59,10 @@ func (h *Timecards) readTimecard(ctx context.Context, who person.Person, req *ti
 		}
 	}
 	days, err := h.finder.Days(ctx, requested.InPeriodQuery(req))
+	if err != nil {
+		return nil, err
+	}
+	who, err := find(days)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package timecard
 import (
 	"context"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -70,7 +71,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 			}
 		}
 	}
-	return h.updateTimecard(ctx, who, req)
+	return h.updateTimecard(ctx, who, req, func([]civil.Range) error { return nil })
 }
 
 // errNotOwn is the error if an operation on the caller's own timecard names another employee.

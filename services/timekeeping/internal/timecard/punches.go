@@ -7,7 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -47,6 +49,10 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	if err != nil {
 		return nil, err
 	}
+	visible, err := h.persons.Visible(rowvisibility.OnAnyDay(ctx))
+	if err != nil {
+		return nil, err
+	}
 	setup, err := readSetup(ctx, h.pool)
 	if err != nil {
 		return nil, err
@@ -59,7 +65,13 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	parsed := make([]*punch.Entry, len(req.GetPunches()))
 	for i, p := range req.GetPunches() {
 		out.Punches[i] = &timekeepingv1.ImportedPunch{PunchForRest: p}
-		if parsed[i], err = h.entry(p, found, setup); err != nil {
+		parsed[i], err = h.entry(p, found, setup)
+		if err == nil && !visible.HasOn(parsed[i].Employee.ID, parsed[i].Day()) {
+			authn.NoteNotVisible(ctx)
+			parsed[i] = nil
+			_, err = requested.In(nil, p.GetEmployee())
+		}
+		if err != nil {
 			refuse(i, err)
 		}
 	}
@@ -99,7 +111,7 @@ func namedJobs(list []*punch.Entry) []orgjob.Name {
 	return out
 }
 
-// findEmployees finds the employees of punches. Unknown employees are missing in the result.
+// findEmployees finds the employees of punches whom the caller sees on some day. Unknown employees are missing in the result.
 func (h *Punches) findEmployees(ctx context.Context, list []*timekeepingv1.Punch) (map[person.Key]person.Person, error) {
 	var keys []person.Key
 	for _, p := range list {
@@ -107,7 +119,7 @@ func (h *Punches) findEmployees(ctx context.Context, list []*timekeepingv1.Punch
 			keys = append(keys, key)
 		}
 	}
-	return h.persons.Find(ctx, keys)
+	return h.persons.Find(rowvisibility.OnAnyDay(ctx), keys)
 }
 
 // entry converts a punch of a found employee to an entry.

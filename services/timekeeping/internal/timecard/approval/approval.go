@@ -84,11 +84,11 @@ func (h *Handler) RemoveEmployeeTimecardApproval(ctx context.Context, req *timek
 
 // ListTimecardApprovals returns the approvals of an employee's days.
 func (h *Handler) ListTimecardApprovals(ctx context.Context, req *timekeepingv1.ListTimecardApprovalsRequest) (*timekeepingv1.TimecardApprovalList, error) {
-	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	days, err := h.finder.Days(ctx, requested.InQuery(req))
 	if err != nil {
 		return nil, err
 	}
-	days, err := h.finder.Days(ctx, requested.InQuery(req))
+	who, err := h.finder.EmployeeOn(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}, days)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +136,11 @@ func (h *Handler) ofOther(ctx context.Context, req *timekeepingv1.TimecardApprov
 	if err != nil {
 		return subject{}, err
 	}
-	who, err := h.finder.Employee(ctx, ref)
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return subject{}, err
 	}
-	days, err := h.finder.Days(ctx, dates)
+	who, err := h.finder.EmployeeOn(ctx, ref, days)
 	return subject{who, byManager, days}, err
 }
 

@@ -35,6 +35,12 @@ func (e *Entry) SetJob(jobs orgjob.Jobs) (err error) {
 	return err
 }
 
+// Day returns the day of the punch, by the clock of the employee.
+func (e *Entry) Day() civil.Range {
+	day := e.Local(e.At).Date
+	return civil.Through(day, day)
+}
+
 // aheadMost is the maximum time that a punch may be in the future. It is the largest accepted error
 // of a time clock.
 const aheadMost = 24 * time.Hour

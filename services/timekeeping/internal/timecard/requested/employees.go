@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -52,7 +53,7 @@ func (f *Finder) Set(ctx context.Context, path string, set *timekeepingv1.Timeca
 		return Set{}, fault.New(timecardfault.CodeLimit, http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("%d employees on %d days are %d employees * days; at most %d are allowed.", len(keys), days.Days(), n, calculation.MaxEmployeeDays))
 	}
-	ids, missing, err := f.persons.IDs(ctx, keys, newUnknownError)
+	ids, missing, err := f.persons.IDs(rowvisibility.OnDays(ctx, days), keys, newUnknownError)
 	if set.GetHyperFind() != nil {
 		// A hyperfind can return an employee who is deleted before the next call. The request does
 		// not name this employee, so it is not an error.

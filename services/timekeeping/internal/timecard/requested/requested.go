@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
@@ -49,6 +50,28 @@ func (f *Finder) Employee(ctx context.Context, ref *commonv1.Ref) (person.Person
 		return none, err
 	}
 	return In(found, ref)
+}
+
+// EmployeeOn finds an employee that the caller can see on all of the days.
+func (f *Finder) EmployeeOn(ctx context.Context, ref *commonv1.Ref, days civil.Range) (person.Person, error) {
+	return f.Employee(rowvisibility.OnDays(ctx, days), ref)
+}
+
+// CheckDays returns the error for an unknown employee if the caller does not see the employee on all of
+// the days.
+func (f *Finder) CheckDays(ctx context.Context, ref *commonv1.Ref, who person.Person, days []civil.Range) error {
+	visible, err := f.persons.Visible(rowvisibility.OnAnyDay(ctx))
+	if err != nil {
+		return err
+	}
+	for _, d := range days {
+		if !visible.HasOn(who.ID, d) {
+			authn.NoteNotVisible(ctx)
+			_, err := In(nil, ref)
+			return err
+		}
+	}
+	return nil
 }
 
 // Self finds the caller.

@@ -19,6 +19,15 @@ func (t ChangedDays) Add(employeeID int64, day civil.Date) {
 	t[employeeID][day] = true
 }
 
+// Ranges returns the days of an employee, each as a range.
+func (t ChangedDays) Ranges(employeeID int64) []civil.Range {
+	out := make([]civil.Range, 0, len(t[employeeID]))
+	for day := range t[employeeID] {
+		out = append(out, civil.Through(day, day))
+	}
+	return out
+}
+
 // Holds reports whether it contains all days of another change.
 func (t ChangedDays) Holds(other ChangedDays) bool {
 	for id, days := range other {

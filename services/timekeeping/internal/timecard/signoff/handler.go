@@ -36,7 +36,7 @@ func (h *Handler) who(ctx context.Context, ref *commonv1.Ref, dates requested.Da
 	if err != nil {
 		return person.Person{}, days, err
 	}
-	who, err := h.finder.Employee(ctx, ref)
+	who, err := h.finder.EmployeeOn(ctx, ref, days)
 	return who, days, err
 }
 
