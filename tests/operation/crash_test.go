@@ -53,7 +53,7 @@ func TestDemonstrationIsCreatedOnce(t *testing.T) {
 	crashing := launch.Start(t, launch.Build(t, program), nil,
 		"serve", "--demo", "--listen", "127.0.0.1:0", "--admin-address", "", "--state-dir", dir)
 	launch.Await(t, 2*time.Minute, "some persons are there", func() bool {
-		return strings.Count(crashing.Output(), "MultiCreatePersons") >= 3
+		return strings.Count(crashing.Output(), "/v1/commons/persons/multi_create") >= 3
 	})
 	crashing.Kill(t)
 
