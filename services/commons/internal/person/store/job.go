@@ -23,20 +23,22 @@ type primaryJob struct {
 	}
 }
 
-// primaryJobs selects the primary jobs of a person p as JSON. A path that comes before its location
-// gets the location of its last day. OFFSET makes the planner compute the location first: with its
-// expression in a condition, row-level security would prevent the use of an index.
+// primaryJobs selects the primary jobs of a person p as JSON, one for each location that the path names. A
+// path that comes before its location gets the location as well. OFFSET makes the planner compute the
+// location first: with its expression in a condition, row-level security would prevent the use of an index.
 var primaryJobs = `
-	SELECT json_agg(json_build_object('from', a.from_date - ` + civil.EpochSQL + `, 'to', a.to_date - ` + civil.EpochSQL + `,
-		'path', a.organization_path, 'location', coalesce(at.id, 0), 'names', named.list) ORDER BY a.from_date) AS jobs
+	SELECT json_agg(json_build_object('from', part.from_date - ` + civil.EpochSQL + `, 'to', part.to_date - ` + civil.EpochSQL + `,
+		'path', a.organization_path, 'location', coalesce(part.id, 0), 'names', named.list) ORDER BY part.from_date) AS jobs
 	FROM primary_labor_account a
-	CROSS JOIN LATERAL (SELECT coalesce(` + locationpath.AtSQL("$1", "a.organization_path", "a.from_date") + `, ` +
-	locationpath.AtSQL("$1", "a.organization_path", "a.to_date - 1") + `) AS id OFFSET 0) AS at
+	LEFT JOIN LATERAL (SELECT held.location_id AS id, least(held.to_date, a.to_date) AS to_date,
+			CASE WHEN held.from_date = min(held.from_date) OVER () THEN a.from_date ELSE greatest(held.from_date, a.from_date) END AS from_date
+		FROM ` + locationpath.HoldersSQL("$1", "a.organization_path", "a.to_date") + ` AS held OFFSET 0) AS at ON at.from_date < at.to_date
+	CROSS JOIN LATERAL (SELECT at.id, coalesce(at.from_date, a.from_date) AS from_date, coalesce(at.to_date, a.to_date) AS to_date) AS part
 	CROSS JOIN LATERAL (
-		SELECT json_agg(json_build_object('from', greatest(n.from_date, a.from_date) - ` + civil.EpochSQL + `,
-			'to', least(n.to_date, a.to_date) - ` + civil.EpochSQL + `, 'path', n.path) ORDER BY n.path, n.from_date) AS list
-		FROM ` + locationpath.NamesSQL("$1", "at.id", "a.to_date") + ` AS n
-		WHERE n.to_date > a.from_date AND n.path <> a.organization_path
+		SELECT json_agg(json_build_object('from', greatest(n.from_date, part.from_date) - ` + civil.EpochSQL + `,
+			'to', least(n.to_date, part.to_date) - ` + civil.EpochSQL + `, 'path', n.path) ORDER BY n.path, n.from_date) AS list
+		FROM ` + locationpath.NamesSQL("$1", "part.id", "part.to_date") + ` AS n
+		WHERE n.to_date > part.from_date AND n.path <> a.organization_path
 	) AS named
 	WHERE a.tenant_id = $1 AND a.person_id = p.id AND a.organization_path <> ''`
 
@@ -58,6 +60,11 @@ func newPersonJobs(jobs []primaryJob) *commonsv1.PersonJobs {
 					part.OtherPaths = append(part.OtherPaths, n.Path)
 				}
 			}
+			last := len(out.Jobs) - 1
+			if last >= 0 && continues(out.Jobs[last], part) {
+				out.Jobs[last].To = part.To
+				continue
+			}
 			out.Jobs = append(out.Jobs, part)
 		}
 	}
@@ -65,6 +72,12 @@ func newPersonJobs(jobs []primaryJob) *commonsv1.PersonJobs {
 		return nil
 	}
 	return out
+}
+
+// continues reports whether a job has the values of the one on the days before.
+func continues(before, job *commonsv1.PersonJob) bool {
+	return before.GetTo() == job.GetFrom() && before.GetPath() == job.GetPath() &&
+		before.GetLocationId() == job.GetLocationId() && slices.Equal(before.GetOtherPaths(), job.GetOtherPaths())
 }
 
 // FillPrimaryJobs sets the primary jobs in the states of persons as they are stored.

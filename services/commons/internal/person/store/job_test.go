@@ -16,6 +16,7 @@ import (
 func TestPrimaryJobsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	ctx, pool := newPool(t,
+		`INSERT INTO person (tenant_id, id, person_number, full_name, time_zone, body) VALUES (1, 4, 'M4', 'Four', 'UTC', '')`,
 		`INSERT INTO location (tenant_id, id, persistent_id) VALUES (1, 1, 'a'), (1, 2, 'b'), (1, 3, 'c')`,
 		`INSERT INTO location_path (tenant_id, location_id, from_date, to_date, depth, lineage, path) VALUES
 			(1, 1, '1900-01-01', '2026-03-01', 1, '.1.', 'N/1'), (1, 1, '2026-03-01', '3000-01-01', 1, '.1.', 'S/1'),
@@ -23,8 +24,9 @@ func TestPrimaryJobsOfOtherServices(t *testing.T) {
 		`INSERT INTO former_location_path VALUES (1, 'N/One', 1)`,
 		`INSERT INTO primary_labor_account (tenant_id, person_id, from_date, to_date, organization_path, labor_category_name) VALUES
 			(1, 1, '2026-01-01', '2026-03-01', 'N/1', ''), (1, 1, '2026-03-01', '3000-01-01', 'S/1', ''),
-			(1, 2, '2026-01-01', '2026-02-01', 'Text', ''), (1, 2, '2026-02-01', '2026-04-01', '', ''), (1, 3, '2026-01-01', '3000-01-01', 'Later', '')`)
-	states, err := store.ReadStates(ctx, pool, []int64{1, 2, 3})
+			(1, 2, '2026-01-01', '2026-02-01', 'Text', ''), (1, 2, '2026-02-01', '2026-04-01', '', ''), (1, 3, '2026-01-01', '3000-01-01', 'Later', ''),
+			(1, 4, '2026-01-01', '3000-01-01', 'N/1', '')`)
+	states, err := store.ReadStates(ctx, pool, []int64{1, 2, 3, 4})
 	require.NoError(t, err)
 	got := map[int64][]string{}
 	for _, s := range states {
@@ -36,6 +38,7 @@ func TestPrimaryJobsOfOtherServices(t *testing.T) {
 		1: {"2026-01-01 2026-03-01 N/1 1 [N/One]", "2026-03-01 2026-06-01 S/1 1 [N/1 N/One]", "2026-06-01 3000-01-01 S/1 1 [N/One]"},
 		2: {"2026-01-01 2026-02-01 Text 0 []"},
 		3: {"2026-01-01 3000-01-01 Later 3 []"},
+		4: {"2026-01-01 2026-03-01 N/1 1 [N/One]", "2026-03-01 2026-06-01 N/1 1 [N/One S/1]", "2026-06-01 3000-01-01 N/1 2 []"},
 	}, got)
 
 	published := []*commonsv1.PersonState{{PersonId: 2}, {PersonId: 1}}
