@@ -68,7 +68,7 @@ func Main(name, description string, settings Settings, start Start) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	p := program{
 		name: name, description: description, args: os.Args[1:], out: os.Stdout, errs: os.Stderr,
-		signals: signals, exit: os.Exit, memory: memory, lookup: os.LookupEnv,
+		signals: signals, exit: os.Exit, memory: memory, lookup: os.LookupEnv, environ: os.Environ(),
 	}
 	os.Exit(p.run(settings, start))
 }
@@ -82,6 +82,8 @@ type program struct {
 	exit              func(code int)
 	memory            error // the error of setting the memory limit
 	lookup            func(variable string) (string, bool)
+	environ           []string      // all variables, as name=value
+	unknown           []string      // the names of unknown variables, from the last parse
 	config            *configValues // from the last parse
 }
 
@@ -143,6 +145,7 @@ func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 		fmt.Fprintf(p.errs, "%s: %v\nSee %s --help.\n", p.name, err, p.name)
 		return nil, exitUsage
 	}
+	p.unknown = unknownVariables(parser.Model.Node, p.environ)
 	return parsed, exitOK
 }
 
@@ -168,6 +171,10 @@ func (p *program) serve(cfg Common, start Start) (err error) {
 	defer end()
 	if p.memory != nil {
 		log.Warn("the memory limit of the container cannot be read, so no limit applies; set GOMEMLIMIT", "error", p.memory)
+	}
+
+	for _, name := range p.unknown {
+		log.Warn("the program has no such setting, so the variable has no effect; see --help", "variable", name)
 	}
 
 	app := NewApp(cfg, log, obs.NewRegistry())
