@@ -170,7 +170,7 @@ func (r *Relay) lead(ctx context.Context) error {
 		return err
 	}
 	defer s.end()
-	r.opts.Log.InfoContext(ctx, "outbox relay is active")
+	r.opts.Log.DebugContext(ctx, "outbox relay is active")
 	return s.run(ctx)
 }
 

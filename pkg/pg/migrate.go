@@ -80,7 +80,10 @@ func migrateSet(ctx context.Context, db *sql.DB, log *slog.Logger, set Migration
 	}
 	done, err := provider.Up(ctx)
 	for _, m := range done {
-		log.InfoContext(ctx, "schema migrated", "set", set.Table, "version", m.Source.Version, "duration", m.Duration)
+		log.DebugContext(ctx, "migration applied", "set", set.Table, "version", m.Source.Version, "duration", m.Duration)
+	}
+	if len(done) > 0 {
+		log.InfoContext(ctx, "schema migrated", "set", set.Table, "version", done[len(done)-1].Source.Version, "migrations", len(done))
 	}
 	return err
 }

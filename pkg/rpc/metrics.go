@@ -25,9 +25,10 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			Help: "Calls that ended, by method and gRPC code.",
 		}, []string{"method", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "rotaloom_rpc_seconds",
-			Help:    "Time that calls took.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+			Name: "rotaloom_rpc_seconds",
+			Help: "Time that calls took.",
+			// Few buckets, because each method that is called has all of them.
+			Buckets: []float64{.001, .0025, .01, .025, .1, .25, 1, 5, 30},
 		}, []string{"method"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "rotaloom_rpc_in_flight",

@@ -44,7 +44,7 @@ func (c company) read(t *testing.T, method, path string, body, reply any) {
 // The demonstration has every kind of content of a company, and is created in time.
 func TestTheDemonstrationIsACompany(t *testing.T) {
 	t.Parallel()
-	server := launch.Standalone(t, "--demo")
+	server := launch.Standalone(t, "--demo", "--admin-address", "127.0.0.1:0")
 	c := company{server, scenario.API{Target: server.Target(t)}}
 	for name, check := range map[string]func(*testing.T){
 		"time":       c.checkTime,
@@ -58,6 +58,7 @@ func TestTheDemonstrationIsACompany(t *testing.T) {
 		"time off":   c.checkTimeOff,
 		"payroll":    c.checkPayroll,
 		"messages":   c.checkMessages,
+		"metrics":    c.checkSeries,
 		"holidays":   c.checkHolidays,
 	} {
 		t.Run(name, check)

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -167,16 +166,6 @@ func (w *workplace) fillLog() {
 		return err != nil
 	})
 	launch.Await(w.t, 10*time.Second, "the database has ended", func() bool { return w.server.Wrote("PANIC") })
-}
-
-// adminURL returns the URL of the server's listener for operators.
-func adminURL(t *testing.T, server *launch.Server) string {
-	t.Helper()
-	log, err := os.ReadFile(server.Log)
-	require.NoError(t, err)
-	found := regexp.MustCompile(`"msg":"admin listener","address":"([^"]+)"`).FindSubmatch(log)
-	require.NotNil(t, found)
-	return "http://" + string(found[1])
 }
 
 // readiness returns the text of /readyz.

@@ -139,7 +139,7 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *Delivery) {
 	}
 	s.metrics.attempts.WithLabelValues(strings.ToLower(d.Channel), strings.ToLower(o.state)).Inc()
 	if o.state != Delivered {
-		s.deps.Log.InfoContext(ctx, "a delivery failed", "delivery", d.UID, "channel", d.Channel, "attempt", d.Attempts, "state", o.state, "result", o.result)
+		s.deps.Log.Log(ctx, failureLevel(d, o), "a delivery failed", "delivery", d.UID, "channel", d.Channel, "attempt", d.Attempts, "state", o.state, "result", o.result)
 	}
 	// Store the result even if the process stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
@@ -147,6 +147,15 @@ func (s *Sender) attemptDelivery(ctx context.Context, d *Delivery) {
 	if err := settle(ctx, s.deps.Pool, d, o); err != nil {
 		s.deps.Log.WarnContext(ctx, "the result of a delivery could not be stored; the attempt will be repeated", "delivery", d.UID, "error", err)
 	}
+}
+
+// failureLevel returns the level of the line about a failed attempt. Attempts between the first and the last one are
+// lines for debugging only, because a transport that is away fails all of them.
+func failureLevel(d *Delivery, o outcome) slog.Level {
+	if o.state == Pending && d.Attempts > 1 {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // delay waits, unless the process stops, and returns the outcome with later times, as if the attempt had taken
@@ -187,7 +196,7 @@ func (s *Sender) send(ctx context.Context, d *Delivery) (o outcome) {
 	if errors.As(err, &known) {
 		wait, o.conceal = max(wait, min(known.RetryAfter, s.cfg.RetryMax)), known.Conceal
 		if known.Cause != nil {
-			s.deps.Log.InfoContext(ctx, "cause of a failed delivery", "delivery", d.UID, "cause", known.Cause)
+			s.deps.Log.DebugContext(ctx, "cause of a failed delivery", "delivery", d.UID, "cause", known.Cause)
 		}
 	}
 	o.result, o.state = truncateError(err.Error()), Failed
