@@ -4,15 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/rotaloom/rotaloom/gateway/compression"
-	"github.com/rotaloom/rotaloom/gateway/erroritems"
+	"github.com/rotaloom/rotaloom/gateway/errorbody"
 	"github.com/rotaloom/rotaloom/gateway/listener"
-	"github.com/rotaloom/rotaloom/gateway/transcode"
-	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
 const (
@@ -133,53 +128,9 @@ func (w *response) errorBody(f *fault.Error) []byte {
 	switch {
 	case w.oauth:
 		noStore(w.Header())
-		return oauthJSON(f)
+		return errorbody.OAuth(f)
 	case w.items:
-		return erroritems.JSON(f)
+		return errorbody.Items(f)
 	}
-	return errorJSON(f)
-}
-
-// errorJSON returns the body of an error. If the details cannot be encoded, it omits them.
-func errorJSON(f *fault.Error) []byte {
-	if b, err := messageJSON(f.Body()); err == nil {
-		return b
-	}
-	b, err := messageJSON(&commonv1.ErrorBody{ErrorCode: fault.CodeInternal, Message: http.StatusText(f.Status)})
-	if err != nil {
-		return []byte("{}")
-	}
-	return b
-}
-
-func messageJSON(m proto.Message) ([]byte, error) {
-	wire, err := proto.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	return transcode.For(m.ProtoReflect().Descriptor()).AppendJSON(nil, wire)
-}
-
-// oauthJSON returns the body of an error in the form of RFC 6749, section 5.2.
-func oauthJSON(f *fault.Error) []byte {
-	b := append([]byte(`{"error":`), jsontext.AppendString(nil, oauthError(f))...)
-	b = append(b, `,"error_description":`...)
-	return append(jsontext.AppendString(b, f.Message), '}')
-}
-
-// oauthError returns the OAuth name of an error, derived from the status if the error has none.
-func oauthError(f *fault.Error) string {
-	switch {
-	case f.OAuth != "":
-		return f.OAuth
-	case f.Status == http.StatusUnauthorized:
-		return "invalid_client"
-	case f.Status == http.StatusForbidden:
-		return "unauthorized_client"
-	case f.Status == http.StatusTooManyRequests, f.Status == http.StatusServiceUnavailable:
-		return "temporarily_unavailable"
-	case f.Status >= http.StatusInternalServerError:
-		return "server_error"
-	}
-	return "invalid_request"
+	return errorbody.JSON(f)
 }

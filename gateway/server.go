@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rotaloom/rotaloom/gateway/errorbody"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 )
 
@@ -148,7 +149,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 // plainRefusal returns the response to plain HTTP on the HTTPS port, in the common form of errors.
 func plainRefusal() []byte {
 	f := httpsOnly()
-	body := errorJSON(f)
+	body := errorbody.JSON(f)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		f.Status, http.StatusText(f.Status), contentType, len(body), body)
 }

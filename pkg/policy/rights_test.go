@@ -151,6 +151,7 @@ var noWages = map[string]string{
 	"target_amount_type":    "a word",
 	"unavailability_amount": "time",
 	"unavailable_amount":    "time",
+	"vested_hours_amount":   "hours of a balance",
 	"wage_addition":         "a rule of a pay code, for all employees",
 	"wage_multiplier":       "a rule of a pay code, for all employees",
 	"wage_work_rules":       "wages stand in it",

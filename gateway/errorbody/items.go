@@ -1,5 +1,4 @@
-// Package erroritems writes errors as a list of items, as the contract asks for some operations.
-package erroritems
+package errorbody
 
 import (
 	"net/http"
@@ -37,8 +36,8 @@ func itemType(status int) int {
 	return itemInvalid
 }
 
-// JSON returns the body of an error as a list with one item.
-func JSON(f *fault.Error) []byte {
+// Items returns the body of an error as a list with one item, as the contract asks for some operations.
+func Items(f *fault.Error) []byte {
 	b := strconv.AppendInt([]byte(`[{"type":`), int64(itemType(f.Status)), 10)
 	b = jsontext.AppendString(append(b, `,"message_code":`...), f.Code)
 	b = append(b, `,"member_names":[`...)
