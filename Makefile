@@ -114,6 +114,10 @@ mutate: postgres ## Change the code of rules in small ways, and see whether thei
 race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
 	$(tmp) $(withpg) go test -race -short -vet=off $(addsuffix /...,$(filter-out ./proto ./tests,$(modules)))
 
+.PHONY: picture
+picture: build postgres ## Draw the picture of the front page from a real response.
+	go run ./tests/cmd/picture docs/rotations.svg
+
 .PHONY: bench
 bench: build postgres ## Print the figures that README quotes, as ratios of one run.
 	go run ./tests/cmd/bench
