@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -100,9 +99,9 @@ func writeReadiness(w http.ResponseWriter, r *http.Request, ready *Checks) {
 
 // serveAdmin serves until stop is called, and returns the address.
 func serveAdmin(address string, handler http.Handler) (at net.Addr, stop func(), err error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := Listen("--admin-address", address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("admin listener: %w", err)
+		return nil, nil, err
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: adminHeaderTimeout, ReadTimeout: adminReadTimeout,

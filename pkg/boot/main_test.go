@@ -148,5 +148,5 @@ func TestAdminListenerServesWhileTheProgramRuns(t *testing.T) {
 	p := newProgram("--color=red")
 	p.args = append(p.args, "--admin-address=256.0.0.1:0")
 	assert.Equal(t, exitFailed, p.run(&testSettings{}, nil))
-	assert.Regexp(t, regexp.MustCompile("admin listener"), p.errs.String())
+	assert.Regexp(t, regexp.MustCompile("--admin-address: "), p.errs.String())
 }

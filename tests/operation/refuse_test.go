@@ -27,6 +27,8 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 	t.Cleanup(func() { listener.Close() })
 	old := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(old, "VERSION"), []byte("rotaloom-state 1\n"), 0o600))
+	newer := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(newer, "VERSION"), []byte("rotaloom-state 99\n"), 0o600))
 	foreign := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "thesis.txt"), nil, 0o600))
 	otherDatabase := t.TempDir()
@@ -43,9 +45,10 @@ func TestRefusesToStartInOneLine(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"the port is in use":                  {nil, []string{"--listen", listener.Addr().String()}, []string{listener.Addr().String(), "address already in use"}},
+		"the port is in use":                  {nil, []string{"--listen", listener.Addr().String()}, []string{listener.Addr().String(), "another program listens", "--listen"}},
 		"no PostgreSQL where it is said":      {[]string{"PATH="}, []string{"--database-bin-dir", empty}, []string{"PostgreSQL", empty}},
 		"a folder of another version":         {nil, []string{"--state-dir", old}, []string{old, "rotaloom-state 1", "another version", "CHANGELOG.md"}},
+		"a folder of a newer program":         {nil, []string{"--state-dir", newer}, []string{newer, "newer program", "Run that program"}},
 		"a folder with another owner's files": {nil, []string{"--state-dir", foreign}, []string{foreign, "thesis.txt"}},
 		"data of another PostgreSQL":          {nil, []string{"--state-dir", otherDatabase}, []string{data, "created by PostgreSQL 14", "pg_upgrade"}},
 		"a file instead of a folder":          {nil, []string{"--state-dir", file}, []string{file}},

@@ -77,14 +77,14 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.Listen)
+	listener, err := boot.Listen("--listen", s.Listen)
 	if err != nil {
-		return fmt.Errorf("HTTPS: %w", err)
+		return err
 	}
 	var plain net.Listener
 	if s.ListenPlain != "" {
-		if plain, err = net.Listen("tcp", s.ListenPlain); err != nil {
-			return fmt.Errorf("plain HTTP: %w", err)
+		if plain, err = boot.Listen("--listen-plain", s.ListenPlain); err != nil {
+			return err
 		}
 	}
 	server := gateway.NewServer(edge, https.HTTPSConfig())

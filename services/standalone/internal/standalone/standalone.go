@@ -53,7 +53,7 @@ func Start(ctx context.Context, cfg Config, app *boot.App) error {
 		return err
 	}
 	app.OnClose("state folder", func(context.Context) error { return folder.Close() })
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := boot.Listen("--listen", cfg.Listen)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/filelock"
@@ -88,10 +89,23 @@ func (f *Folder) checkLayout() error {
 }
 
 func checkVersion(dir string, data []byte) error {
-	if found := strings.TrimSpace(string(data)); found != layout {
+	found := strings.TrimSpace(string(data))
+	if isNewer(found) {
+		return fmt.Errorf("a newer program wrote the state folder %s (%q, this program reads %q). Run that program, or a newer one", dir, found, layout)
+	}
+	if found != layout {
 		return fmt.Errorf("the state folder %s has another version (%q, this program reads %q): use an empty folder, and move the data through the API as described in CHANGELOG.md", dir, found, layout)
 	}
 	return nil
+}
+
+// isNewer reports whether a layout is one that a newer program writes.
+func isNewer(found string) bool {
+	name, number, _ := strings.Cut(layout, " ")
+	rest, ok := strings.CutPrefix(found, name+" ")
+	theirs, err := strconv.Atoi(rest)
+	ours, _ := strconv.Atoi(number) // It is a constant.
+	return ok && err == nil && theirs > ours
 }
 
 // Examine returns the reason why this program cannot use the folder, or nil. It neither locks nor changes

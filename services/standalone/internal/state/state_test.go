@@ -28,7 +28,7 @@ func TestFolderOfAnotherVersionIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "VERSION"), []byte("rotaloom-state 99\n"), 0o600))
 	_, err := Open(dir)
-	require.ErrorContains(t, err, "another version")
+	require.ErrorContains(t, err, "a newer program wrote the state folder")
 }
 
 func TestFolderOfOthersIsRefused(t *testing.T) {
