@@ -17,12 +17,16 @@ commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./s
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The address of make run.
+LISTEN ?= 127.0.0.1:8443
+
 .PHONY: run
-run: ## Serve everything on https://127.0.0.1:8443, with a demonstration.
+run: ## Serve everything on https://127.0.0.1:8443, with a demonstration; LISTEN=127.0.0.1:9443 chooses another address.
+	@tools/free-port.sh '$(LISTEN)'
 	@tools/need-postgres.sh
 	@echo 'Building bin/rotaloom. The first time takes some minutes.'
 	@go build -o bin/ ./services/standalone/cmd/rotaloom
-	@bin/rotaloom serve --demo --listen 127.0.0.1:8443 --state-dir .state --log-format text --log-level warn
+	@bin/rotaloom serve --demo --listen "$(LISTEN)" --state-dir .state --log-format text --log-level warn
 
 .PHONY: build
 build: ## Build every binary into bin/.

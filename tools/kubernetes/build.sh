@@ -42,6 +42,7 @@ if [ "${1:-}" = cluster ]; then
   # client of this Kubernetes no longer has.
   patched=$(mktemp -d)
   trap 'rm -rf "$patched"' EXIT
+  go mod download github.com/coredns/coredns # Otherwise go list knows no folder on a fresh machine.
   cp -r "$(go list -m -f '{{.Dir}}' github.com/coredns/coredns)" "$patched/coredns"
   chmod -R u+w "$patched/coredns"
   sed -i '/RetryOnError:/d' "$patched/coredns/plugin/kubernetes/object/informer.go"
