@@ -83,6 +83,12 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 	assert.Equal(t, "\"Chief\" of tenant 1 can log in again\n", out.String())
 	assert.NoError(t, b.try(t.Context(), "z", "chief", "correct horse battery"))
 	assert.NoError(t, unlock(clerk, "nobody"))
+	for name, c := range map[string]*auth.UnlockUserCommand{
+		"tenant 1: there is no such user":    {ID: tenant.Default, Name: "nobody"},
+		"tenant 99: there is no such tenant": {ID: 99, Name: "chief"},
+	} {
+		t.Run(name, func(t *testing.T) { assert.EqualError(t, c.Operate(t.Context(), b.service, &out), name) })
+	}
 	for _, wrong := range []string{"", "  ", "a\x00b", strings.Repeat("x", 1001)} {
 		t.Run(wrong, func(t *testing.T) {
 			assert.True(t, fault.HasStatus(unlock(clerk, wrong), 400), wrong)

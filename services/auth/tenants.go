@@ -175,10 +175,21 @@ func (s *Service) switchTenant(ctx context.Context, id int64, disabledAt *time.T
 	return nil
 }
 
-// UnlockUser resets the failed log-ins of a user name of a tenant.
+// UnlockUser resets the failed log-ins of a user of a tenant. It returns an error if the tenant or the user does not exist.
 func (s *Service) UnlockUser(ctx context.Context, name string) error {
+	if err := s.requireTenant(ctx); err != nil {
+		return err
+	}
 	tenantID := tenant.Of(ctx)
 	err := pg.InTx(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+		var known bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM app_user WHERE tenant_id = $1 AND username_key = $2)`, tenantID, username.LookupKey(name)).Scan(&known)
+		if err == nil && !known {
+			err = errNoUser
+		}
+		if err != nil {
+			return err
+		}
 		if err := s.loginLimit.Unlock(ctx, tx, name); err != nil {
 			return err
 		}
