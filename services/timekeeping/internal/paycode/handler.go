@@ -38,7 +38,7 @@ var _ timekeepingv1.PayCodeServiceServer = (*Handler)(nil)
 func New(pool *pg.Pool, terms setupname.Terms) *Handler {
 	names := setupname.New(pool, terms, nil, nil) // Persons have no pay codes.
 	return &Handler{resource: setupname.NewResource(names, setup.Resource[*timekeepingv1.PayCode]{
-		Kind: Kind(), Prepare: prepare, CheckUnused: checkNoEdit,
+		Kind: Kind(), Prepare: prepare, CheckUnused: checkUnused,
 	})}
 }
 

@@ -40,7 +40,7 @@ func (h *Handler) GetRequestSubtype(ctx context.Context, req *timekeepingv1.GetR
 	if err != nil {
 		return nil, err
 	}
-	return response(ctx, found)
+	return h.response(ctx, found)
 }
 
 // FindRequestSubtype returns the subtype with a name, or 404.
@@ -55,7 +55,7 @@ func (h *Handler) FindRequestSubtype(ctx context.Context, req *timekeepingv1.Fin
 	if found == nil {
 		return nil, fault.NotFound(CodeUnknownName, fmt.Sprintf("There is no request subtype with the name %q.", req.GetName()))
 	}
-	return response(ctx, found)
+	return h.response(ctx, found)
 }
 
 func (h *Handler) byID(ctx context.Context, id int64) (*stored, error) {
@@ -82,8 +82,11 @@ func (h *Handler) find(ctx context.Context, ids []int64, names []string) (*store
 	return list[0], nil
 }
 
-// response returns a subtype in the language of the caller.
-func response(ctx context.Context, s *stored) (*timekeepingv1.RequestSubtype, error) {
+// response returns a subtype in the language of the caller, with the present name of its pay code.
+func (h *Handler) response(ctx context.Context, s *stored) (*timekeepingv1.RequestSubtype, error) {
+	if err := namePayCodes(ctx, h.pool, s.GetSubtype().GetTimeOffRequest()); err != nil {
+		return nil, err
+	}
 	tag := localize(acceptlanguage.From(ctx), s.GetSubtype())
 	return s.GetSubtype(), acceptlanguage.SetContentLanguage(ctx, tag)
 }
@@ -112,6 +115,9 @@ func (h *Handler) MultiReadRequestSubtypes(ctx context.Context, req *timekeeping
 	out := &timekeepingv1.RequestSubtypeLists{}
 	for _, w := range found {
 		add(out, w)
+	}
+	if err := namePayCodes(ctx, h.pool, out.GetTimeOffRequests()...); err != nil {
+		return nil, err
 	}
 	return out, acceptlanguage.SetContentLanguage(ctx, tag)
 }
@@ -164,13 +170,16 @@ func (h *Handler) CreateRequestSubtype(ctx context.Context, given *timekeepingv1
 	}
 	var created *stored
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := holdPayCode(ctx, tx, s); err != nil {
+			return err
+		}
 		created, err = kind().Insert(ctx, tx, s)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return response(ctx, created)
+	return h.response(ctx, created)
 }
 
 // UpdateRequestSubtype replaces a subtype with one of the same type. A version in the body must
@@ -199,13 +208,16 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 	}
 	var updated *stored
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := holdPayCode(ctx, tx, s); err != nil {
+			return err
+		}
 		updated, _, err = kind().Replace(ctx, tx, req.GetId(), s, version)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return response(ctx, updated)
+	return h.response(ctx, updated)
 }
 
 // DeleteRequestSubtype deletes a subtype, or returns 404.

@@ -3,6 +3,8 @@ package requestsubtype
 import (
 	"context"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -55,6 +57,16 @@ func namePayCodes(ctx context.Context, pool *pg.Pool, list ...*timekeepingv1.Tim
 		}
 	}
 	return paycode.NamePresent(ctx, pool, refs...)
+}
+
+// holdPayCode refers to the default pay code of a subtype by its id, and keeps other transactions from deleting
+// the pay code until tx ends. A name that no pay code has stays: the pay code may be created later.
+func holdPayCode(ctx context.Context, tx pgx.Tx, s *stored) error {
+	ref := s.GetSubtype().GetTimeOffRequest().GetDefaultPayCode()
+	if !timeofffault.Named(ref) {
+		return nil
+	}
+	return paycode.Hold(ctx, tx, "timeOffRequest.defaultPayCode", ref)
 }
 
 // AllTimeOff returns the subtypes of time off by name, in the language of the caller.
