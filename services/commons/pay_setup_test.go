@@ -99,3 +99,42 @@ func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
 	}
 	assert.Len(t, b.events(t)[before:], 3, "one event for the persons of each name")
 }
+
+// A new name of a schedule group is written to the persons of the tenant who have it in any case.
+func TestPersonsFollowTheNamesOfScheduleGroups(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	ctx := inTenant(t, 1)
+	pay, _ := b.payClient(t)
+	ids := map[string]int64{}
+	create := func(ctx context.Context, number, group string) {
+		made, err := b.persons.CreatePerson(ctx, plain(number, func(p *commonsv1.Person) { p.JobAssignment = &commonsv1.JobAssignment{ScheduleGroupName: group} }))
+		require.NoError(t, err)
+		ids[number] = made.GetPersonIdentity().GetPersonKey()
+	}
+	create(ctx, "one", "Ward")
+	create(ctx, "two", "WARD")
+	create(ctx, "three", "Wards")
+	create(ctx, "none", "")
+	create(inTenant(t, 2), "elsewhere", "Ward")
+	const group = commonsv1.PaySetup_PAY_SETUP_SCHEDULE_GROUP
+	found, err := pay.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: group, Names: []string{"ward"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"one", "two"}, found.GetPersonNumbers())
+
+	before := len(b.events(t))
+	for _, again := range []string{"", "and once more"} {
+		renamed, err := pay.RenamePaySetup(ctx, &commonsv1.RenamePaySetupRequest{Kind: group, From: "ward", To: "Ward 3"})
+		require.NoError(t, err, again)
+		assert.False(t, renamed.GetIncomplete())
+	}
+	for _, c := range []struct {
+		tenant       int64
+		number, want string
+	}{{1, "one", "Ward 3"}, {1, "two", "Ward 3"}, {1, "three", "Wards"}, {1, "none", ""}, {2, "elsewhere", "Ward"}} {
+		p, err := b.persons.GetPerson(inTenant(t, c.tenant), &commonsv1.GetPersonRequest{PersonId: ids[c.number]})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, p.GetJobAssignment().GetScheduleGroupName(), c.number)
+	}
+	assert.Len(t, b.events(t)[before:], 1, "one event for the persons")
+}

@@ -33,9 +33,13 @@ const (
 	namedUsers = 3
 )
 
-// naming is a property of persons that names an object of timekeeping.
+// naming is a property of persons that names an object of timekeeping or scheduling.
 type naming struct {
 	table, column string
+	// person is the column with the id of the person.
+	person string
+	// where limits the rows to the ones in the index of the names, or is "".
+	where string
 	// condition is the property of hyperfind conditions on the name, or "".
 	condition string
 	// inBody reports that persons whom a program of the release before stored have the name in the body
@@ -46,13 +50,13 @@ type naming struct {
 }
 
 var namings = map[commonsv1.PaySetup]naming{
-	commonsv1.PaySetup_PAY_SETUP_PAY_RULE: {table: "pay_rule_assignment", column: "pay_rule_name", condition: "PAY_RULE", names: func(r *record.Record) (out []*string) {
+	commonsv1.PaySetup_PAY_SETUP_PAY_RULE: {table: "pay_rule_assignment", column: "pay_rule_name", person: "person_id", condition: "PAY_RULE", names: func(r *record.Record) (out []*string) {
 		for _, e := range r.PayRules {
 			out = append(out, &e.PayRuleName)
 		}
 		return out
 	}},
-	commonsv1.PaySetup_PAY_SETUP_WORK_RULE: {table: "wage_work_rule", column: "work_rule_name", names: func(r *record.Record) (out []*string) {
+	commonsv1.PaySetup_PAY_SETUP_WORK_RULE: {table: "wage_work_rule", column: "work_rule_name", person: "person_id", names: func(r *record.Record) (out []*string) {
 		for _, e := range r.WageRules {
 			if e.GetWorkRule().GetQualifier() != "" {
 				out = append(out, e.WorkRule.Qualifier)
@@ -61,7 +65,7 @@ var namings = map[commonsv1.PaySetup]naming{
 		return out
 	}},
 	commonsv1.PaySetup_PAY_SETUP_ACCRUAL_PROFILE: {
-		table: "accrual_profile_assignment", column: "accrual_profile_name",
+		table: "accrual_profile_assignment", column: "accrual_profile_name", person: "person_id",
 		inBody: func(name string) ([]byte, error) {
 			return proto.Marshal(&commonsv1.PersonDetails{AccrualProfileName: name})
 		},
@@ -72,6 +76,12 @@ var namings = map[commonsv1.PaySetup]naming{
 			return out
 		},
 	},
+	commonsv1.PaySetup_PAY_SETUP_SCHEDULE_GROUP: {table: "person", column: "schedule_group_name", person: "id", where: " AND schedule_group_name <> ''", names: func(r *record.Record) []*string {
+		if job := r.Message.GetJobAssignment(); job.GetScheduleGroupName() != "" {
+			return []*string{&job.ScheduleGroupName}
+		}
+		return nil
+	}},
 }
 
 // usersSQL returns SQL for the ids of the persons with one of the names, with its arguments.
@@ -80,7 +90,8 @@ func (n naming) usersSQL(ctx context.Context, names []string) (string, []any, er
 	for i, name := range names {
 		folded[i] = strings.ToLower(name)
 	}
-	sql := fmt.Sprintf(`SELECT person_id FROM %s WHERE tenant_id = $1 AND (lower(%[2]s) = ANY($2) OR lower(%[2]s) = ANY($3))`, n.table, n.column)
+	sql := fmt.Sprintf(`SELECT %[3]s AS person_id FROM %[1]s WHERE tenant_id = $1%[4]s AND (lower(%[2]s) = ANY($2) OR lower(%[2]s) = ANY($3))`,
+		n.table, n.column, n.person, n.where)
 	args := []any{tenant.Of(ctx), names, folded}
 	if n.inBody == nil {
 		return sql, args, nil
@@ -97,7 +108,7 @@ func (n naming) usersSQL(ctx context.Context, names []string) (string, []any, er
 	return sql, append(args, encoded), nil
 }
 
-// FindPaySetupUse finds the persons with an object of timekeeping.
+// FindPaySetupUse finds the persons with an object of timekeeping or scheduling.
 func (h *Handler) FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySetupUseRequest) (*commonsv1.FindPaySetupUseResponse, error) {
 	n, ok := namings[req.GetKind()]
 	if !ok {
@@ -119,7 +130,7 @@ func (h *Handler) FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySet
 	return out, nil
 }
 
-// RenamePaySetup writes the new name of an object of timekeeping into the data of persons, and then into
+// RenamePaySetup writes the new name of an object of another service into the data of persons, and then into
 // the conditions of hyperfinds.
 func (h *Handler) RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySetupRequest) (*commonsv1.RenamePaySetupResponse, error) {
 	n, ok := namings[req.GetKind()]

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PaySetup is a kind of objects of timekeeping that persons name.
+// PaySetup is a kind of objects of timekeeping or scheduling that persons name.
 type PaySetup int32
 
 const (
@@ -32,6 +32,8 @@ const (
 	PaySetup_PAY_SETUP_PAY_RULE        PaySetup = 1
 	PaySetup_PAY_SETUP_WORK_RULE       PaySetup = 2
 	PaySetup_PAY_SETUP_ACCRUAL_PROFILE PaySetup = 3
+	// Scheduling owns schedule groups.
+	PaySetup_PAY_SETUP_SCHEDULE_GROUP PaySetup = 4
 )
 
 // Enum value maps for PaySetup.
@@ -41,12 +43,14 @@ var (
 		1: "PAY_SETUP_PAY_RULE",
 		2: "PAY_SETUP_WORK_RULE",
 		3: "PAY_SETUP_ACCRUAL_PROFILE",
+		4: "PAY_SETUP_SCHEDULE_GROUP",
 	}
 	PaySetup_value = map[string]int32{
 		"PAY_SETUP_UNSPECIFIED":     0,
 		"PAY_SETUP_PAY_RULE":        1,
 		"PAY_SETUP_WORK_RULE":       2,
 		"PAY_SETUP_ACCRUAL_PROFILE": 3,
+		"PAY_SETUP_SCHEDULE_GROUP":  4,
 	}
 )
 
@@ -958,17 +962,20 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\rPersonDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text*u\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text*\x93\x01\n" +
 	"\bPaySetup\x12\x19\n" +
 	"\x15PAY_SETUP_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12PAY_SETUP_PAY_RULE\x10\x01\x12\x17\n" +
 	"\x13PAY_SETUP_WORK_RULE\x10\x02\x12\x1d\n" +
-	"\x19PAY_SETUP_ACCRUAL_PROFILE\x10\x032\x93\x04\n" +
+	"\x19PAY_SETUP_ACCRUAL_PROFILE\x10\x03\x12\x1c\n" +
+	"\x18PAY_SETUP_SCHEDULE_GROUP\x10\x042\xab\x04\n" +
 	"\x10PersonPayService\x12}\n" +
 	"\rReadPersonPay\x12).rotaloom.commons.v1.ReadPersonPayRequest\x1a*.rotaloom.commons.v1.ReadPersonPayResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeeping\x12w\n" +
-	"\vResolveJobs\x12'.rotaloom.commons.v1.ResolveJobsRequest\x1a(.rotaloom.commons.v1.ResolveJobsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x80\x01\n" +
-	"\x0eRenamePaySetup\x12*.rotaloom.commons.v1.RenamePaySetupRequest\x1a+.rotaloom.commons.v1.RenamePaySetupResponse\"\x15\xa2\xbb\x18\x11\x18\x040\x01Z\vtimekeeping\x12\x83\x01\n" +
-	"\x0fFindPaySetupUse\x12+.rotaloom.commons.v1.FindPaySetupUseRequest\x1a,.rotaloom.commons.v1.FindPaySetupUseResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xdd\x01\n" +
+	"\vResolveJobs\x12'.rotaloom.commons.v1.ResolveJobsRequest\x1a(.rotaloom.commons.v1.ResolveJobsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x8c\x01\n" +
+	"\x0eRenamePaySetup\x12*.rotaloom.commons.v1.RenamePaySetupRequest\x1a+.rotaloom.commons.v1.RenamePaySetupResponse\"!\xa2\xbb\x18\x1d\x18\x040\x01Z\n" +
+	"schedulingZ\vtimekeeping\x12\x8f\x01\n" +
+	"\x0fFindPaySetupUse\x12+.rotaloom.commons.v1.FindPaySetupUseRequest\x1a,.rotaloom.commons.v1.FindPaySetupUseResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\n" +
+	"schedulingZ\vtimekeepingB\xdd\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x0ePersonPayProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (

@@ -38,11 +38,11 @@ type PersonPayServiceClient interface {
 	ReadPersonPay(ctx context.Context, in *ReadPersonPayRequest, opts ...grpc.CallOption) (*ReadPersonPayResponse, error)
 	// Finds the jobs that punches and pay code edits name, each on its day.
 	ResolveJobs(ctx context.Context, in *ResolveJobsRequest, opts ...grpc.CallOption) (*ResolveJobsResponse, error)
-	// Writes the new name of a pay rule, a work rule or an accrual profile into the data that
-	// names it by its former name, on all days.
+	// Writes the new name of a pay rule, a work rule, an accrual profile or a schedule group into
+	// the data that names it by its former name, on all days.
 	RenamePaySetup(ctx context.Context, in *RenamePaySetupRequest, opts ...grpc.CallOption) (*RenamePaySetupResponse, error)
-	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, whatever
-	// the caller may see.
+	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, or with a
+	// schedule group, whatever the caller may see.
 	FindPaySetupUse(ctx context.Context, in *FindPaySetupUseRequest, opts ...grpc.CallOption) (*FindPaySetupUseResponse, error)
 }
 
@@ -105,11 +105,11 @@ type PersonPayServiceServer interface {
 	ReadPersonPay(context.Context, *ReadPersonPayRequest) (*ReadPersonPayResponse, error)
 	// Finds the jobs that punches and pay code edits name, each on its day.
 	ResolveJobs(context.Context, *ResolveJobsRequest) (*ResolveJobsResponse, error)
-	// Writes the new name of a pay rule, a work rule or an accrual profile into the data that
-	// names it by its former name, on all days.
+	// Writes the new name of a pay rule, a work rule, an accrual profile or a schedule group into
+	// the data that names it by its former name, on all days.
 	RenamePaySetup(context.Context, *RenamePaySetupRequest) (*RenamePaySetupResponse, error)
-	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, whatever
-	// the caller may see.
+	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, or with a
+	// schedule group, whatever the caller may see.
 	FindPaySetupUse(context.Context, *FindPaySetupUseRequest) (*FindPaySetupUseResponse, error)
 	mustEmbedUnimplementedPersonPayServiceServer()
 }
