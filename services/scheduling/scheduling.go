@@ -76,6 +76,7 @@ type Service struct {
 
 	termRequests commonsv1.TermRequestServiceClient
 	memberships  *membership.Handler
+	groups       *schedulegroup.Handler
 }
 
 // Migrations returns the schema that the service needs.
@@ -108,8 +109,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
+	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonPayServiceClient(deps.Commons), deps.Log)
 	return &Service{
-		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships,
+		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships, groups: groups,
 		Registrations: serve.Registrations{
 			serve.Handle(schedulingv1.RegisterEmploymentTermServiceServer)(employmentterm.New(deps.Pool)),
 			serve.Handle(schedulingv1.RegisterEmploymentTermAssignmentServiceServer)(memberships),
@@ -132,7 +134,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
 			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible)),
-			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(schedulegroup.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
 			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),
 			serve.Handle(schedulingv1.RegisterScheduleRuleServiceServer)(&schedulerule.Handler{}),
@@ -149,12 +151,13 @@ func (s *Service) Consumers() []bus.Consumer {
 	return append(s.Replicator.Consumers(), s.memberships.RequestConsumer(s.termRequests))
 }
 
-// Run maintains the copies of other services' data until ctx ends. The propagator runs beside it,
+// Run maintains the copies of other services' data, and the names of schedule groups of persons, until ctx ends. The propagator runs beside it,
 // in this process or in a separate one.
 func (s *Service) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.Events.Run(ctx, s.Consumers()...) })
 	group.Go(func() error { return s.Replicator.Run(ctx) })
+	group.Go(func() error { return s.groups.Run(ctx) })
 	return group.Wait()
 }
 

@@ -4,6 +4,7 @@ package schedulegroup
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -34,11 +35,13 @@ const (
 	CodeTaken = "WRL-30803"
 	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30804"
+	// CodeInUse: persons have the group to delete. Give them another group, or none.
+	CodeInUse = "WRL-30805"
 )
 
 func kind() *setup.Kind[*schedulingv1.ScheduleGroup] {
 	return setup.NewKind(setup.Declaration[*schedulingv1.ScheduleGroup]{
-		Codes:  setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
+		Codes:  setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse},
 		What:   "schedule group",
 		Table:  "schedule_group",
 		Unique: []string{"persistent_id"},
@@ -49,13 +52,18 @@ func kind() *setup.Kind[*schedulingv1.ScheduleGroup] {
 type Handler struct {
 	schedulingv1.UnsafeScheduleGroupServiceServer
 	resource setup.Resource[*schedulingv1.ScheduleGroup]
+	persons  Persons
+	log      *slog.Logger
 }
 
 var _ schedulingv1.ScheduleGroupServiceServer = (*Handler)(nil)
 
-// New returns a Handler that stores schedule groups in the database of the pool.
-func New(pool *pg.Pool) *Handler {
-	return &Handler{resource: setup.Resource[*schedulingv1.ScheduleGroup]{Kind: kind(), Pool: pool, Prepare: prepare}}
+// New returns a Handler that stores schedule groups in the database of the pool. The persons follow the
+// names of their groups.
+func New(pool *pg.Pool, persons Persons, log *slog.Logger) *Handler {
+	h := &Handler{persons: persons, log: log}
+	h.resource = setup.Resource[*schedulingv1.ScheduleGroup]{Kind: kind(), Pool: pool, Prepare: prepare, Check: h.keepFormer, BeforeDelete: h.checkNoPerson}
+	return h
 }
 
 // prepare sets the defaults of a group.
@@ -136,12 +144,20 @@ func (h *Handler) CreateScheduleGroup(ctx context.Context, req *schedulingv1.Sch
 	return h.resource.Create(ctx, req)
 }
 
-// UpdateScheduleGroup replaces a schedule group.
+// UpdateScheduleGroup replaces a schedule group, and lets the persons follow a new name. The response does
+// not fail if commons is away: the persons follow later.
 func (h *Handler) UpdateScheduleGroup(ctx context.Context, req *schedulingv1.UpdateScheduleGroupRequest) (*schedulingv1.ScheduleGroup, error) {
-	return h.resource.Update(ctx, req.GetId(), req.GetBody())
+	out, err := h.resource.Update(ctx, req.GetId(), req.GetBody())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.follow(ctx, req.GetId()); err != nil {
+		h.log.WarnContext(ctx, "persons do not have the new name of a schedule group yet; it is tried again", "id", req.GetId(), "error", err)
+	}
+	return out, nil
 }
 
-// DeleteScheduleGroup deletes a schedule group, or returns the error 404.
+// DeleteScheduleGroup deletes a schedule group that no person has, or returns the error 404.
 func (h *Handler) DeleteScheduleGroup(ctx context.Context, req *schedulingv1.DeleteScheduleGroupRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

@@ -1,7 +1,10 @@
 package schedulegroup_test
 
 import (
+	"context"
+	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
@@ -22,18 +26,53 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
+// persons has the schedule groups of simulated persons.
+type persons struct {
+	groups []string
+	// down makes commons fail, and slow makes each call rename one person only.
+	down, slow bool
+}
+
+func (p *persons) RenamePaySetup(_ context.Context, req *commonsv1.RenamePaySetupRequest, _ ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error) {
+	if p.down {
+		return nil, errors.New("commons is away")
+	}
+	for i, group := range p.groups {
+		if group != req.GetTo() && strings.EqualFold(group, req.GetFrom()) {
+			p.groups[i] = req.GetTo()
+			if p.slow {
+				return &commonsv1.RenamePaySetupResponse{Incomplete: true}, nil
+			}
+		}
+	}
+	return &commonsv1.RenamePaySetupResponse{}, nil
+}
+
+func (p *persons) FindPaySetupUse(_ context.Context, req *commonsv1.FindPaySetupUseRequest, _ ...grpc.CallOption) (*commonsv1.FindPaySetupUseResponse, error) {
+	out := &commonsv1.FindPaySetupUseResponse{}
+	for _, group := range p.groups {
+		if slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, group) }) {
+			out.PersonNumbers, out.Persons = append(out.PersonNumbers, "P of "+group), out.GetPersons()+1
+		}
+	}
+	return out, nil
+}
+
 // fixture has the groups A to E. A has the persistent id "first", and B has "second".
 type fixture struct {
 	*schedtest.Env
-	client schedulingv1.ScheduleGroupServiceClient
-	ids    map[string]int64
+	persons *persons
+	handler *schedulegroup.Handler
+	client  schedulingv1.ScheduleGroupServiceClient
+	ids     map[string]int64
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	schedulingv1.RegisterScheduleGroupServiceServer(env.Local, schedulegroup.New(env.Pool))
-	w := &fixture{env, schedulingv1.NewScheduleGroupServiceClient(env.Conn()), map[string]int64{}}
+	w := &fixture{Env: env, persons: &persons{}, client: schedulingv1.NewScheduleGroupServiceClient(env.Conn()), ids: map[string]int64{}}
+	w.handler = schedulegroup.New(env.Pool, w.persons, pgtest.Log(t))
+	schedulingv1.RegisterScheduleGroupServiceServer(env.Local, w.handler)
 	for _, g := range []*schedulingv1.ScheduleGroup{{Name: "C"}, {Name: "B", PersistentId: "second"}, {Name: "A", PersistentId: "first"}, {Name: "E"}, {Name: "D"}} {
 		made, err := w.client.CreateScheduleGroup(w.Ctx, g)
 		require.NoError(t, err)

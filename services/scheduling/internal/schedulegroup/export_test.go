@@ -1,0 +1,6 @@
+package schedulegroup
+
+import "context"
+
+// Sweep runs one sweep.
+func (h *Handler) Sweep(ctx context.Context) error { return h.sweep(ctx) }
