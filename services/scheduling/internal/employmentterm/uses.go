@@ -2,28 +2,22 @@ package employmentterm
 
 import (
 	"context"
-	"strings"
-
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupuse"
 )
 
-// property is the part of the names of reference fields that identifies a kind of objects.
-type property string
-
 // properties are the kinds of objects that terms refer to.
-var properties = map[schedulingv1.EmploymentTermProperty]property{
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE:  "pay_code",
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE: "work_rule",
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE:  "pay_rule",
+var properties = map[schedulingv1.EmploymentTermProperty]setupuse.Property{
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE:  setupuse.PayCode,
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE: setupuse.WorkRule,
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE:  setupuse.PayRule,
 }
 
-// FindEmploymentTermUse returns the name of a term that refers to an object of another service, or
-// "".
+// FindEmploymentTermUse returns the name of a term that refers to an object of another service or, without
+// such a term, the entry or the pattern of a schedule that refers to the object.
 func (h *Handler) FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest) (*schedulingv1.FindEmploymentTermUseResponse, error) {
 	tenantID := tenant.Of(ctx)
 	kind, ok := properties[req.GetProperty()]
@@ -35,40 +29,10 @@ func (h *Handler) FindEmploymentTermUse(ctx context.Context, req *schedulingv1.F
 		return nil, err
 	}
 	for _, t := range terms {
-		if refersTo(t.term.ProtoReflect(), kind, req.GetId(), req.GetName()) {
+		if setupuse.RefersTo(t.term.ProtoReflect(), kind, req.GetId(), req.GetName()) {
 			return &schedulingv1.FindEmploymentTermUseResponse{EmploymentTerm: t.term.GetName()}, nil
 		}
 	}
-	return &schedulingv1.FindEmploymentTermUseResponse{}, nil
-}
-
-// refersTo searches the fields of a term for references. The id of a reference takes precedence.
-func refersTo(m protoreflect.Message, kind property, id int64, name string) (found bool) {
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		if field.Message() == nil {
-			return true
-		}
-		if ref, is := asRef(field, value); is {
-			found = strings.Contains(string(field.Name()), string(kind)) &&
-				(ref.Id != nil && ref.GetId() == id || ref.Id == nil && strings.EqualFold(ref.GetQualifier(), name))
-			return !found
-		}
-		if !field.IsList() {
-			found = refersTo(value.Message(), kind, id, name)
-			return !found
-		}
-		for i := 0; i < value.List().Len() && !found; i++ {
-			found = refersTo(value.List().Get(i).Message(), kind, id, name)
-		}
-		return !found
-	})
-	return found
-}
-
-func asRef(field protoreflect.FieldDescriptor, value protoreflect.Value) (*commonv1.Ref, bool) {
-	if field.IsList() {
-		return nil, false
-	}
-	ref, is := value.Message().Interface().(*commonv1.Ref)
-	return ref, is
+	use, err := setupuse.Find(ctx, h.pool, kind, req.GetId(), req.GetName())
+	return &schedulingv1.FindEmploymentTermUseResponse{ScheduleUse: use}, err
 }

@@ -102,3 +102,15 @@ func TestReferencesFollowRenames(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Reward", shown.GetDefaultPayCode().GetQualifier())
 }
+
+// A pay code stays while a schedule refers to it.
+func TestPayCodesOfSchedules(t *testing.T) {
+	t.Parallel()
+	ctx := tenant.With(t.Context(), 1)
+	h := paycode.New(pooltest.New(t), paycodetest.Terms{ScheduleUse: `The schedule pattern template "Week"`})
+	made, err := h.CreatePayCode(ctx, &timekeepingv1.PayCode{Name: "Night"})
+	require.NoError(t, err)
+	_, err = h.DeletePayCode(ctx, &timekeepingv1.DeletePayCodeRequest{Id: made.GetId()})
+	require.ErrorContains(t, err, `The schedule pattern template "Week" refers to the pay code "Night"`)
+	assert.True(t, fault.HasCode(err, paycode.CodeInUse), "%v", err)
+}

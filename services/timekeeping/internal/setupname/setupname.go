@@ -56,7 +56,7 @@ type Persons interface {
 	RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySetupRequest, opts ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error)
 }
 
-// Terms finds employment terms of scheduling that refer to objects of this service.
+// Terms finds employment terms and schedules of scheduling that refer to objects of this service.
 type Terms interface {
 	FindEmploymentTermUse(ctx context.Context, req *schedulingv1.FindEmploymentTermUseRequest, opts ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error)
 }
@@ -260,6 +260,9 @@ func (n *Names) findUser(ctx context.Context, kind Kind, id int64, names []strin
 			}
 			if found.GetEmploymentTerm() != "" {
 				return fmt.Sprintf("The employment term %q", found.GetEmploymentTerm()), nil
+			}
+			if found.GetScheduleUse() != "" {
+				return found.GetScheduleUse(), nil
 			}
 		}
 	}

@@ -1600,8 +1600,11 @@ type FindEmploymentTermUseResponse struct {
 	// The name of the term with the lowest id that refers to the object; empty if no term
 	// refers to it.
 	EmploymentTerm string `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Without such a term, an entry or a pattern of schedules that refers to the object, as
+	// the subject of a message; empty if none refers to it.
+	ScheduleUse   string `protobuf:"bytes,2,opt,name=schedule_use,json=scheduleUse,proto3" json:"schedule_use,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FindEmploymentTermUseResponse) Reset() {
@@ -1637,6 +1640,13 @@ func (*FindEmploymentTermUseResponse) Descriptor() ([]byte, []int) {
 func (x *FindEmploymentTermUseResponse) GetEmploymentTerm() string {
 	if x != nil {
 		return x.EmploymentTerm
+	}
+	return ""
+}
+
+func (x *FindEmploymentTermUseResponse) GetScheduleUse() string {
+	if x != nil {
+		return x.ScheduleUse
 	}
 	return ""
 }
@@ -1854,9 +1864,10 @@ const file_rotaloom_scheduling_v1_employment_term_proto_rawDesc = "" +
 	"\x1cFindEmploymentTermUseRequest\x12J\n" +
 	"\bproperty\x18\x01 \x01(\x0e2..rotaloom.scheduling.v1.EmploymentTermPropertyR\bproperty\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\x03R\x02id\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"H\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"k\n" +
 	"\x1dFindEmploymentTermUseResponse\x12'\n" +
-	"\x0femployment_term\x18\x01 \x01(\tR\x0eemploymentTerm\"\x90\x02\n" +
+	"\x0femployment_term\x18\x01 \x01(\tR\x0eemploymentTerm\x12!\n" +
+	"\fschedule_use\x18\x02 \x01(\tR\vscheduleUse\"\x90\x02\n" +
 	"\x15EmploymentTermChanged\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12-\n" +

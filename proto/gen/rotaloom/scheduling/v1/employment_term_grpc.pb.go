@@ -54,8 +54,8 @@ type EmploymentTermServiceClient interface {
 	// Adds and changes versions of employment terms, all or none. A change writes only the
 	// properties that it holds.
 	UpsertEmploymentTermVersions(ctx context.Context, in *UpsertEmploymentTermVersionsRequest, opts ...grpc.CallOption) (*EmploymentTermList, error)
-	// Finds, for another service, an employment term that refers to a pay code, a work
-	// rule or a pay rule.
+	// Finds, for another service, an employment term or a part of schedules that refers to
+	// a pay code, a work rule or a pay rule.
 	FindEmploymentTermUse(ctx context.Context, in *FindEmploymentTermUseRequest, opts ...grpc.CallOption) (*FindEmploymentTermUseResponse, error)
 }
 
@@ -169,8 +169,8 @@ type EmploymentTermServiceServer interface {
 	// Adds and changes versions of employment terms, all or none. A change writes only the
 	// properties that it holds.
 	UpsertEmploymentTermVersions(context.Context, *UpsertEmploymentTermVersionsRequest) (*EmploymentTermList, error)
-	// Finds, for another service, an employment term that refers to a pay code, a work
-	// rule or a pay rule.
+	// Finds, for another service, an employment term or a part of schedules that refers to
+	// a pay code, a work rule or a pay rule.
 	FindEmploymentTermUse(context.Context, *FindEmploymentTermUseRequest) (*FindEmploymentTermUseResponse, error)
 	mustEmbedUnimplementedEmploymentTermServiceServer()
 }

@@ -19,11 +19,13 @@ type Terms struct {
 	Property schedulingv1.EmploymentTermProperty
 	ID       int64
 	Name     string
+	// ScheduleUse is a part of schedules that refers to each object, or "".
+	ScheduleUse string
 }
 
 // FindEmploymentTermUse returns the term if it refers to the object.
 func (t Terms) FindEmploymentTermUse(_ context.Context, req *schedulingv1.FindEmploymentTermUseRequest, _ ...grpc.CallOption) (*schedulingv1.FindEmploymentTermUseResponse, error) {
-	out := &schedulingv1.FindEmploymentTermUseResponse{}
+	out := &schedulingv1.FindEmploymentTermUseResponse{ScheduleUse: t.ScheduleUse}
 	if t.ID != 0 && t.ID == req.GetId() && t.Property == req.GetProperty() {
 		out.EmploymentTerm = t.Name
 	}

@@ -1,4 +1,4 @@
-package employmentterm
+package setupuse_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupuse"
 )
 
 func TestUsesLooksWhereverATermRefers(t *testing.T) {
@@ -19,27 +20,27 @@ func TestUsesLooksWhereverATermRefers(t *testing.T) {
 	tests := []struct {
 		name     string
 		term     *schedulingv1.EmploymentTerm
-		property property
+		property setupuse.Property
 		want     bool
 	}{
-		{"nothing", term(&schedulingv1.EmploymentTermVersion{}), "pay_code", false},
-		{"the minimum wage", term(&schedulingv1.EmploymentTermVersion{MinimumWage: &schedulingv1.MinimumWage{ContributingPayCodes: named}}), "pay_code", true},
+		{"nothing", term(&schedulingv1.EmploymentTermVersion{}), setupuse.PayCode, false},
+		{"the minimum wage", term(&schedulingv1.EmploymentTermVersion{MinimumWage: &schedulingv1.MinimumWage{ContributingPayCodes: named}}), setupuse.PayCode, true},
 		{"a day's pay code, by id", term(&schedulingv1.EmploymentTermVersion{DayPaycodes: &schedulingv1.TermDayPaycodes{
 			TermDayPaycode: []*schedulingv1.TermDayPaycode{{}, {PayCode: byID}},
-		}}), "pay_code", true},
+		}}), setupuse.PayCode, true},
 		{"a work rule of that name", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
 			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
-		}}), "pay_code", false},
+		}}), setupuse.PayCode, false},
 		{"that work rule", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
 			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
-		}}), "work_rule", true},
-		{"a pay rule of that name", term(&schedulingv1.EmploymentTermVersion{PayRule: named}), "pay_code", false},
+		}}), setupuse.WorkRule, true},
+		{"a pay rule of that name", term(&schedulingv1.EmploymentTermVersion{PayRule: named}), setupuse.PayCode, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, refersTo(test.term.ProtoReflect(), test.property, 7, "SICK"))
+			assert.Equal(t, test.want, setupuse.RefersTo(test.term.ProtoReflect(), test.property, 7, "SICK"))
 		})
 	}
-	assert.False(t, refersTo(tests[2].term.ProtoReflect(), "pay_code", 8, "Other"), "the id wins")
+	assert.False(t, setupuse.RefersTo(tests[2].term.ProtoReflect(), setupuse.PayCode, 8, "Other"), "the id wins")
 }
