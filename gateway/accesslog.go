@@ -62,7 +62,7 @@ func (h *accessLog) finish(ctx context.Context, w *response, r *request) {
 		h.log.LogAttrs(ctx, level, "http", attrs(w, r)...)
 	}
 	if w.truncated {
-		// Nothing may follow, not even the end of a compressed text, with which the response would look whole.
+		// Nothing may follow. The end of a compressed text would make the response look complete.
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0))
 		panic(http.ErrAbortHandler)
 	}

@@ -70,12 +70,12 @@ type reader struct {
 	gzip *gzip.Reader
 }
 
-// Read reads content. A body that is no gzip is an error.
+// Read reads content. A body in another form is an error.
 func (r *reader) Read(p []byte) (int, error) {
 	if r.gzip == nil {
 		opened, err := gzip.NewReader(r.body)
 		if err != nil {
-			if err == io.EOF { //nolint:errorlint // A body without content, which is no gzip.
+			if err == io.EOF { //nolint:errorlint // An empty body has no header of gzip.
 				err = io.ErrUnexpectedEOF
 			}
 			return 0, fmt.Errorf("a body in gzip: %w", err)

@@ -24,7 +24,7 @@ type method struct {
 	health bool
 	// rules reports whether the request type has validation rules.
 	rules bool
-	// seconds and codes appear with the first call, so that a process has no series of methods that nobody calls.
+	// seconds and codes appear with the first call, so that a process has no series of unused methods.
 	seconds atomic.Pointer[prometheus.Observer]
 	codes   [codes.Unauthenticated + 1]atomic.Pointer[prometheus.Counter]
 }

@@ -19,7 +19,7 @@ import (
 var items = map[Property][]string{PayCode: {itemstore.KindPayCodeEdit}}
 
 // statements return users of objects as subjects of messages, with the kinds of entries, and the bodies. Entries
-// that a change of a pattern has withdrawn are on no schedule, so that nobody could change them.
+// that a change of a pattern has withdrawn are on no schedule, so that no request could change them.
 var statements = []string{`
 SELECT CASE WHEN i.employee_id IS NULL THEN format('The open entry on %s', i.from_day)
             ELSE format('The schedule of the employee "%s" on %s', coalesce(e.person_number, i.employee_id::text), i.from_day) END, i.kind, i.body
