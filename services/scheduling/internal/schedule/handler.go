@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
-	caller "github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -23,7 +22,7 @@ type Directory interface {
 	// ones.
 	CountEmployees(ctx context.Context) (int, error)
 	// Visible returns the employees that the caller may see.
-	Visible(ctx context.Context) (caller.Set, error)
+	Visible(ctx context.Context) (rowvisibility.Set, error)
 }
 
 // Handler serves ScheduleService.
