@@ -71,7 +71,8 @@ func PathSQL(tenant, id, day string) string {
 // PathsBelowSQL returns SQL for a table with the column path: every path that names, on a
 // day, one of the given locations or a descendant on that day. The arguments are SQL
 // expressions for the tenant, an array of ids and a date. The query reads the range of each
-// subtree and then, for each place in it, the index entries of its paths. The planner cannot
+// subtree and then, for each place in it, the index entries of its paths. OFFSET 0 fixes this order:
+// without statistics, the planner joins all places with all paths. The planner cannot
 // know the size of a subtree, and estimates it as a ninth of the tree. A statement that looks
 // for few paths should pass them as an argument: the planner then knows their number and uses
 // an index.
@@ -83,14 +84,15 @@ func PathSQL(tenant, id, day string) string {
 //	  AND a.organization_path IN (SELECT path FROM <PathsBelowSQL("$1", "$2", "$3")> AS names)
 func PathsBelowSQL(tenant, ids, day string) string {
 	return fmt.Sprintf(`(SELECT DISTINCT name.path
-		FROM location_path top
-		JOIN location_path below ON below.tenant_id = %[1]s AND below.lineage >= top.lineage AND below.lineage < top.lineage_end
-		     AND below.from_date <= %[3]s AND below.to_date > %[3]s
-		JOIN location_path name ON name.tenant_id = %[1]s AND name.location_id = below.location_id AND name.from_date <= %[3]s
-		WHERE top.tenant_id = %[1]s AND top.location_id = ANY(%[2]s) AND top.from_date <= %[3]s AND top.to_date > %[3]s
-		  AND (name.to_date > %[3]s OR NOT EXISTS (
+		FROM (SELECT lineage, lineage_end FROM location_path AS top
+		      WHERE tenant_id = %[1]s AND location_id = ANY(%[2]s) AND from_date <= %[3]s AND to_date > %[3]s OFFSET 0) AS subtree
+		CROSS JOIN LATERAL (SELECT location_id FROM location_path
+		      WHERE tenant_id = %[1]s AND lineage >= subtree.lineage AND lineage < subtree.lineage_end AND from_date <= %[3]s AND to_date > %[3]s OFFSET 0) AS below
+		CROSS JOIN LATERAL (SELECT path, from_date, to_date, location_id FROM location_path
+		      WHERE tenant_id = %[1]s AND location_id = below.location_id AND from_date <= %[3]s OFFSET 0) AS name
+		WHERE name.to_date > %[3]s OR NOT EXISTS (
 		       SELECT FROM location_path later WHERE later.tenant_id = %[1]s AND later.path = name.path
-		         AND later.from_date > name.from_date AND later.from_date <= %[3]s AND later.location_id <> name.location_id)))`,
+		         AND later.from_date > name.from_date AND later.from_date <= %[3]s AND later.location_id <> name.location_id))`,
 		tenant, ids, day)
 }
 
