@@ -47,18 +47,19 @@ var setupRows = map[string]string{
 // pendingTables lists the tables whose rows are work to do, with the end of the work. They have no row once it
 // is done, so that only their policies are checked.
 var pendingTables = map[string]string{
-	"account_intent":    "auth has the user account",
-	"lockout_intent":    "auth has the lockout",
-	"term_request":      "timekeeping has the assignment",
-	"leave_report":      "scheduling has the leave",
-	"time_off_claim":    "the request is decided",
-	"locked_leave":      "the days are unlocked",
-	"locked_leave_past": "the days are unlocked",
-	"propagation_batch": "the employees have the change",
-	"outbox":            "the broker has the event",
-	"dead_letter":       "an operator has replayed the event",
-	"delivery_attempt":  "the event is applied",
-	"replica_gap":       "the owner has sent the state",
+	"account_intent":             "auth has the user account",
+	"lockout_intent":             "auth has the lockout",
+	"term_request":               "timekeeping has the assignment",
+	"leave_report":               "scheduling has the leave",
+	"time_off_claim":             "the request is decided",
+	"locked_leave":               "the days are unlocked",
+	"locked_leave_past":          "the days are unlocked",
+	"propagation_batch":          "the employees have the change",
+	"outbox":                     "the broker has the event",
+	"dead_letter":                "an operator has replayed the event",
+	"delivery_attempt":           "the event is applied",
+	"replica_gap":                "the owner has sent the state",
+	"schedule_group_former_name": "commons has written the new name",
 }
 
 // assertRowSecurity shows that the tables keep tenants apart for any statement. The owner has rows
