@@ -132,9 +132,11 @@ func TestPersonsFollowTheNamesOfScheduleGroups(t *testing.T) {
 		tenant       int64
 		number, want string
 	}{{1, "one", "Ward 3"}, {1, "two", "Ward 3"}, {1, "three", "Wards"}, {1, "none", ""}, {2, "elsewhere", "Ward"}} {
-		p, err := b.persons.GetPerson(inTenant(t, c.tenant), &commonsv1.GetPersonRequest{PersonId: ids[c.number]})
-		require.NoError(t, err)
-		assert.Equal(t, c.want, p.GetJobAssignment().GetScheduleGroupName(), c.number)
+		t.Run(c.number, func(t *testing.T) {
+			p, err := b.persons.GetPerson(inTenant(t, c.tenant), &commonsv1.GetPersonRequest{PersonId: ids[c.number]})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, p.GetJobAssignment().GetScheduleGroupName())
+		})
 	}
 	assert.Len(t, b.events(t)[before:], 1, "one event for the persons")
 }
