@@ -8,7 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 )
 
-// PersonDays are days on which a principal sees a person.
+// PersonDays are the days of a person that a principal sees.
 type PersonDays struct {
 	PersonID int64
 	Days     civil.Range
@@ -25,13 +25,13 @@ type DatedSource interface {
 
 type daysKey struct{}
 
-// OnDays returns a context in which a caller also sees the persons who are visible on all of the
+// OnDays returns a context in which a caller also sees the persons visible on all of the
 // days. Use it where a request reads or writes nothing outside of the days.
 func OnDays(ctx context.Context, days civil.Range) context.Context {
 	return context.WithValue(ctx, daysKey{}, &days)
 }
 
-// OnAnyDay returns a context in which a caller also sees the persons who are visible on some day.
+// OnAnyDay returns a context in which a caller also sees the persons visible on some day.
 // The operation must check the days of each row with [Set.HasOn].
 func OnAnyDay(ctx context.Context) context.Context {
 	return context.WithValue(ctx, daysKey{}, (*civil.Range)(nil))

@@ -21,7 +21,7 @@ import (
 // Checker checks the schedule rules of the employees that get shifts.
 type Checker struct{ Deps }
 
-// Written are the days on which a request writes shifts of an employee.
+// Written are the days of an employee with shifts that a request writes.
 type Written struct {
 	Employee *projection.Employee
 	Days     civil.Range
@@ -229,8 +229,8 @@ func (c *Check) evaluate(ctx context.Context, tx pgx.Tx) ([]*schedulingv1.Schedu
 }
 
 // findAdded returns the violations that a change added or made worse. A violation that existed before
-// excuses those of the same rule on overlapping days that are not worse, such as the two rows of
-// days that remain of a longer one. Two rests that end on one day are different violations.
+// excuses violations of the same rule on overlapping days that are not worse, such as the two remaining
+// rows of days of a longer one. Two rests that end on one day are different violations.
 func findAdded(before, after []*schedulingv1.ScheduleRuleViolation) []*schedulingv1.ScheduleRuleViolation {
 	type key struct{ employee, ruleSet, rule int64 }
 	keyOf := func(v *schedulingv1.ScheduleRuleViolation) key {

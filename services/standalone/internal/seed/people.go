@@ -62,13 +62,13 @@ func readPeople() (people, error) {
 
 func personNumber(i int) string { return fmt.Sprintf("D-%04d", i+1) }
 
-// username returns the name by which an employee logs in.
+// username returns the user name of an employee.
 func username(i int) string { return fmt.Sprintf("employee%d", i+1) }
 
 // employeeSite returns the site of an employee.
 func employeeSite(i int) site { return sites[i%len(sites)] }
 
-// managerUsername returns the name by which the manager of an employee logs in.
+// managerUsername returns the user name of an employee's manager.
 func (p people) managerUsername(i int) string { return p.Staff[i%len(sites)].Username }
 
 // createPeople creates the staff and the employees. Persons that an earlier run has created get the same content.
@@ -107,7 +107,7 @@ func upsert(ctx context.Context, c *Client, items []object) error {
 	return c.call(ctx, http.MethodPost, multiple+"update", items, nil)
 }
 
-// employee returns an employee, who works by a rotation.
+// employee returns an employee with a rotation.
 func (p people) employee(i int, hired, password string) object {
 	at := employeeSite(i)
 	item := person(personNumber(i), p.FirstNames[i%len(p.FirstNames)], p.LastNames[(i+i/len(p.FirstNames))%len(p.LastNames)], hired, at.path(job), at)

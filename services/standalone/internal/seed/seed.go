@@ -21,9 +21,9 @@ const (
 	changeAfter = 45
 )
 
-// Demo creates the demonstration, in which the log-ins have the password. It keeps objects from an earlier,
-// interrupted run. The schedules begin on the first Monday of the year in which it was two months ago, so that the
-// last month has schedules. It calls progress at the beginning of each step.
+// Demo creates the demonstration. All its users have the password. It keeps objects from an earlier,
+// interrupted run. Two months before now, it takes the year, and the schedules begin on the first Monday of that
+// year, so that the last month has schedules. It calls progress at the beginning of each step.
 func Demo(ctx context.Context, c *Client, now time.Time, password string, progress func(step string)) error {
 	all, err := rotations()
 	if err != nil {

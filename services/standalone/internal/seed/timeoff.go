@@ -15,7 +15,7 @@ var timeOffJSON []byte
 
 // timeOff is the request of an employee for a day off, and the changes of its status in their order.
 type timeOff struct {
-	// Employee is the position of the employee, who has one request.
+	// Employee is the position of the employee. Each one has one request.
 	Employee int `json:"employee"`
 	// FromDay is the number of days from today to the first day that can be the day off. The day off is the first one
 	// with a shift.

@@ -109,7 +109,7 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 }
 
 // updateTimecard changes the timecard of an employee, and returns the requested days. check refuses days
-// on which the caller does not see the employee.
+// of the employee that the caller does not see.
 func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *timekeepingv1.UpdateTimecardRequest,
 	check func([]civil.Range) error,
 ) (*timekeepingv1.Timecard, error) {

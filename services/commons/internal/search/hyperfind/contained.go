@@ -53,7 +53,7 @@ func loadContained(ctx context.Context, db pg.Querier, constraints ...*commonsv1
 	return out, nil
 }
 
-// byIDs returns the existing queries with the ids, whoever may use them.
+// byIDs returns the existing queries with the ids, also the personal ones of other users.
 func byIDs(ctx context.Context, db pg.Querier, ids []int64) ([]*storedQuery, error) {
 	if len(ids) == 0 {
 		return nil, nil

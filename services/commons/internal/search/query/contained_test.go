@@ -60,7 +60,7 @@ func TestContainedQueriesComparedWithAModelAndWithTheirMembers(t *testing.T) {
 	})
 }
 
-// drawStored returns queries of which each may contain earlier ones. They have no costly conditions.
+// drawStored returns queries. Each may contain earlier ones. They have no costly conditions.
 func drawStored(t *rapid.T, m *model) Contained {
 	cheap := slices.DeleteFunc(Keys(), func(k key) bool { return k.kind == reference || k.name == "USER_ACCOUNT_STATUS" })
 	out := Contained{}

@@ -96,8 +96,8 @@ type Editor[M Entry] struct {
 	Warn func(m M, added []*schedulingv1.ScheduleRuleViolation)
 }
 
-// newDrafts checks entries, each with its employee, whom the caller must see on the days of the entry. It fails with the first error, or, with
-// partial, records all errors.
+// newDrafts checks entries, each with its employee. The caller must see the employee on the days of the entry. It
+// fails with the first error, or, with partial, records all errors.
 func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projection.Employee, failed []error, partial bool) ([]*itemdraft.Draft, error) {
 	if f.Complete != nil {
 		var err error
