@@ -193,7 +193,8 @@ func TestALockThatComesDuringALogInHolds(t *testing.T) {
 	go func() { done <- b.try(t.Context(), "a", "ada", adaSecret) }()
 	require.Eventually(t, func() bool { // The log-in has passed the first look.
 		var waits bool
-		require.NoError(t, b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'app_user'::regclass)`).Scan(&waits))
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'app_user'::regclass
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits))
 		return waits
 	}, 20*time.Second, 5*time.Millisecond)
 	others := loginlimit.New(strict.LoginLimit, b.pool, b.clock, pgtest.Log(t))
@@ -221,7 +222,8 @@ func TestALogInDoesNotOutrunAPasswordChange(t *testing.T) {
 	go func() { done <- b.try(t.Context(), "a", "ada", adaSecret) }()
 	require.Eventually(t, func() bool { // The password was right, and the log-in is being stored.
 		var waits bool
-		require.NoError(t, b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'token_family'::regclass)`).Scan(&waits))
+		require.NoError(t, b.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'token_family'::regclass
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits))
 		return waits
 	}, 20*time.Second, 5*time.Millisecond)
 	_, err = b.pool.Exec(ctx, `UPDATE app_user SET password_hash = (SELECT password_hash FROM app_user WHERE person_id IS NULL) WHERE person_id = 11`)

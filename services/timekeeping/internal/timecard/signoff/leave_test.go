@@ -37,7 +37,8 @@ func TestSignOffsWaitForLeave(t *testing.T) {
 		}()
 		require.Eventually(t, func() bool {
 			var waiting bool
-			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'advisory')`).Scan(&waiting)
+			err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waiting)
 			return err == nil && waiting
 		}, time.Minute, 10*time.Millisecond)
 		_, err := tx.Exec(ctx, `INSERT INTO leave_edit_head (tenant_id, employee_id, version) VALUES (1, 7, 5)`)
