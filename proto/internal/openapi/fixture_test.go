@@ -167,3 +167,25 @@ service { name: "FileService" method { name: "PutFile" input_type: ".rotaloom.fi
 	assert.Contains(t, at(t, post, "responses"), "201")
 	assert.Contains(t, at(t, post, "responses"), "415")
 }
+
+func TestPropertiesSayWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	d := describe(t, `name: "lamps.proto" package: "rotaloom.lamps.v1" syntax: "proto3"
+message_type { name: "Lamp"
+  field { name: "state" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "state"
+    options { [rotaloom.options.v1.field] { values: "ON" values: "OFF" required: true } } }
+  field { name: "colors" number: 2 label: LABEL_REPEATED type: TYPE_STRING json_name: "colors"
+    options { [rotaloom.options.v1.field] { values: "RED" alias: "Colors" } } }
+  field { name: "twin" number: 3 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".rotaloom.lamps.v1.Lamp" json_name: "twin" } }
+service { name: "LampService" method { name: "PutLamp" input_type: ".rotaloom.lamps.v1.Lamp" output_type: ".rotaloom.lamps.v1.Lamp"
+  options { [google.api.http] { post: "/v1/lamps" body: "*" } [rotaloom.options.v1.method] { permission: "a.b.write" } } } }
+source_code_info { location { path: 4 path: 0 span: 1 span: 0 span: 1 leading_comments: " A lamp with a switch." } }`, "")
+	lamp := at(t, d, "components", "schemas", "lamps.Lamp")
+	assert.Equal(t, []any{"state"}, at(t, lamp, "required"))
+	properties := at(t, lamp, "properties")
+	assert.Equal(t, []any{"ON", "OFF"}, at(t, properties, "state", "enum"))
+	assert.Equal(t, []any{"RED"}, at(t, properties, "colors", "items", "enum"))
+	assert.Equal(t, "Requests may also name it Colors.", at(t, properties, "colors", "description"))
+	assert.NotContains(t, properties, "Colors")
+	assert.Equal(t, "A lamp with a switch.", at(t, properties, "twin", "description"), "the comment of the message, since the field has none")
+}

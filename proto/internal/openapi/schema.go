@@ -79,12 +79,7 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 			continue
 		}
 		object.Properties.Set(field.Desc.JSONName(), s.fieldSchema(field))
-		if alias := fieldOptions(field.Desc).GetAlias(); alias != "" {
-			other := s.fieldSchema(field)
-			other.Description = "Another name of " + field.Desc.JSONName() + ", in requests."
-			object.Properties.Set(alias, other)
-		}
-		if fieldRules(field.Desc).GetRequired() || slices.ContainsFunc(fieldOptions(field.Desc).GetRanges(), (*optionsv1.Range).GetRequired) {
+		if required(field.Desc) {
 			object.Required = append(object.Required, field.Desc.JSONName())
 		}
 	}
@@ -92,6 +87,13 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 		object.Properties.Set(name, &Schema{Description: "Ignored in requests, whatever its value.", Deprecated: true})
 	}
 	return object
+}
+
+// required reports whether requests without the field are refused.
+func required(field protoreflect.FieldDescriptor) bool {
+	policy := fieldOptions(field)
+	return policy.GetRequired() || fieldRules(field).GetRequired() ||
+		slices.ContainsFunc(policy.GetRanges(), (*optionsv1.Range).GetRequired)
 }
 
 func findField(m *protogen.Message, name string) *protogen.Field {
@@ -113,6 +115,9 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 	policy := fieldOptions(f.Desc)
 	applyRanges(schema, policy)
 	applyFormat(schema, policy.GetFormat())
+	for _, word := range policy.GetValues() {
+		schema.Enum = append(schema.Enum, word)
+	}
 	if policy.GetEmptyAsList() {
 		var none uint64
 		schema = &Schema{AnyOf: []*Schema{schema, {Type: "array", MaxItems: &none}}}
@@ -145,9 +150,22 @@ func (s *schemas) fieldSchema(f *protogen.Field) *Schema {
 			schema.MaxItems = &most
 		}
 	}
-	schema.Description = comment(f.Comments)
+	schema.Description = describe(f)
 	schema.Deprecated = f.Desc.Options().(*descriptorpb.FieldOptions).GetDeprecated()
 	return schema
+}
+
+// describe returns the comment of a field, or else the comment of its message, and the other name
+// that requests may use.
+func describe(f *protogen.Field) string {
+	text := comment(f.Comments)
+	if text == "" && f.Message != nil && !f.Desc.IsMap() {
+		text = comment(f.Message.Comments)
+	}
+	if alias := fieldOptions(f.Desc).GetAlias(); alias != "" {
+		text = strings.TrimSpace(text + " Requests may also name it " + alias + ".")
+	}
+	return text
 }
 
 // value returns the schema of one value of a field.

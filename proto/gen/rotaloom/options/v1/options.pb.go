@@ -1099,7 +1099,8 @@ type Field struct {
 	// that 40.0 and 40 differ.
 	ExactNumber bool `protobuf:"varint,3,opt,name=exact_number,json=exactNumber,proto3" json:"exact_number,omitempty"`
 	// Another name for the field in requests, where operations of one domain name the same
-	// property differently. Responses have the field's own name.
+	// property differently. Responses have the field's own name, and schemas list only that
+	// one, because a name that differs only by case breaks generated clients.
 	Alias string `protobuf:"bytes,4,opt,name=alias,proto3" json:"alias,omitempty"`
 	// The range of a number. There are several if each end has its own error. The first
 	// range that refuses the number determines the error.
@@ -1117,7 +1118,13 @@ type Field struct {
 	Upload *Upload `protobuf:"bytes,10,opt,name=upload,proto3" json:"upload,omitempty"`
 	// For a message: whether responses show it as [] if it is empty, as the reference product
 	// does for some objects.
-	EmptyAsList   bool `protobuf:"varint,11,opt,name=empty_as_list,json=emptyAsList,proto3" json:"empty_as_list,omitempty"`
+	EmptyAsList bool `protobuf:"varint,11,opt,name=empty_as_list,json=emptyAsList,proto3" json:"empty_as_list,omitempty"`
+	// The words that a text, or each text of a list, can hold. The description shows them; the
+	// method checks them in requests, and may accept other forms of the same words.
+	Values []string `protobuf:"bytes,12,rep,name=values,proto3" json:"values,omitempty"`
+	// Whether requests without the field are refused. The description shows it; the method
+	// checks it, with an error of its own.
+	Required      bool `protobuf:"varint,13,opt,name=required,proto3" json:"required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1225,6 +1232,20 @@ func (x *Field) GetUpload() *Upload {
 func (x *Field) GetEmptyAsList() bool {
 	if x != nil {
 		return x.EmptyAsList
+	}
+	return false
+}
+
+func (x *Field) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *Field) GetRequired() bool {
+	if x != nil {
+		return x.Required
 	}
 	return false
 }
@@ -1561,7 +1582,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x06Upload\x12\x10\n" +
 	"\x03max\x18\x01 \x01(\x03R\x03max\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12#\n" +
-	"\rcontent_types\x18\x03 \x03(\tR\fcontentTypes\"\xe1\x03\n" +
+	"\rcontent_types\x18\x03 \x03(\tR\fcontentTypes\"\x95\x04\n" +
 	"\x05Field\x120\n" +
 	"\x05limit\x18\x01 \x01(\v2\x1a.rotaloom.options.v1.LimitR\x05limit\x123\n" +
 	"\x06format\x18\x02 \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\x06format\x12!\n" +
@@ -1575,7 +1596,9 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"key_format\x18\t \x01(\x0e2\x1b.rotaloom.options.v1.FormatR\tkeyFormat\x123\n" +
 	"\x06upload\x18\n" +
 	" \x01(\v2\x1b.rotaloom.options.v1.UploadR\x06upload\x12\"\n" +
-	"\rempty_as_list\x18\v \x01(\bR\vemptyAsList\"\x83\x01\n" +
+	"\rempty_as_list\x18\v \x01(\bR\vemptyAsList\x12\x16\n" +
+	"\x06values\x18\f \x03(\tR\x06values\x12\x1a\n" +
+	"\brequired\x18\r \x01(\bR\brequired\"\x83\x01\n" +
 	"\x05Event\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x1c\n" +
 	"\tconsumers\x18\x02 \x03(\tR\tconsumers\x12B\n" +
