@@ -59,62 +59,60 @@ func (p place) bash(t *testing.T, curl, commands string) string {
 // versions are the versions of HTTP, as curl is told them.
 var versions = []string{"http1.1", "http2"}
 
-// The first session of README, with each version of HTTP.
-func TestREADME(t *testing.T) {
-	t.Parallel()
-	server := launch.Standalone(t, "--demo")
-	commands := FirstSession(t)
+// startServers starts a server with the demonstration for each version of HTTP. All pages share the
+// servers, because a server for each page would take most of the time of the test.
+func startServers(t *testing.T) map[string]*launch.Server {
+	t.Helper()
+	servers := map[string]*launch.Server{}
 	for _, version := range versions {
-		t.Run(version, func(t *testing.T) {
-			out := newPlace(t, server).bash(t, version, commands)
+		servers[version] = launch.Standalone(t, "--demo")
+	}
+	return servers
+}
+
+// The first session of README and each guide, with each version of HTTP.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	servers := startServers(t)
+	guides, err := filepath.Glob(filepath.Join(launch.Root(t), "docs", "guides", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, guides)
+	for _, version := range versions {
+		t.Run("README "+version, func(t *testing.T) {
+			t.Parallel()
+			out := newPlace(t, servers[version]).bash(t, version, FirstSession(t))
 			assert.Contains(t, out, `"shifts":[{`)
 			assert.Contains(t, out, `"state":"`)
 			assert.NotContains(t, out, "errorCode")
 		})
-	}
-}
-
-// demoPassword is the file with the password of the demonstration's users. Guides that read it need the demonstration.
-const demoPassword = ".state/demo.json"
-
-// Each guide, with each version of HTTP on a server of its own.
-func TestGuides(t *testing.T) {
-	t.Parallel()
-	guides, err := filepath.Glob(filepath.Join(launch.Root(t), "docs", "guides", "*.md"))
-	require.NoError(t, err)
-	require.NotEmpty(t, guides)
-	for _, guide := range guides {
-		page, err := os.ReadFile(guide)
-		require.NoError(t, err)
-		blocks := codeBlock.FindAllStringSubmatch(string(page), -1)
-		if !slices.ContainsFunc(blocks, func(b []string) bool { return b[1] == "bash" }) {
-			continue
-		}
-		var settings []string
-		if strings.Contains(string(page), demoPassword) {
-			settings = []string{"--demo"}
-		}
-		for _, version := range versions {
+		for _, guide := range guides {
+			page, err := os.ReadFile(guide)
+			require.NoError(t, err)
+			blocks := codeBlock.FindAllStringSubmatch(string(page), -1)
+			if !slices.ContainsFunc(blocks, func(b []string) bool { return b[1] == "bash" }) {
+				continue
+			}
 			t.Run(filepath.Base(guide)+" "+version, func(t *testing.T) {
 				t.Parallel()
-				runGuide(t, newPlace(t, launch.Standalone(t, settings...)), version, blocks)
+				runGuide(t, newPlace(t, servers[version]), version, blocks)
 			})
 		}
 	}
 }
 
-// runGuide runs the commands of a guide, and then its programs.
+// endOfBlock is what the script prints behind the output of each block of commands.
+const endOfBlock = "\n--- end of a block of commands\n"
+
+// runGuide runs the commands of a guide, compares their responses, and then runs the programs of the guide.
 func runGuide(t *testing.T, p place, version string, blocks [][]string) {
 	t.Helper()
 	var commands strings.Builder
 	for _, block := range blocks {
 		if block[1] == "bash" {
-			commands.WriteString(block[2])
+			fmt.Fprintf(&commands, "%sprintf %q\n", block[2], endOfBlock)
 		}
 	}
-	out := p.bash(t, version, commands.String())
-	assert.NotContains(t, out, "errorCode")
-	t.Log(out[max(0, len(out)-200):])
+	compareResponses(t, blocks, strings.Split(p.bash(t, version, commands.String()), endOfBlock))
 	for i, block := range blocks {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("page%d", i))
 		switch block[1] {
