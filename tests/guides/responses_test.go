@@ -59,7 +59,7 @@ func decode(t *testing.T, output string) []any {
 
 var (
 	// generated matches the names of properties whose values differ from one server to the next.
-	generated = regexp.MustCompile(`(?i)id$|ids$|key$|^(?:token|version)$`)
+	generated = regexp.MustCompile(`(?i)id$|ids$|(?:person|employee|user)key$|^(?:token|version)$`)
 	// moment matches dates, which follow the day of the test, with and without a time.
 	moment = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
 	number = regexp.MustCompile(`\d+`)
