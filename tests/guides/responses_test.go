@@ -13,7 +13,7 @@ import (
 )
 
 // compareResponses compares each JSON block of a page with the last response that the commands before
-// it printed. Outputs are the outputs of the blocks of commands. Responses may have further properties,
+// it printed, and each CSV block with their output. Outputs are the outputs of the blocks of commands. Responses may have further properties,
 // because pages show only the properties that matter. An error is expected where the page shows one.
 func compareResponses(t *testing.T, blocks [][]string, outputs []string) {
 	t.Helper()
@@ -25,6 +25,9 @@ func compareResponses(t *testing.T, blocks [][]string, outputs []string) {
 			if i+1 == len(blocks) || blocks[i+1][1] != "json" || !strings.Contains(blocks[i+1][2], "errorCode") {
 				assert.NotContains(t, outputs[commands], "errorCode", "after\n%s", block[2])
 			}
+		case "csv":
+			require.Equal(t, "bash", blocks[i-1][1], "a response follows its commands")
+			assert.Contains(t, outputs[commands], block[2])
 		case "json":
 			require.GreaterOrEqual(t, commands, 0, "the page shows a response before the first command")
 			require.Equal(t, "bash", blocks[i-1][1], "a response follows its commands")
