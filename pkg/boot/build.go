@@ -1,18 +1,34 @@
 package boot
 
 import (
+	_ "embed"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 )
 
+// release is the number of the next release, or of this one. CHANGELOG.md begins with the same
+// number, and scripts and the chart read the same file.
+//
+//go:embed version.txt
+var release string
+
+// tagged is the version of a build of a tag. The linker sets it: the programs are in modules of
+// their own, so that the build information does not contain the tag.
+var tagged string
+
+// revisionLength is the number of characters of the commit in a version.
+const revisionLength = 12
+
 // Build identifies the build of a program.
 type Build struct {
-	// Version is the release, or between releases the version from the version control system.
+	// Version is the number of the release. Between releases, it is that of the next one with the
+	// commit, such as 0.1.0-g1a2b3c4d5e6f.
 	Version string `json:"version"`
 	// Revision is the commit; "unknown" if the tree was not under version control.
 	Revision string `json:"revision"`
@@ -24,23 +40,41 @@ type Build struct {
 
 // CurrentBuild returns the build of this program.
 func CurrentBuild() Build {
-	b := Build{Version: "unreleased", Revision: "unknown", Go: runtime.Version(), TimeZones: tzdb.Version()}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		b.Version = v
-	}
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			b.Revision = setting.Value
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			b.Revision += " with changes"
+	b := Build{Revision: "unknown", Go: runtime.Version(), TimeZones: tzdb.Version()}
+	commit, modified := "", false
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				commit = setting.Value
+			case "vcs.modified":
+				modified = setting.Value == "true"
+			}
 		}
 	}
+	if commit != "" {
+		b.Revision = commit
+	}
+	if modified {
+		b.Revision += " with changes"
+	}
+	b.Version = version(strings.TrimSpace(release), tagged, commit, modified)
 	return b
+}
+
+// version returns the version of a build. tools/version.sh returns the same one for scripts.
+func version(release, tagged, commit string, modified bool) string {
+	switch {
+	case tagged != "":
+		return tagged
+	case commit == "":
+		return release + "-unknown"
+	}
+	v := release + "-g" + commit[:min(revisionLength, len(commit))]
+	if modified {
+		v += ".modified"
+	}
+	return v
 }
 
 // String returns the build in one line.

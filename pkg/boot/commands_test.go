@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +38,14 @@ func TestCommandsOfEveryProgram(t *testing.T) {
 		"version":          {[]string{"version"}, []string{"Rotaloom ", "time zones " + tzdb.Version()}},
 		"version, as flag": {[]string{"--version"}, []string{"Rotaloom ", "time zones " + tzdb.Version()}},
 		"version of a command that lacks a setting": {[]string{"serve", "--version"}, []string{"Rotaloom "}},
+		"version as JSON": {[]string{"version", "--output", "json"}, []string{`{"version":"` + CurrentBuild().Version + `","revision":"`}},
+		"settings as JSON": {[]string{"settings", "--output=json"}, []string{
+			`{"command":"rotaloom-test serve","flag":"color","variable":"ROTALOOM_COLOR","default":"red","meaning":"A color."}`,
+			`"flag":"lamp-size","variable":"ROTALOOM_LAMP_SIZE","required":true,`,
+		}},
+		"config as JSON": {[]string{"config", "--output=json", "serve", "--lamp-size=3"}, []string{
+			`"lamp-size":{"value":3,"source":"flag"}`, `"color":{"value":"red","source":"default"}`,
+		}},
 		"settings": {[]string{"settings"}, []string{
 			"### `rotaloom-test`", "| `--log-level` | `ROTALOOM_LOG_LEVEL` | `info` | Lowest level",
 			"### `rotaloom-test serve`", "| `--color` | `ROTALOOM_COLOR` | `red` | A color. |\n",
@@ -54,6 +64,35 @@ func TestCommandsOfEveryProgram(t *testing.T) {
 			assert.Empty(t, p.errs.String())
 		})
 	}
+}
+
+func TestTheVersionNamesTheCommit(t *testing.T) {
+	t.Parallel()
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	for want, c := range map[string]struct {
+		tagged, commit string
+		modified       bool
+	}{
+		"1.2.0":                        {"1.2.0", commit, false},
+		"1.3.0-g0123456789ab":          {"", commit, false},
+		"1.3.0-g0123456789ab.modified": {"", commit, true},
+		"1.3.0-unknown":                {"", "", false},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, version("1.3.0", c.tagged, c.commit, c.modified))
+		})
+	}
+}
+
+// The number of the next release stands in one file. The changelog begins with the same number.
+func TestTheChangelogBeginsWithTheRelease(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	require.NoError(t, err)
+	first := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)\b`).FindSubmatch(text)
+	require.NotNil(t, first)
+	assert.Equal(t, string(first[1])+"\n", release)
 }
 
 // Not parallel: it changes the environment.

@@ -17,44 +17,77 @@ import (
 // ConfigCommand prints the settings that a command would run with. It checks them like that
 // command, and starts nothing.
 type ConfigCommand struct {
-	Args []string `arg:"" optional:"" help:"The command and its flags; the default is serve."`
+	Args []string `arg:"" optional:"" help:"The command and its flags; the default is serve. Begin with --output=json to print JSON."`
 }
 
-// withoutConfig returns the arguments without the config command itself.
-func (c *ConfigCommand) withoutConfig(args []string) []string {
-	at := len(args) - len(c.Args) - 1
-	others := append([]string{}, args[:at]...)
-	if len(c.Args) == 0 || strings.HasPrefix(c.Args[0], "-") {
+// split returns the arguments without the config command itself, and the output format, which is the
+// first argument after it. Flags after that are those of the command that is checked.
+func (c *ConfigCommand) split(args []string) (others []string, output Output) {
+	others, rest := append(others, args[:len(args)-len(c.Args)-1]...), c.Args
+	if len(rest) > 0 && rest[0] == "--"+outputFlag+"=json" {
+		output.Format, rest = "json", rest[1:]
+	}
+	if len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		others = append(others, "serve")
 	}
-	return append(others, c.Args...)
+	return append(others, rest...), output
 }
 
-// writeEffective writes the effective settings as YAML, each with its source. The output is a valid
-// settings file, except for secrets, which are hidden.
-func writeEffective(w io.Writer, parsed *kong.Context, config *configValues) error {
+// effectiveSetting is a setting with its value and source.
+type effectiveSetting struct {
+	name   string
+	value  *yaml.Node
+	source string
+}
+
+// effectiveSettings returns the settings of a command line, with hidden secrets.
+func effectiveSettings(parsed *kong.Context, config *configValues) []effectiveSetting {
 	given := map[*kong.Flag]bool{}
 	for _, at := range parsed.Path {
 		if at.Flag != nil && !at.Resolved {
 			given[at.Flag] = true
 		}
 	}
-	out := &yaml.Node{Kind: yaml.MappingNode}
-	write := func(node *kong.Node) {
+	var settings []effectiveSetting
+	add := func(node *kong.Node) {
 		for _, flag := range settingFlags(node) {
-			value := valueNode(flag.Target)
-			if value == nil || flag.Name == "config" {
-				continue
+			if value := valueNode(flag.Target); value != nil && flag.Name != "config" {
+				settings = append(settings, effectiveSetting{flag.Name, value, settingSource(flag, given[flag], config)})
 			}
-			value.LineComment = settingSource(flag, given[flag], config)
-			out.Content = append(out.Content, textNode(flag.Name), value)
 		}
 	}
-	write(parsed.Model.Node)
+	add(parsed.Model.Node)
 	for _, at := range parsed.Path {
 		if at.Command != nil {
-			write(at.Command)
+			add(at.Command)
 		}
+	}
+	return settings
+}
+
+// writeEffective writes the effective settings as YAML, each with its source. The output is a valid
+// settings file, except for secrets, which are hidden. The JSON output is an object with the value
+// and the source of each setting.
+func writeEffective(w io.Writer, output Output, settings []effectiveSetting) error {
+	if output.JSON() {
+		type sourced struct {
+			Value  any    `json:"value"`
+			Source string `json:"source"`
+		}
+		byName := map[string]sourced{}
+		for _, s := range settings {
+			var value any
+			if err := s.value.Decode(&value); err != nil {
+				return fmt.Errorf("--%s: %w", s.name, err)
+			}
+			byName[s.name] = sourced{value, s.source}
+		}
+		return output.Print(w, byName, nil)
+	}
+	out := &yaml.Node{Kind: yaml.MappingNode}
+	for _, s := range settings {
+		s.value.LineComment = s.source
+		out.Content = append(out.Content, textNode(s.name), s.value)
 	}
 	encoder := yaml.NewEncoder(w)
 	if err := encoder.Encode(out); err != nil {

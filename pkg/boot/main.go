@@ -151,12 +151,13 @@ func (p *program) parse(settings Settings) (parsed *kong.Context, code int) {
 
 // printConfig prints the effective settings of the command that follows config.
 func (p *program) printConfig(settings Settings, config *ConfigCommand) int {
-	p.args = config.withoutConfig(p.args)
+	var output Output
+	p.args, output = config.split(p.args)
 	parsed, code := p.parse(settings)
 	if parsed == nil {
 		return code
 	}
-	if err := writeEffective(p.out, parsed, p.config); err != nil {
+	if err := writeEffective(p.out, output, effectiveSettings(parsed, p.config)); err != nil {
 		fmt.Fprintf(p.errs, "%s: %s\n", p.name, oneLine(err))
 		return exitFailed
 	}

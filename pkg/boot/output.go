@@ -2,9 +2,13 @@ package boot
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"text/tabwriter"
 )
+
+// outputFlag is the flag of Output. Every command that prints has it, with this name.
+const outputFlag = "output"
 
 // Output is the output format of a task. A task embeds it.
 type Output struct {
@@ -23,6 +27,11 @@ func (o Output) Print(out io.Writer, value any, rows func(table io.Writer)) erro
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows(table)
 	return table.Flush()
+}
+
+// PrintLine writes value as JSON, or a line of text for people.
+func (o Output) PrintLine(out io.Writer, value any, format string, args ...any) error {
+	return o.Print(out, value, func(line io.Writer) { fmt.Fprintf(line, format+"\n", args...) })
 }
 
 // CheckFailed is the error of a check that found a problem. Its exit code is 3, so that scripts can

@@ -85,6 +85,33 @@ func writeSettings(w io.Writer, app *kong.Application) error {
 	return failure
 }
 
+// listedSetting is the JSON output for a setting.
+type listedSetting struct {
+	// Command is the command with the setting: the program, for a setting of all commands.
+	Command  string `json:"command"`
+	Flag     string `json:"flag"`
+	Variable string `json:"variable"`
+	Default  string `json:"default,omitempty"`
+	Required bool   `json:"required,omitempty"`
+	Meaning  string `json:"meaning"`
+}
+
+// listSettings returns the settings of a program, in the order of writeSettings.
+func listSettings(app *kong.Application) []listedSetting {
+	listed := []listedSetting{}
+	var visit func(node *kong.Node, path string)
+	visit = func(node *kong.Node, path string) {
+		for _, flag := range settingFlags(node) {
+			listed = append(listed, listedSetting{path, flag.Name, strings.Join(flag.Envs, ", "), flag.Default, flag.Required, flag.Help})
+		}
+		for _, child := range node.Children {
+			visit(child, path+" "+child.Name)
+		}
+	}
+	visit(app.Node, app.Name)
+	return listed
+}
+
 // settingFlags returns the flags of a command that hold a setting.
 func settingFlags(node *kong.Node) []*kong.Flag {
 	var settings []*kong.Flag

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -14,6 +15,8 @@ import (
 type Backfill struct {
 	replica.BackfillCommand `embed:""`
 
+	Force bool `help:"Also request the states of a tenant without data in the database, for example after the database was lost."`
+
 	database *pg.Config                             `kong:"-"`
 	copies   func(pool *pg.Pool) []*replica.Replica `kong:"-"`
 }
@@ -25,5 +28,10 @@ func (b *Backfill) Configure(database *pg.Config, copies func(pool *pg.Pool) []*
 
 // Do runs the command.
 func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if !b.Force {
+		if err := RequireTenantData(ctx, *b.database, b.Tenant, log); err != nil {
+			return fmt.Errorf("%w, and --force requests its states regardless", err)
+		}
+	}
 	return b.BackfillCommand.Do(ctx, *b.database, b.copies(nil), log, out)
 }

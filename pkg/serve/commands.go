@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -37,6 +36,8 @@ func (c *ConsumerCommands) Configure(database *pg.Config, sets func() ([]pg.Migr
 
 // Migrate is the command migrate.
 type Migrate struct {
+	boot.Output
+
 	database *pg.Config                      `kong:"-"`
 	sets     func() ([]pg.Migrations, error) `kong:"-"`
 }
@@ -55,6 +56,5 @@ func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) error
 	if err := pg.Migrate(ctx, *m.database, log, sets...); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, "the database has the schema of this program")
-	return err
+	return m.PrintLine(out, map[string]any{"migrated": true}, "the database has the schema of this program")
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -40,8 +41,10 @@ type ListDeadLetters struct {
 // listPage is the number of dead letters that are read at once.
 const listPage = 500
 
-// deadLetterRow is a dead letter in the JSON output.
-type deadLetterRow struct {
+// ListedDeadLetter is the JSON output for a dead letter.
+type ListedDeadLetter struct {
+	// Service is absent if the program has only one.
+	Service   string    `json:"service,omitempty"`
 	ID        int64     `json:"id"`
 	Tenant    int64     `json:"tenant"`
 	Consumer  string    `json:"consumer"`
@@ -52,37 +55,48 @@ type deadLetterRow struct {
 
 // Do prints one line for each dead letter, the oldest first, and their number.
 func (l *ListDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return l.DoIn(ctx, *l.database, log, out)
-}
-
-// DoIn is Do for another database.
-func (l *ListDeadLetters) DoIn(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
-	pool, err := pg.Open(ctx, database, log)
+	pool, err := pg.Open(ctx, *l.database, log)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	letters, all := outbox.NewDeadLetters(pool), []deadLetterRow{}
+	if err := requireTenantData(ctx, pool, l.Tenant); err != nil {
+		return err
+	}
+	found, err := l.List(ctx, pool, "")
+	if err != nil {
+		return err
+	}
+	return l.PrintList(out, found)
+}
+
+// List returns the dead letters in the database of a service, the oldest first.
+func (l *ListDeadLetters) List(ctx context.Context, pool *pg.Pool, service string) ([]ListedDeadLetter, error) {
+	letters, all := outbox.NewDeadLetters(pool), []ListedDeadLetter{}
 	for last := int64(0); ; {
 		found, err := letters.List(tenantContext(ctx, l.Tenant), last, listPage)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, letter := range found {
 			last = letter.ID
-			all = append(all, deadLetterRow{
-				letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event, letter.Message.Published.UTC(), letter.Reason,
+			all = append(all, ListedDeadLetter{
+				service, letter.ID, letter.Message.Tenant, letter.Consumer, letter.Message.Event, letter.Message.Published.UTC(), letter.Reason,
 			})
 		}
 		if len(found) < listPage {
-			return l.print(out, all)
+			return all, nil
 		}
 	}
 }
 
-func (l *ListDeadLetters) print(out io.Writer, all []deadLetterRow) error {
+// PrintList prints one line for each dead letter, and their number.
+func (l *ListDeadLetters) PrintList(out io.Writer, all []ListedDeadLetter) error {
 	err := l.Print(out, all, func(table io.Writer) {
 		for _, letter := range all {
+			if letter.Service != "" {
+				fmt.Fprintf(table, "%s\t", letter.Service)
+			}
 			fmt.Fprintf(table, "%d\ttenant %d\t%s\t%s\t%s\t%s\n", letter.ID, letter.Tenant, letter.Consumer, letter.Event,
 				letter.Published.Format(time.RFC3339), letter.Reason)
 		}
@@ -96,6 +110,7 @@ func (l *ListDeadLetters) print(out io.Writer, all []deadLetterRow) error {
 
 // ReplayDeadLetters is the command deadletter replay.
 type ReplayDeadLetters struct {
+	boot.Output
 	IDs    []int64 `arg:"" optional:"" name:"id" help:"The numbers of the letters in the output of list; the default is all."`
 	Tenant int64   `help:"Only the dead letters of one tenant; 0 means all." default:"0"`
 
@@ -105,36 +120,47 @@ type ReplayDeadLetters struct {
 // Do marks the dead letters for replay in the database. The running service handles them within
 // seconds. Letters that fail again stay, with the new reason.
 func (r *ReplayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	return r.DoIn(ctx, *r.database, log, out)
-}
-
-// DoIn is Do for another database.
-func (r *ReplayDeadLetters) DoIn(ctx context.Context, database pg.Config, log *slog.Logger, out io.Writer) error {
-	pool, err := pg.Open(ctx, database, log)
+	pool, err := pg.Open(ctx, *r.database, log)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
+	if err := requireTenantData(ctx, pool, r.Tenant); err != nil {
+		return err
+	}
+	n, err := r.Request(ctx, pool)
+	if err != nil {
+		return err
+	}
+	return r.PrintNumber(out, n)
+}
+
+// Request marks the dead letters in the database of a service for replay, and returns their number.
+// If ids are given, at least one of them must exist.
+func (r *ReplayDeadLetters) Request(ctx context.Context, pool *pg.Pool) (n int, err error) {
 	ids := append([]int64{}, r.IDs...)
 	tenants := []int64{r.Tenant}
 	if r.Tenant == 0 {
 		if tenants, err = outbox.NewDeadLetters(pool).Tenants(tenant.All(ctx)); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	n := 0
 	for _, tenantID := range tenants {
 		requested, err := requestReplay(tenant.With(ctx, tenantID), pool, ids)
 		if err != nil {
-			return fmt.Errorf("replay dead letters: %w", err)
+			return n, fmt.Errorf("replay dead letters: %w", err)
 		}
 		n += requested
 	}
 	if n == 0 && len(ids) > 0 {
-		return fmt.Errorf("there are no dead letters with these numbers")
+		return 0, errors.New("there are no dead letters with these numbers")
 	}
-	_, err = fmt.Fprintf(out, "%d dead letters will be retried within seconds; list shows those that fail again\n", n)
-	return err
+	return n, nil
+}
+
+// PrintNumber prints how many dead letters are marked.
+func (r *ReplayDeadLetters) PrintNumber(out io.Writer, n int) error {
+	return r.PrintLine(out, map[string]any{"replayed": n}, "%d dead letters will be retried within seconds; list shows those that fail again", n)
 }
 
 // requestReplay requests the replay of letters of a tenant, and returns their number.

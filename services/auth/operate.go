@@ -135,6 +135,7 @@ func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Wri
 
 // DisableTenantCommand disables a tenant.
 type DisableTenantCommand struct {
+	boot.Output
 	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
 }
 
@@ -143,12 +144,12 @@ func (c *DisableTenantCommand) Operate(ctx context.Context, s *Service, out io.W
 	if err := s.DisableTenant(ctx, c.ID); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "tenant %d is disabled\n", c.ID)
-	return err
+	return c.PrintLine(out, map[string]any{"tenant": c.ID, "enabled": false}, "tenant %d is disabled", c.ID)
 }
 
 // EnableTenantCommand enables a tenant.
 type EnableTenantCommand struct {
+	boot.Output
 	ID int64 `arg:"" help:"Number of the tenant, as list shows it."`
 }
 
@@ -157,12 +158,13 @@ func (c *EnableTenantCommand) Operate(ctx context.Context, s *Service, out io.Wr
 	if err := s.EnableTenant(ctx, c.ID); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "tenant %d is enabled\n", c.ID)
-	return err
+	return c.PrintLine(out, map[string]any{"tenant": c.ID, "enabled": true}, "tenant %d is enabled", c.ID)
 }
 
 // RotateSigningKeysCommand replaces the signing keys early.
-type RotateSigningKeysCommand struct{}
+type RotateSigningKeysCommand struct {
+	boot.Output
+}
 
 // Operate retires the keys and explains the next steps of the serving processes.
 func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
@@ -178,7 +180,6 @@ func (c *RotateSigningKeysCommand) Operate(ctx context.Context, s *Service, out 
 	if err != nil {
 		return fmt.Errorf("rotate signing keys: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "%d signing keys will be replaced: auth publishes the next key within a minute, and signs with it "+
-		"when all programs know it; existing tokens stay valid until they expire\n", n)
-	return err
+	return c.PrintLine(out, map[string]any{"replaced": n}, "%d signing keys will be replaced: auth publishes the next key within a minute, "+
+		"and signs with it when all programs know it; existing tokens stay valid until they expire", n)
 }

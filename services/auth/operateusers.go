@@ -21,6 +21,7 @@ import (
 
 // UnlockUserCommand unlocks a user name that was locked after wrong passwords.
 type UnlockUserCommand struct {
+	boot.Output
 	ID   int64  `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
 	Name string `arg:"" help:"Name of the user."`
 }
@@ -30,18 +31,25 @@ func (c *UnlockUserCommand) Operate(ctx context.Context, s *Service, out io.Writ
 	if err := s.UnlockUser(tenant.With(ctx, c.ID), c.Name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%q of tenant %d can log in again\n", c.Name, c.ID)
-	return err
+	return c.PrintLine(out, operatedUser{c.ID, c.Name, ""}, "%q of tenant %d can log in again", c.Name, c.ID)
 }
 
-// ListUsersCommand lists the users of a tenant.
+// operatedUser is the JSON output of a command for one user.
+type operatedUser struct {
+	Tenant   int64  `json:"tenant"`
+	Username string `json:"username"`
+	Password string `json:"password,omitempty"`
+}
+
+// ListUsersCommand lists the users of a tenant, or of all tenants.
 type ListUsersCommand struct {
 	boot.Output
-	ID int64 `arg:"" name:"tenant" help:"Number of the tenant, as tenant list shows it."`
+	ID int64 `arg:"" optional:"" name:"tenant" help:"Number of the tenant, as tenant list shows it; the default is all tenants."`
 }
 
 // ListedUser is the output for a user.
 type ListedUser struct {
+	Tenant   int64  `json:"tenant"`
 	Username string `json:"username"`
 	// PersonID is nil for users without a person.
 	PersonID      *int64 `json:"personId,omitempty"`
@@ -54,12 +62,23 @@ type ListedUser struct {
 
 // Operate prints one line for each user.
 func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	users, err := s.ListUsers(tenant.With(ctx, c.ID))
-	if err != nil {
-		return err
+	tenants := []Tenant{{ID: c.ID}}
+	if c.ID == 0 {
+		var err error
+		if tenants, err = s.ListTenants(ctx); err != nil {
+			return err
+		}
+	}
+	users := []ListedUser{}
+	for _, t := range tenants {
+		found, err := s.ListUsers(tenant.With(ctx, t.ID))
+		if err != nil {
+			return err
+		}
+		users = append(users, found...)
 	}
 	return c.Print(out, users, func(table io.Writer) {
-		fmt.Fprintln(table, "user\tperson\taccess profile\tstate")
+		fmt.Fprintln(table, "tenant\tuser\tperson\taccess profile\tstate")
 		for _, u := range users {
 			person, state := "", "may log in"
 			if u.PersonID != nil {
@@ -71,7 +90,7 @@ func (c *ListUsersCommand) Operate(ctx context.Context, s *Service, out io.Write
 			case u.LockedUntil != nil:
 				state = "wrong passwords, locked until " + u.LockedUntil.UTC().Format(time.RFC3339)
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", u.Username, person, u.AccessProfile, state)
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", u.Tenant, u.Username, person, u.AccessProfile, state)
 		}
 	})
 }
@@ -101,6 +120,7 @@ func (s *Service) ListUsers(ctx context.Context) ([]ListedUser, error) {
 func (s *Service) usersAfter(ctx context.Context, after string) (users []ListedUser, last string, err error) {
 	var names []string
 	users, err = pg.Collect(ctx, s.pool, func(row pgx.CollectableRow) (u ListedUser, err error) {
+		u.Tenant = tenant.Of(ctx)
 		err = row.Scan(&u.Username, &last, &u.PersonID, &u.AccessProfile, &u.LockedOut)
 		names = append(names, u.Username)
 		return u, err
@@ -119,10 +139,13 @@ func (s *Service) usersAfter(ctx context.Context, after string) (users []ListedU
 }
 
 // requireTenant returns an error if the tenant does not exist.
-func (s *Service) requireTenant(ctx context.Context) error {
+func (s *Service) requireTenant(ctx context.Context) error { return RequireTenant(ctx, s.pool) }
+
+// RequireTenant returns an error if the tenant of ctx does not exist in the database of auth.
+func RequireTenant(ctx context.Context, pool *pg.Pool) error {
 	tenantID := tenant.Of(ctx)
 	var known bool
-	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tenant WHERE id = $1)`, tenantID).Scan(&known); err != nil {
+	if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM tenant WHERE id = $1)`, tenantID).Scan(&known); err != nil {
 		return fmt.Errorf("tenant %d: %w", tenantID, err)
 	}
 	if !known {
@@ -132,7 +155,7 @@ func (s *Service) requireTenant(ctx context.Context) error {
 }
 
 var (
-	errNoTenant = errors.New("there is no such tenant")
+	errNoTenant = errors.New("there is no such tenant; tenant list shows the tenants")
 	errNoUser   = errors.New("there is no such user")
 )
 
@@ -150,16 +173,15 @@ func (c *ResetPasswordCommand) Operate(ctx context.Context, s *Service, out io.W
 	if err != nil {
 		return err
 	}
-	if c.JSON() {
-		return c.Print(out, map[string]any{"tenant": c.ID, "username": c.Name, "password": password.Reveal()}, nil)
-	}
-	_, err = fmt.Fprintf(out, "username: %s\npassword: %s\n", c.Name, password.Reveal())
-	return err
+	return c.PrintLine(out, operatedUser{c.ID, c.Name, password.Reveal()}, "username: %s\npassword: %s", c.Name, password.Reveal())
 }
 
 // ResetPassword sets a random password for a user, revokes the user's tokens and resets the failed log-ins. It
 // is for operators and not reachable over the network.
 func (s *Service) ResetPassword(ctx context.Context, name string) (obs.Secret, error) {
+	if err := s.requireTenant(ctx); err != nil {
+		return "", err
+	}
 	tenantID := tenant.Of(ctx)
 	password := obs.Secret(rand.Text())
 	hash, err := s.hasher.Hash(ctx, password.Reveal())

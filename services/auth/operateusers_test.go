@@ -24,12 +24,12 @@ func TestOperatorsSeeWhoIsKeptOut(t *testing.T) {
 		require.NoError(t, (&auth.ListUsersCommand{ID: tenant.Default}).Operate(t.Context(), b.service, &out))
 		return out.String()
 	}
-	assert.Regexp(t, `(?m)^chief +14 +Super +wrong passwords, locked until \S+Z$`, list())
-	assert.Regexp(t, `(?m)^other +\d+ +\S.* +may log in$`, list())
+	assert.Regexp(t, `(?m)^1 +chief +14 +Super +wrong passwords, locked until \S+Z$`, list())
+	assert.Regexp(t, `(?m)^1 +other +\d+ +\S.* +may log in$`, list())
 
 	reset, err := b.service.ResetPassword(tenant.With(t.Context(), tenant.Default), "CHIEF")
 	require.NoError(t, err)
-	assert.Regexp(t, `(?m)^chief +14 +Super +may log in$`, list())
+	assert.Regexp(t, `(?m)^1 +chief +14 +Super +may log in$`, list())
 	assert.NoError(t, b.try(t.Context(), "z", "chief", reset.Reveal()))
 	var events int
 	require.NoError(t, b.pool.QueryRow(tenant.With(t.Context(), tenant.Default),

@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
@@ -86,6 +86,7 @@ func CountLeaveDifferences(ctx context.Context, db pg.Querier, states []*schedul
 
 // ReplayCommand restarts a failed propagation.
 type ReplayCommand struct {
+	boot.Output
 	Tenant int64 `default:"1" help:"The tenant."`
 	ID     int64 `arg:"" help:"The propagation, as in /v1/scheduling/propagations/{id}."`
 }
@@ -101,6 +102,5 @@ func (r *ReplayCommand) Do(ctx context.Context, database pg.Config, log *slog.Lo
 	if err := propagator.Replay(tenant.With(ctx, r.Tenant), pool, r.ID, clock.System{}.Now()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "propagation %d goes on\n", r.ID)
-	return err
+	return r.PrintLine(out, map[string]any{"tenant": r.Tenant, "propagation": r.ID}, "propagation %d continues", r.ID)
 }

@@ -21,7 +21,7 @@ func TestOperatorsResetPasswords(t *testing.T) {
 	o.read(&users, place("user", "list", "1")...)
 	require.Len(t, users, 1)
 	require.Equal(t, server.Credentials.Username, users[0].Username)
-	require.Regexp(t, `(?m)^`+users[0].Username+` +Administrator +may log in$`, o.run(place("user", "list", "1")...))
+	require.Regexp(t, `(?m)^1 +`+users[0].Username+` +Administrator +may log in$`, o.run(place("user", "list", "1")...))
 
 	before := server.Target(t)
 	var reset struct{ Password string }

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,6 +58,39 @@ func requireRows(t *testing.T, page string) {
 	}
 }
 
+// withoutJSON lists the commands that print nothing for other programs.
+var withoutJSON = map[string]string{"serve": "it prints a log", "config": "a first argument --output=json", "completion": "it prints a script"}
+
+// Each command that prints has JSON output, by a flag of the same name.
+func TestEveryCommandHasJSONOutput(t *testing.T) {
+	t.Parallel()
+	for _, command := range commands {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			binary := launch.Build(t, command)
+			out, errs, code := launch.Run(t, binary, nil, "settings", "--output", "json")
+			require.Zero(t, code, errs)
+			var settings []struct{ Command, Flag string }
+			require.NoError(t, json.Unmarshal([]byte(out), &settings))
+			has := map[string]bool{}
+			for _, s := range settings {
+				_, name, _ := strings.Cut(s.Command, " ")
+				has[name] = has[name] || s.Flag == "output"
+			}
+			help, errs, code := launch.Run(t, binary, nil, "--help")
+			require.Zero(t, code, errs)
+			listed := commandLine.FindAllStringSubmatch(help, -1)
+			require.NotEmpty(t, listed)
+			for _, line := range listed {
+				assert.True(t, has[line[1]] || withoutJSON[line[1]] != "", "%s has no --output", line[1])
+			}
+		})
+	}
+}
+
+// commandLine is the line of a command in the help text.
+var commandLine = regexp.MustCompile(`(?m)^  ([a-z][a-z -]*?)(?: [\[<-].*)?$`)
+
 // The programs have the same commands, and name their version in the same way.
 func TestEveryProgramHasTheSameCommands(t *testing.T) {
 	t.Parallel()
@@ -77,7 +111,7 @@ func TestEveryProgramHasTheSameCommands(t *testing.T) {
 			flag, _, code := launch.Run(t, binary, []string{"ROTALOOM_VERSION=7"}, "--version")
 			require.Zero(t, code)
 			assert.Equal(t, version, flag)
-			assert.Regexp(t, `^Rotaloom \S+ \(revision .+, go\S+, time zones \d{4}[a-z]+\)\n$`, version)
+			assert.Regexp(t, `^Rotaloom \d+\.\d+\.\d+(-\S+)? \(revision .+, go\S+, time zones \d{4}[a-z]+\)\n$`, version)
 		})
 	}
 }

@@ -49,12 +49,13 @@ type settings struct {
 }
 
 // migrate is the command migrate.
-type migrate struct{}
+type migrate struct {
+	boot.Output
+}
 
 // Do reports that the edge has no database.
-func (migrate) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
-	_, err := fmt.Fprintln(out, "the edge has no database")
-	return err
+func (m *migrate) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
+	return m.PrintLine(out, map[string]any{"migrated": false}, "the edge has no database")
 }
 
 func main() {

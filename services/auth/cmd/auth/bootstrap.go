@@ -2,18 +2,20 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth"
 )
 
 // bootstrap is the command that creates the first tenant, administrator and client. It is separate from serve,
 // so that no server knows the administrator's secrets.
 type bootstrap struct {
+	boot.Output
 	Username     string        `required:"" env:"ROTALOOM_BOOTSTRAP_USERNAME" help:"Name of the first administrator."`
 	Password     obs.Secret    `required:"" env:"ROTALOOM_BOOTSTRAP_PASSWORD" help:"Password of the first administrator."`
 	ClientID     string        `required:"" env:"ROTALOOM_BOOTSTRAP_CLIENT_ID" help:"Id of the first client."`
@@ -38,6 +40,6 @@ func (b *bootstrap) Operate(ctx context.Context, s *auth.Service, out io.Writer)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, "the first administrator and client exist")
-	return err
+	return b.PrintLine(out, map[string]any{"tenant": tenant.Default, "username": b.Username, "client_id": b.ClientID},
+		"the first administrator and client exist")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/services/scheduling"
 )
 
@@ -20,6 +21,9 @@ type verify struct {
 
 // Do runs the command.
 func (v *verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if err := serve.RequireTenantData(ctx, *v.database, v.Tenant, log); err != nil {
+		return err
+	}
 	return v.VerifyCommand.Do(ctx, *v.database, *v.broker, log, out)
 }
 
@@ -32,5 +36,8 @@ type replay struct {
 
 // Do runs the command.
 func (r *replay) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if err := serve.RequireTenantData(ctx, *r.database, r.Tenant, log); err != nil {
+		return err
+	}
 	return r.ReplayCommand.Do(ctx, *r.database, log, out)
 }

@@ -31,6 +31,7 @@ const (
 
 // Backup is the command that backs up the databases of an installation.
 type Backup struct {
+	boot.Output
 	Installation
 	Folder string `arg:"" type:"path" help:"Folder of the backup, which must not exist."`
 }
@@ -96,10 +97,10 @@ func (b *Backup) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err e
 	if err := os.WriteFile(filepath.Join(b.Folder, manifestName), append(text, '\n'), 0o600); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "backed up %d databases as of %s into %s\n"+
-		"store the key that encrypts signing keys separately: %s\n", len(backup.Files), at.UTC().Format(time.RFC3339), b.Folder,
-		filepath.Join(b.StateDir, "key-encryption"))
-	return err
+	key := filepath.Join(b.StateDir, "key-encryption")
+	return b.PrintLine(out, map[string]any{"folder": b.Folder, "at": at.UTC(), "databases": len(backup.Files), "keyEncryptionFile": key},
+		"backed up %d databases as of %s into %s\nstore the key that encrypts signing keys separately: %s",
+		len(backup.Files), at.UTC().Format(time.RFC3339), b.Folder, key)
 }
 
 // snapshots takes a snapshot of each database while all writes are blocked.

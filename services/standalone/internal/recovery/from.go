@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/restore"
@@ -24,6 +25,7 @@ import (
 
 // From is the command that restores all databases from a backup.
 type From struct {
+	boot.Output
 	Installation
 	Folder  string `arg:"" type:"path" help:"Folder of the backup."`
 	Replace bool   `help:"Replace databases that have tables. Changes since the backup are lost."`
@@ -74,9 +76,9 @@ func (f *From) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err err
 		}
 		next = "start the server, and run: rotaloom restore finish --state-dir " + f.StateDir
 	}
-	_, err = fmt.Fprintf(out, "restored %d databases as of %s; writes are refused until the restore is finished\n%s\n",
+	return f.PrintLine(out, map[string]any{"databases": len(services), "at": backup.At.UTC(), "next": next},
+		"restored %d databases as of %s; writes are refused until the restore is finished\n%s",
 		len(services), backup.At.UTC().Format(time.RFC3339), next)
-	return err
 }
 
 // read reads the manifest and verifies the files.

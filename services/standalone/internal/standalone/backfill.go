@@ -32,6 +32,9 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 	if err := b.check(consumers); err != nil {
 		return err
 	}
+	if err := requireTenant(ctx, b.Database, b.StateDir, b.Command.Tenant, log); err != nil {
+		return err
+	}
 	for _, s := range consumers {
 		command := b.Command
 		if len(b.Command.Topics) > 0 {
@@ -45,8 +48,10 @@ func (b *Backfill) Do(ctx context.Context, log *slog.Logger, out io.Writer) erro
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s:\n", s.Name); err != nil {
-			return err
+		if !command.JSON() {
+			if _, err := fmt.Fprintf(out, "%s:\n", s.Name); err != nil {
+				return err
+			}
 		}
 		if err := command.Do(ctx, pg.Config{URL: url, AllowInsecure: b.Database.AllowInsecure}, s.Copies(nil), log, out); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/boot/certs"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
@@ -18,8 +18,22 @@ import (
 // Certs is the command that creates the certificates of a test installation of separate processes, with a CA of
 // their own.
 type Certs struct {
+	boot.Output
 	Dir  string   `arg:"" type:"path" help:"Folder of the certificates. Valid existing ones are kept."`
 	Host []string `help:"Additional host names and addresses of the processes."`
+}
+
+// issuedCertificates is the JSON output.
+type issuedCertificates struct {
+	// CA is the file of the authority, which clients of the HTTP API trust.
+	CA       string         `json:"ca"`
+	Programs []programFlags `json:"programs"`
+}
+
+// programFlags are the flags of a program for its certificates.
+type programFlags struct {
+	Program string `json:"program"`
+	Flags   string `json:"flags"`
 }
 
 // Do creates the certificates, and prints the matching flags.
@@ -28,15 +42,15 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
+	issued := issuedCertificates{CA: filepath.Join(c.Dir, "ca.pem")}
 	for _, entry := range inventory.Services() {
 		clients := findCallers(entry.Name)
 		files, err := ca.Issue(entry.Name, c.Host...)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%s --rpc-clients %s%s\n", entry.Name, tlsFlags(files),
-			strings.Join(clients, ","), listFlags(entry, clients))
+		issued.Programs = append(issued.Programs, programFlags{entry.Name,
+			fmt.Sprintf("%s --rpc-clients %s%s", tlsFlags(files), strings.Join(clients, ","), listFlags(entry, clients))})
 	}
 	internal, err := ca.Issue("gateway", c.Host...)
 	if err != nil {
@@ -46,13 +60,14 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(table, "gateway\t%s --https-tls-cert %s --https-tls-key %s\n", tlsFlags(internal), https.Cert, https.Key)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "Clients of the HTTP API trust %s. The propagator has no callers and needs no certificate.\n",
-		filepath.Join(c.Dir, "ca.pem"))
-	return err
+	issued.Programs = append(issued.Programs, programFlags{"gateway",
+		fmt.Sprintf("%s --https-tls-cert %s --https-tls-key %s", tlsFlags(internal), https.Cert, https.Key)})
+	return c.Print(out, issued, func(table io.Writer) {
+		for _, program := range issued.Programs {
+			fmt.Fprintf(table, "%s\t%s\n", program.Program, program.Flags)
+		}
+		fmt.Fprintf(table, "Clients of the HTTP API trust %s. The propagator has no callers and needs no certificate.\n", issued.CA)
+	})
 }
 
 func tlsFlags(files certs.TLSFiles) string {

@@ -150,6 +150,7 @@ func (r *rotateClient) Do(ctx context.Context, _ *slog.Logger, out io.Writer) er
 }
 
 type deleteClient struct {
+	boot.Output
 	oneClient
 }
 
@@ -163,6 +164,5 @@ func (d *deleteClient) Do(ctx context.Context, _ *slog.Logger, out io.Writer) er
 	if err := client.Call(ctx, http.MethodDelete, d.path(), nil, nil); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is deleted\n", d.ClientID)
-	return err
+	return d.PrintLine(out, map[string]any{"clientId": d.ClientID, "deleted": true}, "%s is deleted", d.ClientID)
 }

@@ -25,6 +25,7 @@ type contextsFile struct {
 }
 
 type addContext struct {
+	boot.Output
 	contextsFile
 	Name         string     `arg:"" help:"Name of the context."`
 	URL          string     `name:"url" required:"" help:"URL of the server: https://host or https://host:port. The host selects the tenant."`
@@ -52,8 +53,7 @@ func (a *addContext) Do(ctx context.Context, _ *slog.Logger, out io.Writer) erro
 	if err := remote.Open(a.Contexts).Add(a.Name, added); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s points to %s, and is the current context\n", a.Name, a.URL)
-	return err
+	return a.PrintLine(out, map[string]any{"name": a.Name, "url": a.URL, "current": true}, "%s points to %s, and is the current context", a.Name, a.URL)
 }
 
 type listContexts struct {
@@ -80,6 +80,7 @@ func (l *listContexts) Do(_ context.Context, _ *slog.Logger, out io.Writer) erro
 }
 
 type useContext struct {
+	boot.Output
 	contextsFile
 	Name string `arg:"" help:"Name of the context."`
 }
@@ -89,11 +90,11 @@ func (u *useContext) Do(_ context.Context, _ *slog.Logger, out io.Writer) error 
 	if err := remote.Open(u.Contexts).Use(u.Name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%s is the current context\n", u.Name)
-	return err
+	return u.PrintLine(out, map[string]any{"name": u.Name, "current": true}, "%s is the current context", u.Name)
 }
 
 type removeContext struct {
+	boot.Output
 	contextsFile
 	Name string `arg:"" help:"Name of the context."`
 }
@@ -103,6 +104,5 @@ func (r *removeContext) Do(_ context.Context, _ *slog.Logger, out io.Writer) err
 	if err := remote.Open(r.Contexts).Remove(r.Name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%s is removed\n", r.Name)
-	return err
+	return r.PrintLine(out, map[string]any{"name": r.Name, "removed": true}, "%s is removed", r.Name)
 }

@@ -2,6 +2,7 @@ package standalone
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,28 +10,52 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
 
-// DeadLetters contains the commands for dead-lettered events. They work on the database of a serving process.
+// DeadLetters contains the commands for dead-lettered events. They work on the databases of a serving process.
 type DeadLetters struct {
-	List   listDeadLetters   `cmd:"" help:"List the dead-lettered events of a service with the reasons."`
-	Replay replayDeadLetters `cmd:"" help:"Retry dead-lettered events of a service while the API is served."`
+	List   listDeadLetters   `cmd:"" help:"List the dead-lettered events with the reasons."`
+	Replay replayDeadLetters `cmd:"" help:"Retry dead-lettered events while the API is served."`
 }
 
-// deadLetterScope selects a service and its database.
+// deadLetterScope selects services and their databases.
 type deadLetterScope struct {
-	Service  string           `required:"" enum:"commons,timekeeping,scheduling" help:"Service that dead-lettered the events: ${enum}."`
+	Service  string           `enum:"commons,timekeeping,scheduling,all" default:"all" help:"Service that dead-lettered the events: ${enum}."`
 	StateDir string           `default:".state" type:"path" help:"State folder of the serving process."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
 
-func (l *deadLetterScope) config(ctx context.Context, log *slog.Logger) (pg.Config, error) {
-	url, err := privatepg.Running(ctx, l.Database, filepath.Join(l.StateDir, "postgresql"), log, l.Service)
-	if err != nil {
-		return pg.Config{}, fmt.Errorf("%s: %w", l.Service, err)
+// forEach calls work with the database of each selected service, if the tenant with the id exists or the id is 0.
+func (l *deadLetterScope) forEach(ctx context.Context, id int64, log *slog.Logger, work func(service string, pool *pg.Pool) error) error {
+	if id != 0 {
+		if err := requireTenant(ctx, l.Database, l.StateDir, id, log); err != nil {
+			return err
+		}
 	}
-	return pg.Config{URL: url}, nil
+	for _, service := range inventory.Services() {
+		if !service.HasEvents() || l.Service != "all" && l.Service != service.Name {
+			continue
+		}
+		if err := l.withPool(ctx, service.Name, log, work); err != nil {
+			return fmt.Errorf("%s: %w", service.Name, err)
+		}
+	}
+	return nil
+}
+
+func (l *deadLetterScope) withPool(ctx context.Context, service string, log *slog.Logger, work func(service string, pool *pg.Pool) error) error {
+	url, err := privatepg.Running(ctx, l.Database, filepath.Join(l.StateDir, "postgresql"), log, service)
+	if err != nil {
+		return err
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: url, AllowInsecure: l.Database.AllowInsecure}, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return work(service, pool)
 }
 
 type listDeadLetters struct {
@@ -40,11 +65,16 @@ type listDeadLetters struct {
 
 // Do lists the events.
 func (l *listDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	database, err := l.config(ctx, log)
+	all := []serve.ListedDeadLetter{}
+	err := l.forEach(ctx, l.Tenant, log, func(service string, pool *pg.Pool) error {
+		found, err := l.List(ctx, pool, service)
+		all = append(all, found...)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return l.DoIn(ctx, database, log, out)
+	return l.PrintList(out, all)
 }
 
 type replayDeadLetters struct {
@@ -52,11 +82,19 @@ type replayDeadLetters struct {
 	deadLetterScope         `embed:""`
 }
 
-// Do retries the events.
+// Do retries the events. Each service has its own numbers, so that single events need the service.
 func (r *replayDeadLetters) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
-	database, err := r.config(ctx, log)
+	if len(r.IDs) > 0 && r.Service == "all" {
+		return errors.New("each service numbers its dead letters itself: name the service of these (--service)")
+	}
+	replayed := 0
+	err := r.forEach(ctx, r.Tenant, log, func(_ string, pool *pg.Pool) error {
+		n, err := r.Request(ctx, pool)
+		replayed += n
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return r.DoIn(ctx, database, log, out)
+	return r.PrintNumber(out, replayed)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/remote"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/seed"
@@ -16,7 +17,15 @@ import (
 
 // Demo creates the demonstration on any server.
 type Demo struct {
+	boot.Output
 	remote.Server
+}
+
+// createdDemo is the JSON output. It has the password of the users, or the file with it.
+type createdDemo struct {
+	URL          string `json:"url"`
+	Password     string `json:"password,omitempty"`
+	PasswordFile string `json:"passwordFile,omitempty"`
 }
 
 // Do creates the missing parts, and prints each step as it begins, and the password of the users at the end.
@@ -28,15 +37,22 @@ func (d *Demo) Do(ctx context.Context, _ *slog.Logger, out io.Writer) error {
 	if server.Username == "" {
 		return errors.New("creating the demonstration needs a user: add the context again with --username")
 	}
+	progress := out
+	if d.JSON() {
+		progress = io.Discard
+	}
 	if server.StateDir != "" {
-		return createLocalDemo(ctx, out, clock.System{}, server, server.StateDir)
+		err := createLocalDemo(ctx, progress, clock.System{}, server, server.StateDir)
+		if err != nil || !d.JSON() {
+			return err
+		}
+		return d.Print(out, createdDemo{URL: server.URL, PasswordFile: state.DemoPath(server.StateDir)}, nil)
 	}
 	password := rand.Text()
-	if err := createDemo(ctx, out, clock.System{}, server, password); err != nil {
+	if err := createDemo(ctx, progress, clock.System{}, server, password); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Its users have the password %s.\n", password)
-	return nil
+	return d.PrintLine(out, createdDemo{URL: server.URL, Password: password}, "Its users have the password %s.", password)
 }
 
 // seedOnce creates the demonstration of serve --demo.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
@@ -16,6 +17,7 @@ import (
 // Migrate is the operator command that migrates the databases of all services to the schema of this program
 // while no process serves.
 type Migrate struct {
+	boot.Output
 	StateDir string           `default:".state" type:"path" help:"State folder of the databases."`
 	Database privatepg.Config `embed:"" prefix:"database-" envprefix:"ROTALOOM_DATABASE_"`
 }
@@ -41,6 +43,5 @@ func (m *Migrate) Do(ctx context.Context, log *slog.Logger, out io.Writer) (err 
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
-	_, err = fmt.Fprintln(out, "the databases have the schema of this program")
-	return err
+	return m.PrintLine(out, map[string]any{"migrated": true}, "the databases have the schema of this program")
 }

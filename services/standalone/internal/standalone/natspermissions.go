@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoregistry"
 
+	"github.com/rotaloom/rotaloom/pkg/boot"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
@@ -16,7 +17,17 @@ import (
 
 // NATSPermissions is the command that prints the permissions of each service at a NATS server, in the format of
 // the server's configuration. They follow from the contracts, so print them again for each new version.
-type NATSPermissions struct{}
+type NATSPermissions struct {
+	boot.Output
+}
+
+// userPermissions is the JSON output for a user.
+type userPermissions struct {
+	User           string   `json:"user"`
+	Publish        []string `json:"publish"`
+	Subscribe      []string `json:"subscribe"`
+	AllowResponses bool     `json:"allowResponses,omitempty"`
+}
 
 // brokerUsers returns the programs that connect to the broker. Auth consumes no events, because no event
 // affects log-ins.
@@ -35,17 +46,24 @@ func brokerUsers() []bus.User {
 }
 
 // Do prints the configuration.
-func (NATSPermissions) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
-	text := &strings.Builder{}
-	text.WriteString("# Users of NATS with the least privileges that each service needs: include this in nats-server.conf.\n" +
-		"# The server reads the passwords from its environment; hashes from nats server passwd work too.\n" +
-		"authorization {\n  users = [\n")
+func (n *NATSPermissions) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
+	var users []userPermissions
 	for _, user := range brokerUsers() {
 		p, err := user.Permissions(protoregistry.GlobalFiles)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(text, "    {\n      user: %s\n      password: $NATS_PASSWORD_%s\n      permissions {\n", user.Name, strings.ToUpper(user.Name))
+		users = append(users, userPermissions{user.Name, p.Publish, p.Subscribe, p.AllowResponses})
+	}
+	if n.JSON() {
+		return n.Print(out, users, nil)
+	}
+	text := &strings.Builder{}
+	text.WriteString("# Users of NATS with the least privileges that each service needs: include this in nats-server.conf.\n" +
+		"# The server reads the passwords from its environment; hashes from nats server passwd work too.\n" +
+		"authorization {\n  users = [\n")
+	for _, p := range users {
+		fmt.Fprintf(text, "    {\n      user: %s\n      password: $NATS_PASSWORD_%s\n      permissions {\n", p.User, strings.ToUpper(p.User))
 		list(text, "publish", p.Publish)
 		list(text, "subscribe", p.Subscribe)
 		if p.AllowResponses {

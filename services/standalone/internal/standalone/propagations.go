@@ -242,6 +242,9 @@ type replayPropagation struct {
 
 // Do retries the propagation.
 func (r *replayPropagation) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if err := requireTenant(ctx, r.Database, r.StateDir, r.Command.Tenant, log); err != nil {
+		return err
+	}
 	url, err := privatepg.Running(ctx, r.Database, filepath.Join(r.StateDir, "postgresql"), log, "scheduling")
 	if err != nil {
 		return err

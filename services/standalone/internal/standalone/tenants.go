@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/privatepg"
 )
@@ -50,4 +51,18 @@ func (t *task[C, P]) Do(ctx context.Context, log *slog.Logger, out io.Writer) er
 		return err
 	}
 	return auth.Do(ctx, pg.Config{URL: url, AllowInsecure: t.Database.AllowInsecure}, t.Auth, P(&t.Command), log, out)
+}
+
+// requireTenant returns an error if auth does not know the tenant of a command.
+func requireTenant(ctx context.Context, server privatepg.Config, stateDir string, id int64, log *slog.Logger) error {
+	url, err := privatepg.Running(ctx, server, filepath.Join(stateDir, "postgresql"), log, "auth")
+	if err != nil {
+		return err
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: url, AllowInsecure: server.AllowInsecure, MaxConns: 1}, log)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return auth.RequireTenant(tenant.With(ctx, id), pool)
 }

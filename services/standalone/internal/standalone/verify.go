@@ -27,6 +27,9 @@ type Verify struct {
 
 // Do runs the comparison and lists orphans.
 func (v *Verify) Do(ctx context.Context, log *slog.Logger, out io.Writer) error {
+	if err := requireTenant(ctx, v.Database, v.StateDir, v.Command.Tenant, log); err != nil {
+		return err
+	}
 	database, err := v.database(ctx, log, "scheduling")
 	if err != nil {
 		return err
