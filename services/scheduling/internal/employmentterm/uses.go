@@ -6,14 +6,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupuse"
 )
 
 // properties are the kinds of objects that terms refer to.
-var properties = map[schedulingv1.EmploymentTermProperty]setupuse.Property{
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE:  setupuse.PayCode,
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE: setupuse.WorkRule,
-	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE:  setupuse.PayRule,
+var properties = map[schedulingv1.EmploymentTermProperty]setupref.Property{
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE:  setupref.PayCode,
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE: setupref.WorkRule,
+	schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE:  setupref.PayRule,
 }
 
 // FindEmploymentTermUse returns the name of a term that refers to an object of another service or, without
@@ -29,7 +30,7 @@ func (h *Handler) FindEmploymentTermUse(ctx context.Context, req *schedulingv1.F
 		return nil, err
 	}
 	for _, t := range terms {
-		if setupuse.RefersTo(t.term.ProtoReflect(), kind, req.GetId(), req.GetName()) {
+		if setupref.RefersTo(t.term.ProtoReflect(), kind, req.GetId(), req.GetName()) {
 			return &schedulingv1.FindEmploymentTermUseResponse{EmploymentTerm: t.term.GetName()}, nil
 		}
 	}

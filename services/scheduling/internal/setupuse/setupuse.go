@@ -12,11 +12,22 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // items are the kinds of entries that refer to the objects of a kind. Schedules refer to no objects of other
 // kinds.
-var items = map[Property][]string{PayCode: {itemstore.KindPayCodeEdit}}
+var items = map[setupref.Property][]string{
+	setupref.PayCode:       {itemstore.KindPayCodeEdit},
+	setupref.WorkRule:      {itemstore.KindShift, itemstore.KindPayCodeEdit, itemstore.KindScheduleTag},
+	setupref.TagDefinition: {itemstore.KindShift, itemstore.KindScheduleTag},
+}
+
+// The kinds of bodies that are not entries or patterns.
+const (
+	kindShiftTemplate = "SHIFT_TEMPLATE"
+	kindTagDefinition = "TAG_DEFINITION"
+)
 
 // statements return users of objects as subjects of messages, with the kinds of entries, and the bodies. Entries
 // that a change of a pattern has withdrawn are on no schedule, so that no request could change them.
@@ -34,6 +45,10 @@ LEFT JOIN employment_term t ON t.tenant_id = $1 AND t.id = a.employment_term_id
 LEFT JOIN employee e ON e.tenant_id = $1 AND e.id = a.employee_id
 WHERE p.tenant_id = $1 AND $4::text[] IS NOT NULL AND ` + mayRefer("p.body") + ` ORDER BY p.id, a.id`, `
 SELECT format('The schedule pattern template "%s"', name), '', body FROM schedule_pattern_template
+WHERE tenant_id = $1 AND $4::text[] IS NOT NULL AND ` + mayRefer("body") + ` ORDER BY id`, `
+SELECT format('The shift template "%s"', name), '` + kindShiftTemplate + `', body FROM shift_template
+WHERE tenant_id = $1 AND $4::text[] IS NOT NULL AND ` + mayRefer("body") + ` ORDER BY id`, `
+SELECT format('The tag definition "%s"', name), '` + kindTagDefinition + `', body FROM tag_definition
 WHERE tenant_id = $1 AND $4::text[] IS NOT NULL AND ` + mayRefer("body") + ` ORDER BY id`}
 
 // mayRefer returns a condition for bodies that may have the reference: $2 has the bytes of the id, and $3 is a
@@ -42,9 +57,9 @@ func mayRefer(body string) string {
 	return fmt.Sprintf(`(position($2::bytea IN %s) > 0 OR position($3 IN lower(encode(%[1]s, 'escape') COLLATE "C")) > 0)`, body)
 }
 
-// Find returns an entry, a pattern or a pattern template that refers to an object, as the subject of a message;
-// without any it returns "". With the id 0, names count only.
-func Find(ctx context.Context, db pg.Querier, to Property, id int64, name string) (found string, err error) {
+// Find returns an entry, a pattern, a template or a tag definition that refers to an object, as the subject of
+// a message; without any it returns "". With the id 0, names count only.
+func Find(ctx context.Context, db pg.Querier, to setupref.Property, id int64, name string) (found string, err error) {
 	kinds := items[to]
 	if kinds == nil {
 		return "", nil
@@ -63,7 +78,7 @@ func Find(ctx context.Context, db pg.Querier, to Property, id int64, name string
 			if err := proto.Unmarshal(body, message); err != nil {
 				return err
 			}
-			if found == "" && RefersTo(message.ProtoReflect(), to, id, name) {
+			if found == "" && setupref.RefersTo(message.ProtoReflect(), to, id, name) {
 				found = user
 			}
 			return nil
@@ -77,10 +92,19 @@ func Find(ctx context.Context, db pg.Querier, to Property, id int64, name string
 	return found, nil
 }
 
-// newMessage returns an empty message of a kind of entries, or of a pattern.
+// newMessage returns an empty message of a kind of bodies; "" is a pattern.
 func newMessage(kind string) proto.Message {
-	if kind == itemstore.KindPayCodeEdit {
+	switch kind {
+	case itemstore.KindShift:
+		return &schedulingv1.Shift{}
+	case itemstore.KindPayCodeEdit:
 		return &schedulingv1.PayCodeEdit{}
+	case itemstore.KindScheduleTag:
+		return &schedulingv1.ScheduleTag{}
+	case kindShiftTemplate:
+		return &schedulingv1.ShiftTemplate{}
+	case kindTagDefinition:
+		return &schedulingv1.TagDefinition{}
 	}
 	return &schedulingv1.SchedulePattern{}
 }

@@ -1600,8 +1600,8 @@ type FindEmploymentTermUseResponse struct {
 	// The name of the term with the lowest id that refers to the object; empty if no term
 	// refers to it.
 	EmploymentTerm string `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
-	// Without such a term, an entry or a pattern of schedules that refers to the object, as
-	// the subject of a message; empty if none refers to it.
+	// Without such a term, an entry, a pattern, a template or a tag definition that refers to
+	// the object, as the subject of a message; empty if none refers to it.
 	ScheduleUse   string `protobuf:"bytes,2,opt,name=schedule_use,json=scheduleUse,proto3" json:"schedule_use,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,4 +1,4 @@
-package setupuse_test
+package setupref_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupuse"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 func TestUsesLooksWhereverATermRefers(t *testing.T) {
@@ -20,27 +20,27 @@ func TestUsesLooksWhereverATermRefers(t *testing.T) {
 	tests := []struct {
 		name     string
 		term     *schedulingv1.EmploymentTerm
-		property setupuse.Property
+		property setupref.Property
 		want     bool
 	}{
-		{"nothing", term(&schedulingv1.EmploymentTermVersion{}), setupuse.PayCode, false},
-		{"the minimum wage", term(&schedulingv1.EmploymentTermVersion{MinimumWage: &schedulingv1.MinimumWage{ContributingPayCodes: named}}), setupuse.PayCode, true},
+		{"nothing", term(&schedulingv1.EmploymentTermVersion{}), setupref.PayCode, false},
+		{"the minimum wage", term(&schedulingv1.EmploymentTermVersion{MinimumWage: &schedulingv1.MinimumWage{ContributingPayCodes: named}}), setupref.PayCode, true},
 		{"a day's pay code, by id", term(&schedulingv1.EmploymentTermVersion{DayPaycodes: &schedulingv1.TermDayPaycodes{
 			TermDayPaycode: []*schedulingv1.TermDayPaycode{{}, {PayCode: byID}},
-		}}), setupuse.PayCode, true},
+		}}), setupref.PayCode, true},
 		{"a work rule of that name", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
 			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
-		}}), setupuse.PayCode, false},
+		}}), setupref.PayCode, false},
 		{"that work rule", term(&schedulingv1.EmploymentTermVersion{DurationPaycodes: &schedulingv1.TermDurationPaycodes{
 			TermDurationPaycode: []*schedulingv1.TermDurationPaycode{{WorkRule: named}},
-		}}), setupuse.WorkRule, true},
-		{"a pay rule of that name", term(&schedulingv1.EmploymentTermVersion{PayRule: named}), setupuse.PayCode, false},
+		}}), setupref.WorkRule, true},
+		{"a pay rule of that name", term(&schedulingv1.EmploymentTermVersion{PayRule: named}), setupref.PayCode, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, setupuse.RefersTo(test.term.ProtoReflect(), test.property, 7, "SICK"))
+			assert.Equal(t, test.want, setupref.RefersTo(test.term.ProtoReflect(), test.property, 7, "SICK"))
 		})
 	}
-	assert.False(t, setupuse.RefersTo(tests[2].term.ProtoReflect(), setupuse.PayCode, 8, "Other"), "the id wins")
+	assert.False(t, setupref.RefersTo(tests[2].term.ProtoReflect(), setupref.PayCode, 8, "Other"), "the id wins")
 }
