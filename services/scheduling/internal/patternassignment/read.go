@@ -3,7 +3,9 @@ package patternassignment
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,6 +16,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // Get returns one assignment, or the error 404.
@@ -91,6 +94,9 @@ func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*sched
 	}
 	patterns, err := s.deps.Definitions.Patterns(ctx, s.deps.Pool, ids)
 	if err != nil {
+		return nil, err
+	}
+	if err := setupref.Show(ctx, s.deps.Pool, slices.Collect(maps.Values(patterns))...); err != nil {
 		return nil, err
 	}
 	messages := make([]*schedulingv1.GroupSchedulePattern, len(list))

@@ -11,6 +11,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // Handler serves SchedulePatternTemplateService.
@@ -28,6 +29,9 @@ func New(pool *pg.Pool, definitions *patterndefinition.Definitions) *Handler {
 		Kind: Kind(), Pool: pool,
 		Prepare: func(path string, p *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
 			return p, definitions.Check(patterndefinition.Request{Path: path, Pattern: p})
+		},
+		Show: func(ctx context.Context, list ...*schedulingv1.SchedulePattern) error {
+			return setupref.Show(ctx, pool, list...)
 		},
 	}}
 }

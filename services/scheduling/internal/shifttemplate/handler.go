@@ -14,6 +14,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // refsPath is the path of the references to templates in reads and deletions.
@@ -44,6 +45,9 @@ func New(pool *pg.Pool, rules patterndefinition.Rules, directory Directory) *Han
 		Kind: Kind(), Pool: pool,
 		Prepare: func(path string, t *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
 			return t, rules.Shift(path, t)
+		},
+		Show: func(ctx context.Context, list ...*schedulingv1.ShiftTemplate) error {
+			return setupref.Show(ctx, pool, list...)
 		},
 	}}
 }

@@ -28,7 +28,9 @@ var _ schedulingv1.TagDefinitionServiceServer = (*Handler)(nil)
 
 // New returns the handler of TagDefinitionService.
 func New(pool *pg.Pool) *Handler {
-	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{Kind: Kind(), Pool: pool, Prepare: prepare}}
+	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{
+		Kind: Kind(), Pool: pool, Prepare: prepare, Check: keepFormer, AfterStore: checkFree, CheckUnused: checkUnused, AfterDelete: deleteFormer,
+	}}
 }
 
 // GetTagDefinitionByName returns the tag definition with a name, or the error 404.
@@ -62,7 +64,7 @@ func (h *Handler) UpdateTagDefinition(ctx context.Context, req *schedulingv1.Upd
 	return h.resource.Update(ctx, req.GetId(), req.GetBody())
 }
 
-// DeleteTagDefinition deletes a tag definition, or returns the error 404.
+// DeleteTagDefinition deletes a tag definition that nothing refers to, or returns the error 404.
 func (h *Handler) DeleteTagDefinition(ctx context.Context, req *schedulingv1.DeleteTagDefinitionRequest) (*emptypb.Empty, error) {
 	return h.resource.Delete(ctx, req.GetId(), req.Version)
 }

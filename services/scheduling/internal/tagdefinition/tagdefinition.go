@@ -35,6 +35,8 @@ const (
 	CodeTaken = "WRL-30903"
 	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30904"
+	// CodeInUse: schedules, patterns or templates refer to the definition to delete. Change or delete them first.
+	CodeInUse = "WRL-30905"
 )
 
 // The kinds of tags that a definition can be for.
@@ -58,7 +60,7 @@ var constraints = []string{Required, Optional, NotSupported}
 // Kind returns the declaration of tag definitions.
 func Kind() *setup.Kind[*schedulingv1.TagDefinition] {
 	return setup.NewKind(setup.Declaration[*schedulingv1.TagDefinition]{
-		Codes: setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID},
+		Codes: setup.Codes{Missing: CodeMissing, Invalid: CodeInvalid, Taken: CodeTaken, Unknown: CodeUnknown, OtherID: CodeOtherID, InUse: CodeInUse},
 		What:  "tag definition",
 		Table: "tag_definition",
 		Strip: func(d *schedulingv1.TagDefinition) { d.Deleted = nil },

@@ -46,7 +46,8 @@ type TagDefinitionServiceClient interface {
 	// Replaces a tag definition. POST and PUT have the same effect. Existing tags on
 	// schedules do not change.
 	UpdateTagDefinition(ctx context.Context, in *UpdateTagDefinitionRequest, opts ...grpc.CallOption) (*TagDefinition, error)
-	// Deletes a tag definition. Existing tags on schedules do not change.
+	// Deletes a tag definition. It is refused while a schedule, a pattern or a template
+	// refers to the definition (WRL-30905).
 	DeleteTagDefinition(ctx context.Context, in *DeleteTagDefinitionRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Retrieves the given tag definitions, or those for a kind of tags. The default is all.
 	MultiReadTagDefinitions(ctx context.Context, in *MultiReadTagDefinitionsRequest, opts ...grpc.CallOption) (*TagDefinitionList, error)
@@ -135,7 +136,8 @@ type TagDefinitionServiceServer interface {
 	// Replaces a tag definition. POST and PUT have the same effect. Existing tags on
 	// schedules do not change.
 	UpdateTagDefinition(context.Context, *UpdateTagDefinitionRequest) (*TagDefinition, error)
-	// Deletes a tag definition. Existing tags on schedules do not change.
+	// Deletes a tag definition. It is refused while a schedule, a pattern or a template
+	// refers to the definition (WRL-30905).
 	DeleteTagDefinition(context.Context, *DeleteTagDefinitionRequest) (*emptypb.Empty, error)
 	// Retrieves the given tag definitions, or those for a kind of tags. The default is all.
 	MultiReadTagDefinitions(context.Context, *MultiReadTagDefinitionsRequest) (*TagDefinitionList, error)

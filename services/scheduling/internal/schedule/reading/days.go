@@ -121,7 +121,7 @@ func (r *Reader) daysRows(ctx context.Context, ids []int64, days civil.Range) (*
 	if rows.stored, err = r.Rows(ctx, rows.query, window.PersonIDs(rows.persons), false); err != nil {
 		return nil, err
 	}
-	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, false)
+	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, form{names: rows.stored.names})
 	return rows, err
 }
 

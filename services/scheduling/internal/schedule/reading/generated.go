@@ -62,7 +62,7 @@ func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, ids []int64) 
 	for i := range slots {
 		patternIDs[i] = slots[i].span.patternID
 	}
-	patterns, err := r.patterns.get(ctx, db, patternIDs, false)
+	patterns, err := r.patterns.get(ctx, db, patternIDs, form{})
 	if err != nil {
 		return nil, err
 	}

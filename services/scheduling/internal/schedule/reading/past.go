@@ -118,7 +118,7 @@ func (r *Reader) ReadAt(ctx context.Context, q *request.Query, persons []window.
 	if err != nil {
 		return nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, rows.spans, form{q.ExcludeBreaks, rows.names})
 	if err != nil {
 		return nil, err
 	}

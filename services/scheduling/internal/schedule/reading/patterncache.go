@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // PatternSource reads stored patterns by id, with the templates of their entries filled in. A
@@ -30,6 +31,8 @@ type patternCache struct {
 type patternKey struct {
 	tenantID, id int64
 	mergeBreaks  bool
+	// names is the digest of the present names of renamed objects.
+	names string
 }
 
 func newPatternCache(source PatternSource) *patternCache {
@@ -38,11 +41,22 @@ func newPatternCache(source PatternSource) *patternCache {
 	})}
 }
 
+// form determines how patterns are compiled.
+type form struct {
+	mergeBreaks bool
+	// names are the present names of renamed objects.
+	names *setupref.Names
+}
+
+func (f form) key(tenantID, id int64) patternKey {
+	return patternKey{tenantID, id, f.mergeBreaks, f.names.Digest()}
+}
+
 // get returns the compiled patterns of ids, in the same order.
-func (p *patternCache) get(ctx context.Context, db pg.Querier, ids []int64, mergeBreaks bool) ([]*window.Pattern, error) {
+func (p *patternCache) get(ctx context.Context, db pg.Querier, ids []int64, f form) ([]*window.Pattern, error) {
 	tenantID := tenant.Of(ctx)
 	out := make([]*window.Pattern, len(ids))
-	missing := p.fromCache(tenantID, ids, mergeBreaks, out)
+	missing := p.fromCache(tenantID, ids, f, out)
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -58,19 +72,20 @@ func (p *patternCache) get(ctx context.Context, db pg.Querier, ids []int64, merg
 		if !ok {
 			return nil, fmt.Errorf("schedule: pattern %d is not stored", id)
 		}
-		if out[i], err = window.Compile(pattern, mergeBreaks); err != nil {
+		f.names.Apply(pattern)
+		if out[i], err = window.Compile(pattern, f.mergeBreaks); err != nil {
 			return nil, fmt.Errorf("schedule: pattern %d: %w", id, err)
 		}
-		p.compiled.Put(patternKey{tenantID, id, mergeBreaks}, out[i], time.Time{})
+		p.compiled.Put(f.key(tenantID, id), out[i], time.Time{})
 	}
 	return out, nil
 }
 
 // fromCache fills out with the cached patterns, and returns the ids of the missing ones.
-func (p *patternCache) fromCache(tenantID int64, ids []int64, mergeBreaks bool, out []*window.Pattern) []int64 {
+func (p *patternCache) fromCache(tenantID int64, ids []int64, f form, out []*window.Pattern) []int64 {
 	var missing []int64
 	for i, id := range ids {
-		c, ok := p.compiled.Get(patternKey{tenantID, id, mergeBreaks})
+		c, ok := p.compiled.Get(f.key(tenantID, id))
 		if !ok {
 			missing = append(missing, id)
 			continue

@@ -26,7 +26,7 @@ func (r *Reader) ForEachPlanned(ctx context.Context, spans []span.Span, days civ
 	for i, s := range spans {
 		rows[i].patternID = s.PatternID
 	}
-	patterns, err := r.spanPatterns(ctx, rows, false)
+	patterns, err := r.spanPatterns(ctx, rows, form{})
 	if err != nil {
 		return err
 	}

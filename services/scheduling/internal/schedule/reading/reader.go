@@ -58,7 +58,7 @@ func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.
 	if err := openShifts.Check(len(rows.open)); err != nil {
 		return nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, rows.spans, q.ExcludeBreaks)
+	patterns, err := r.spanPatterns(ctx, rows.spans, form{q.ExcludeBreaks, rows.names})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func needsKind(q *request.Query, k window.Kind) bool {
 }
 
 // spanPatterns returns the pattern of each span.
-func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, mergeBreaks bool) ([]*window.Pattern, error) {
+func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, f form) ([]*window.Pattern, error) {
 	ids := make([]int64, len(spans))
 	for i := range spans {
 		ids[i] = spans[i].patternID
@@ -93,7 +93,7 @@ func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, mergeBreaks 
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
-	found, err := r.patterns.get(ctx, r.db, distinct, mergeBreaks)
+	found, err := r.patterns.get(ctx, r.db, distinct, f)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // The parts of the one statement that reads all rows from a single snapshot. All kinds of rows
@@ -75,6 +76,10 @@ FROM {asked}(
 SELECT 8::smallint, 0, h.holiday_id, NULL, NULL, NULL, h.from_date, h.to_date, NULL, NULL, NULL, h.body, NULL, NULL
 FROM holiday_date AS h WHERE h.tenant_id = $1 AND h.from_date < $4 AND h.from_date > $5::date - $6::int AND h.to_date > $5`
 
+	readFormerNames = `
+SELECT 10::smallint, 0, f.resource_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f.by_name, convert_to(f.kind, 'UTF8'), f.name_key, f.present_name
+FROM (` + setupref.SelectFormer + `) AS f`
+
 	readOpenShifts = `
 (SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
 FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
@@ -131,6 +136,7 @@ func (s variant) text() string {
 	if s.past {
 		list = []string{readSpans, readPastSpans, readItems, readHides, readLocks}
 	}
+	list = append(list, readFormerNames)
 	if s.details {
 		list = append(list, readKnown)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // The kinds of rows that the statement returns.
@@ -31,6 +32,7 @@ const (
 	kindLockedLeave
 	kindHoliday
 	kindHide
+	kindFormerName
 )
 
 // MaxItemDays is the largest number of days that a stored item can touch.
@@ -98,6 +100,8 @@ type Rows struct {
 	// hides lists what items hid at an earlier time, by employee and day. Spans determine the
 	// slots.
 	hides []hiddenentry.Hide
+	// names are the present names of renamed objects that items and patterns refer to.
+	names *setupref.Names
 }
 
 // filter selects the rows to read.
@@ -137,7 +141,24 @@ func read(ctx context.Context, db pg.Querier, w filter) (Rows, error) {
 		out.retain(w.employees)
 	}
 	out.sort()
-	return out, nil
+	return out, out.showNames()
+}
+
+// showNames writes the present names of renamed objects into the items.
+func (r *Rows) showNames() error {
+	if r.names == nil {
+		return nil
+	}
+	for _, list := range [][]itemRow{r.items, r.open} {
+		for i := range list {
+			body, err := window.BodyWithNames(list[i].body, list[i].kind, r.names)
+			if err != nil {
+				return fmt.Errorf("schedule: item %d: %w", list[i].id, err)
+			}
+			list[i].body = body
+		}
+	}
+	return nil
 }
 
 // retain drops the rows of all employees that are not in the list, which ascends.
@@ -160,6 +181,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 	if err := checkBinary(found); err != nil {
 		return err
 	}
+	var former []setupref.Former
 	for found.Next() {
 		v := found.RawValues()
 		kind, employee := binary.BigEndian.Uint16(v[0]), int8At(v[1])
@@ -167,7 +189,10 @@ func (r *Rows) scan(found pgx.Rows) error {
 			r.Employees = append(r.Employees, EmployeeRow{ID: employee, Number: string(v[12]), Zone: string(v[13]), Jobs: append([]byte(nil), v[11]...)})
 			continue
 		}
-		day := dateAt(v[6])
+		var day civil.Date
+		if kind != kindFormerName {
+			day = dateAt(v[6])
+		}
 		switch kind {
 		case kindSpan:
 			r.spans = append(r.spans, spanRow{
@@ -200,8 +225,13 @@ func (r *Rows) scan(found pgx.Rows) error {
 			})
 		case kindOpen:
 			r.open = append(r.open, decodeItem(v))
+		case kindFormerName:
+			former = append(former, setupref.Former{
+				Kind: setupref.Property(v[11]), ID: int8At(v[2]), Key: string(v[12]), Present: string(v[13]), ByName: v[10][0] != 0,
+			})
 		}
 	}
+	r.names = setupref.NewNames(former)
 	return found.Err()
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 var errMalformed = errors.New("the stored message is malformed")
@@ -91,6 +92,18 @@ func BodyWithoutBreaks(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(shift)
+}
+
+// BodyWithNames writes the present names of renamed objects into a stored item.
+func BodyWithNames(body []byte, k Kind, names *setupref.Names) ([]byte, error) {
+	entry := entries[k].ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(body, entry); err != nil {
+		return nil, err
+	}
+	if !names.Apply(entry) {
+		return body, nil
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(entry)
 }
 
 // FirstJob returns the encoded reference of the entry's job, or nil. If the entry has segments, that

@@ -3,6 +3,8 @@ package itemchange
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // entryState is an existing entry: either a stored row or a generated entry.
@@ -106,7 +109,7 @@ func (f *Editor[M]) read(ctx context.Context, ids []int64) (map[int64]M, error) 
 			return nil, fmt.Errorf("itemchange: entry %d: %w", id, err)
 		}
 	}
-	return out, nil
+	return out, setupref.Show(ctx, f.Pool, slices.Collect(maps.Values(out))...)
 }
 
 // present returns an entry for responses.
