@@ -105,7 +105,7 @@ func (d *description) checkRequest(step Step, route string, at []string, request
 		return fmt.Errorf("the request is not JSON: %w", err)
 	}
 	value = strict(schema, value)
-	if err := schema.Validate(value); err != nil {
+	if err := schema.Validate(renameToOwn(schema, value)); err != nil {
 		return fmt.Errorf("the request is not as the API description says: %w", err)
 	}
 	return checkReference("takes", route, value)

@@ -97,7 +97,15 @@ func (c *comparison) compare(path string, want any, schema map[string]any) {
 }
 
 func (c *comparison) object(path string, t *referenceType, schema map[string]any) {
-	properties, _ := schema["properties"].(map[string]any)
+	listed, _ := schema["properties"].(map[string]any)
+	properties := maps.Clone(listed)
+	for _, value := range listed {
+		property, _ := value.(map[string]any)
+		text, _ := property["description"].(string)
+		if name := otherName(text); name != "" {
+			properties[name] = property
+		}
+	}
 	for key, want := range t.Properties {
 		property := strings.TrimSuffix(key, "!")
 		described, there := properties[property].(map[string]any)

@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"math/big"
+	"regexp"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -61,12 +62,65 @@ func strictObject(schema *jsonschema.Schema, value any) any {
 		if member == nil {
 			continue
 		}
-		if property := schema.Properties[name]; property != nil {
+		if property := schema.Properties[ownName(schema, name)]; property != nil {
 			member = strict(property, member)
 		}
 		out[name] = member
 	}
 	return out
+}
+
+// otherNameText is the sentence of a description that gives the other name of a property in requests.
+var otherNameText = regexp.MustCompile(`Requests may also name it (\S+)\.$`)
+
+// otherName returns the other name of the property with a description, or "".
+func otherName(description string) string {
+	if found := otherNameText.FindStringSubmatch(description); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// ownName returns the name in the schema of a property that a request names.
+func ownName(schema *jsonschema.Schema, name string) string {
+	if schema.Properties[name] == nil {
+		for own, property := range schema.Properties {
+			if otherName(property.Description) == name {
+				return own
+			}
+		}
+	}
+	return name
+}
+
+// renameToOwn replaces the other names of properties in a request by their own names, which are the
+// only ones that schemas list.
+func renameToOwn(schema *jsonschema.Schema, value any) any {
+	for schema.Ref != nil {
+		schema = schema.Ref
+	}
+	switch value := value.(type) {
+	case []any:
+		if schema.Items2020 == nil {
+			return value
+		}
+		out := make([]any, len(value))
+		for i, item := range value {
+			out[i] = renameToOwn(schema.Items2020, item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for name, member := range value {
+			own := ownName(schema, name)
+			if property := schema.Properties[own]; property != nil {
+				member = renameToOwn(property, member)
+			}
+			out[own] = member
+		}
+		return out
+	}
+	return value
 }
 
 func strictNumber(kind string, value any) any {

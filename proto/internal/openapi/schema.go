@@ -79,7 +79,7 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 			continue
 		}
 		object.Properties.Set(field.Desc.JSONName(), s.fieldSchema(field))
-		if required(field.Desc) {
+		if isRequired(field.Desc) {
 			object.Required = append(object.Required, field.Desc.JSONName())
 		}
 	}
@@ -89,8 +89,8 @@ func (s *schemas) make(m *protogen.Message) *Schema {
 	return object
 }
 
-// required reports whether requests without the field are refused.
-func required(field protoreflect.FieldDescriptor) bool {
+// isRequired reports whether requests without the field are refused.
+func isRequired(field protoreflect.FieldDescriptor) bool {
 	policy := fieldOptions(field)
 	return policy.GetRequired() || fieldRules(field).GetRequired() ||
 		slices.ContainsFunc(policy.GetRanges(), (*optionsv1.Range).GetRequired)
