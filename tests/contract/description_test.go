@@ -21,6 +21,34 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
+// TestPropertiesDifferByMoreThanCase keeps generated clients working: they write the names of properties in the form of
+// their language, and then declare "payCode" and "paycode" of one object twice.
+func TestPropertiesDifferByMoreThanCase(t *testing.T) {
+	t.Parallel()
+	d, err := described()
+	require.NoError(t, err)
+	objects := 0
+	var check func(path string, value any)
+	check = func(path string, value any) {
+		schema, _ := value.(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		if len(properties) > 0 {
+			objects++
+		}
+		names := map[string]string{}
+		for name := range properties {
+			plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+			assert.Empty(t, names[plain], "%s has %s and a property that differs from it only by case or underscores", path, name)
+			names[plain] = name
+		}
+		for name, part := range schema {
+			check(path+"/"+name, part)
+		}
+	}
+	check("", d.root)
+	assert.Greater(t, objects, 500, "the schemas of the description were not found")
+}
+
 func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -118,7 +118,7 @@ func metrics(c *calculation.Timecard, wages bool, wanted func(string) bool, code
 // nameAsClients repeats values under the names that clients of the reference product read.
 func nameAsClients(list []*timekeepingv1.ActualTotal) {
 	for _, t := range list {
-		t.PayCode, t.Job, t.Wages = t.GetPaycode(), t.GetOrgJob(), t.WagesAmount
+		t.Job, t.Wages = t.GetOrgJob(), t.WagesAmount
 		switch {
 		case t.MoneyAmount != nil:
 			t.AmountType = amount.UnitMoney
@@ -173,7 +173,7 @@ func actual(c *calculation.Timecard, list []*timekeepingv1.WorkedTimeTotal) []*t
 	out := make([]*timekeepingv1.ActualTotal, len(list))
 	for i, w := range list {
 		out[i] = &timekeepingv1.ActualTotal{
-			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.ID, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.Employee(), Paycode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
+			UniqueId: fmt.Sprintf("%d-%s-%d-%d", c.ID, w.GetDate(), w.GetPayCode().GetId(), i), Employee: c.Employee(), PayCode: w.GetPayCode(), OrgJob: w.GetOrgJob(),
 			ApplyDate: w.GetDate(), StartDate: c.Days.From.String(), EndDate: (c.Days.To - 1).String(),
 			HoursAmount: amount.Hours(w.GetSeconds()), DaysAmount: amount.Number(w.GetDays()), MoneyAmount: amount.Number(w.GetMoney()), SignedOff: proto.Bool(w.GetSignedOff()),
 			WagesAmount: amount.Number(w.GetWages()),

@@ -2659,7 +2659,6 @@ type ActualTotal struct {
 	// An id that is unique within the response.
 	UniqueId    string   `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
 	Employee    *v1.Ref  `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Paycode     *v1.Ref  `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
 	OrgJob      *v1.Ref  `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
 	ApplyDate   string   `protobuf:"bytes,5,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
 	StartDate   string   `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
@@ -2673,10 +2672,11 @@ type ActualTotal struct {
 	// Returned only to callers who may read wages (commons.wage_work_rule.read). Absent if
 	// the wage is unknown, and for totals in days.
 	WagesAmount *float64 `protobuf:"fixed64,12,opt,name=wages_amount,json=wagesAmount,proto3,oneof" json:"wages_amount,omitempty"`
-	// The same as paycode, orgJob and wagesAmount, under the names of the reference product.
-	PayCode *v1.Ref  `protobuf:"bytes,13,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	Job     *v1.Ref  `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
-	Wages   *float64 `protobuf:"fixed64,15,opt,name=wages,proto3,oneof" json:"wages,omitempty"`
+	PayCode     *v1.Ref  `protobuf:"bytes,13,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The same as orgJob, under the name of the reference product.
+	Job *v1.Ref `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
+	// The same as wagesAmount, under the name of the reference product.
+	Wages *float64 `protobuf:"fixed64,15,opt,name=wages,proto3,oneof" json:"wages,omitempty"`
 	// HOUR, DAY or MONEY: which of the amounts the total has.
 	AmountType    string `protobuf:"bytes,16,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2723,13 +2723,6 @@ func (x *ActualTotal) GetUniqueId() string {
 func (x *ActualTotal) GetEmployee() *v1.Ref {
 	if x != nil {
 		return x.Employee
-	}
-	return nil
-}
-
-func (x *ActualTotal) GetPaycode() *v1.Ref {
-	if x != nil {
-		return x.Paycode
 	}
 	return nil
 }
@@ -3301,11 +3294,10 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\rAccrualAmount\x12!\n" +
 	"\fbalance_date\x18\x01 \x01(\tR\vbalanceDate\x123\n" +
 	"\x13vested_hours_amount\x18\x02 \x01(\x01H\x00R\x11vestedHoursAmount\x88\x01\x01B\x16\n" +
-	"\x14_vested_hours_amount\"\xe6\x05\n" +
+	"\x14_vested_hours_amount\"\xc2\x05\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
-	"\apaycode\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycode\x120\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x120\n" +
 	"\aorg_job\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12\x1d\n" +
 	"\n" +
 	"apply_date\x18\x05 \x01(\tR\tapplyDate\x12\x1d\n" +
@@ -3330,7 +3322,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\r_money_amountB\r\n" +
 	"\v_signed_offB\x0f\n" +
 	"\r_wages_amountB\b\n" +
-	"\x06_wages\"\x8c\x01\n" +
+	"\x06_wagesJ\x04\b\x03\x10\x04R\apaycode\"\x8c\x01\n" +
 	"\x0eExceptionCount\x12U\n" +
 	"\x0eexception_type\x18\x01 \x01(\v2..rotaloom.timekeeping.v1.TimecardExceptionTypeR\rexceptionType\x12\x19\n" +
 	"\x05count\x18\x02 \x01(\x03H\x00R\x05count\x88\x01\x01B\b\n" +
@@ -3506,37 +3498,36 @@ var file_rotaloom_timekeeping_v1_timecard_proto_depIdxs = []int32{
 	31, // 76: rotaloom.timekeeping.v1.AccrualSummary.daily_summaries:type_name -> rotaloom.timekeeping.v1.AccrualDay
 	32, // 77: rotaloom.timekeeping.v1.AccrualDay.current_balance:type_name -> rotaloom.timekeeping.v1.AccrualAmount
 	38, // 78: rotaloom.timekeeping.v1.ActualTotal.employee:type_name -> rotaloom.common.v1.Ref
-	38, // 79: rotaloom.timekeeping.v1.ActualTotal.paycode:type_name -> rotaloom.common.v1.Ref
-	38, // 80: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
-	38, // 81: rotaloom.timekeeping.v1.ActualTotal.pay_code:type_name -> rotaloom.common.v1.Ref
-	38, // 82: rotaloom.timekeeping.v1.ActualTotal.job:type_name -> rotaloom.common.v1.Ref
-	18, // 83: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
-	39, // 84: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
-	14, // 85: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
-	16, // 86: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
-	17, // 87: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
-	43, // 88: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
-	20, // 89: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
-	22, // 90: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
-	2,  // 91: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	0,  // 92: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
-	1,  // 93: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
-	2,  // 94: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
-	6,  // 95: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	6,  // 96: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
-	24, // 97: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
-	12, // 98: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 99: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 100: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	12, // 101: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
-	13, // 102: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	13, // 103: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
-	27, // 104: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
-	98, // [98:105] is the sub-list for method output_type
-	91, // [91:98] is the sub-list for method input_type
-	91, // [91:91] is the sub-list for extension type_name
-	91, // [91:91] is the sub-list for extension extendee
-	0,  // [0:91] is the sub-list for field type_name
+	38, // 79: rotaloom.timekeeping.v1.ActualTotal.org_job:type_name -> rotaloom.common.v1.Ref
+	38, // 80: rotaloom.timekeeping.v1.ActualTotal.pay_code:type_name -> rotaloom.common.v1.Ref
+	38, // 81: rotaloom.timekeeping.v1.ActualTotal.job:type_name -> rotaloom.common.v1.Ref
+	18, // 82: rotaloom.timekeeping.v1.ExceptionCount.exception_type:type_name -> rotaloom.timekeeping.v1.TimecardExceptionType
+	39, // 83: rotaloom.timekeeping.v1.TimecardDay.punches:type_name -> rotaloom.timekeeping.v1.Punch
+	14, // 84: rotaloom.timekeeping.v1.TimecardDay.worked_shifts:type_name -> rotaloom.timekeeping.v1.WorkedShift
+	16, // 85: rotaloom.timekeeping.v1.TimecardDay.pay_code_edits:type_name -> rotaloom.timekeeping.v1.TimecardPayCodeEdit
+	17, // 86: rotaloom.timekeeping.v1.TimecardDay.exceptions:type_name -> rotaloom.timekeeping.v1.TimecardException
+	43, // 87: rotaloom.timekeeping.v1.TimecardDay.totals:type_name -> rotaloom.timekeeping.v1.WorkedTimeTotal
+	20, // 88: rotaloom.timekeeping.v1.TimecardDay.schedule_shifts:type_name -> rotaloom.timekeeping.v1.TimecardScheduleShift
+	22, // 89: rotaloom.timekeeping.v1.TimecardDay.schedule_pay_code_edits:type_name -> rotaloom.timekeeping.v1.SchedulePayCodeEdit
+	2,  // 90: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	0,  // 91: rotaloom.timekeeping.v1.TimecardService.GetTimecard:input_type -> rotaloom.timekeeping.v1.GetTimecardRequest
+	1,  // 92: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.GetEmployeeTimecardRequest
+	2,  // 93: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardsRequest
+	6,  // 94: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	6,  // 95: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:input_type -> rotaloom.timekeeping.v1.UpdateTimecardRequest
+	24, // 96: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:input_type -> rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest
+	12, // 97: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 98: rotaloom.timekeeping.v1.TimecardService.GetTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 99: rotaloom.timekeeping.v1.TimecardService.GetEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	12, // 100: rotaloom.timekeeping.v1.TimecardService.MultiReadEmployeeTimecards:output_type -> rotaloom.timekeeping.v1.TimecardList
+	13, // 101: rotaloom.timekeeping.v1.TimecardService.UpdateEmployeeTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	13, // 102: rotaloom.timekeeping.v1.TimecardService.UpdateTimecard:output_type -> rotaloom.timekeeping.v1.Timecard
+	27, // 103: rotaloom.timekeeping.v1.TimecardService.MultiReadTimecardMetrics:output_type -> rotaloom.timekeeping.v1.TimecardMetricsList
+	97, // [97:104] is the sub-list for method output_type
+	90, // [90:97] is the sub-list for method input_type
+	90, // [90:90] is the sub-list for extension type_name
+	90, // [90:90] is the sub-list for extension extendee
+	0,  // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_timekeeping_v1_timecard_proto_init() }
