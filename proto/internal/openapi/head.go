@@ -63,8 +63,15 @@ func oauthErrorSchema() *Schema {
 		Type: "object", Description: "An error of the token operations (RFC 6749, section 5.2).",
 		Properties: &Map[*Schema]{}, Required: []string{"error"},
 	}
-	s.Properties.Set("error", &Schema{Type: "string"})
-	s.Properties.Set("error_description", &Schema{Type: "string"})
+	s.Properties.Set("error", &Schema{
+		Type: "string", Description: "The reason, for programs. slow_down: too many log-ins failed, or the rate limit is exceeded. " +
+			"temporarily_unavailable: try again later.",
+		Enum: []any{
+			"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+			"slow_down", "temporarily_unavailable", "server_error",
+		},
+	})
+	s.Properties.Set("error_description", &Schema{Type: "string", Description: "The reason in English, for people, with the remedy."})
 	return s
 }
 
