@@ -1,6 +1,6 @@
 // Command protoc-gen-openapi is a protoc plugin that describes the HTTP API of
 // the contracts as OpenAPI 3.1. Its parameter cases=FOLDER names the contract
-// cases, from which examples come. It writes openapi.json and openapi.yaml, and a
+// cases, which show the errors of operations, and examples=FOLDER the examples. It writes openapi.json and openapi.yaml, and a
 // Go file that embeds both; with table=true it writes operations.md instead, a
 // table for readers.
 package main
@@ -35,10 +35,11 @@ var YAML []byte
 func main() {
 	var flags flag.FlagSet
 	cases := flags.String("cases", "", "folder of the contract cases")
+	examples := flags.String("examples", "", "folder of the examples")
 	table := flags.Bool("table", false, "write the table of operations only")
 	protogen.Options{ParamFunc: flags.Set}.Run(func(plugin *protogen.Plugin) error {
 		plugin.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
-		document, err := openapi.Generate(plugin.Files, os.DirFS(*cases))
+		document, err := openapi.Generate(plugin.Files, os.DirFS(*cases), os.DirFS(*examples))
 		if err != nil {
 			return err
 		}

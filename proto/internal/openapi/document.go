@@ -97,6 +97,8 @@ type Parameter struct {
 	Style       string  `json:"style,omitempty"`
 	Explode     *bool   `json:"explode,omitempty"`
 	Schema      *Schema `json:"schema"`
+
+	Examples *Map[*Example] `json:"examples,omitempty"`
 }
 
 // RequestBody is the request body of an operation.

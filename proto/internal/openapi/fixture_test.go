@@ -29,6 +29,14 @@ const (
 // describe returns the description of a contract in text form, with one contract case.
 func describe(t *testing.T, contract, oneCase string) map[string]any {
 	t.Helper()
+	out, err := describeExamples(t, contract, oneCase, "")
+	require.NoError(t, err)
+	return out
+}
+
+// describeExamples returns the description of a contract with one contract case and a file of examples.
+func describeExamples(t *testing.T, contract, oneCase, examples string) (map[string]any, error) {
+	t.Helper()
 	file := &descriptorpb.FileDescriptorProto{}
 	require.NoError(t, prototext.Unmarshal([]byte(contract), file))
 	file.Dependency = append(file.Dependency, optionsFile, faultFile, "google/api/annotations.proto")
@@ -53,13 +61,15 @@ func describe(t *testing.T, contract, oneCase string) map[string]any {
 	request.ProtoFile = append(request.ProtoFile, withPackage(file))
 	plugin, err := protogen.Options{}.New(request)
 	require.NoError(t, err)
-	document, err := openapi.Generate(plugin.Files, fstest.MapFS{"case.yaml": {Data: []byte(oneCase)}})
-	require.NoError(t, err)
+	document, err := openapi.Generate(plugin.Files, fstest.MapFS{"case.yaml": {Data: []byte(oneCase)}}, fstest.MapFS{"examples.yaml": {Data: []byte(examples)}})
+	if err != nil {
+		return nil, err
+	}
 	text, err := document.JSON()
 	require.NoError(t, err)
 	var out map[string]any
 	require.NoError(t, json.Unmarshal(text, &out))
-	return out
+	return out, nil
 }
 
 // withPackage sets the Go package that the generator of descriptions needs and does not use.

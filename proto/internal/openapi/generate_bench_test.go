@@ -59,11 +59,12 @@ func BenchmarkGenerate(b *testing.B) {
 		request.FileToGenerate = append(request.FileToGenerate, file.GetName())
 	}
 	cases := os.DirFS(filepath.Join(root, "tests", "contract", "cases"))
+	examples := os.DirFS(filepath.Join(root, "tests", "examples", "requests"))
 	before := processorTime(b)
 	for b.Loop() {
 		plugin, err := protogen.Options{}.New(request)
 		require.NoError(b, err)
-		document, err := openapi.Generate(plugin.Files, cases)
+		document, err := openapi.Generate(plugin.Files, cases, examples)
 		require.NoError(b, err)
 		json, err := document.JSON()
 		require.NoError(b, err)

@@ -27,14 +27,15 @@ const (
 type generator struct {
 	schemas   *schemas
 	cases     *contractCases
+	examples  *exampleSet
 	errorBody *protogen.Message
 	// sharedErrors are the error responses that many routes share.
 	sharedErrors *Map[*Response]
 }
 
-// Generate describes the operations with a route of all services in files. The examples and the
-// errors of operations come from the contract cases below the root of cases.
-func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
+// Generate describes the operations with a route of all services in files. The errors of operations come from the
+// contract cases below the root of cases, and the examples from the files below the root of examples.
+func Generate(files []*protogen.File, cases, examples fs.FS) (*Document, error) {
 	steps, err := loadSteps(cases)
 	if err != nil {
 		return nil, fmt.Errorf("read contract cases: %w", err)
@@ -43,9 +44,14 @@ func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	requests, err := loadExamples(examples, all)
+	if err != nil {
+		return nil, fmt.Errorf("read examples: %w", err)
+	}
 	g := &generator{
 		schemas:      &schemas{named: &Map[*Schema]{}},
 		cases:        &contractCases{steps: sortSteps(steps, all)},
+		examples:     requests,
 		errorBody:    findMessage(files, errorBodyName),
 		sharedErrors: &Map[*Response]{},
 	}
@@ -56,7 +62,7 @@ func Generate(files []*protogen.File, cases fs.FS) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, dropInvalidExamples(d)
+	return d, checkExamples(d)
 }
 
 func allRoutes(files []*protogen.File) ([]*route, error) {
@@ -95,6 +101,9 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 			d.Paths.Set(r.path, &PathItem{})
 		}
 		o := g.operation(r)
+		if err := g.examples.addTo(o.Parameters, r); err != nil {
+			return nil, err
+		}
 		if other := ids[o.OperationID]; other != "" {
 			return nil, fmt.Errorf("%s and %s would both be called %s", other, r.key(), o.OperationID)
 		}

@@ -239,7 +239,7 @@ func (g *generator) requestBody(r *route) *RequestBody {
 	}
 	body := &RequestBody{
 		Required: len(r.method.Input.Fields) > 0,
-		Content:  map[string]Body{mediaType: {Schema: schema, Examples: g.cases.requests(r, mediaType)}},
+		Content:  map[string]Body{mediaType: {Schema: schema, Examples: g.examples.bodies(r)}},
 	}
 	return body
 }

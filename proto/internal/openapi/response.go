@@ -133,7 +133,7 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 		if status >= http.StatusBadRequest {
 			schema = &Schema{AnyOf: []*Schema{schema, g.errorSchema(r)}}
 		}
-		response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}
+		response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.examples.responses(r, status)}}
 		return response
 	}
 	if status == success || status < http.StatusMultipleChoices && status != http.StatusMultiStatus {
@@ -157,7 +157,7 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 		}
 		return response
 	}
-	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.cases.responses(r, status)}}
+	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.examples.responses(r, status)}}
 	return response
 }
 
