@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"math/big"
 	"regexp"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // strict converts the lenient forms of a request into the forms of the API description: numbers as
-// text and texts as numbers, fractions for integers, one value for a list, and null for absent. It
-// leaves other values unchanged.
+// text and texts as numbers, fractions for integers, one value for a list, words in another case, and
+// null for absent. It leaves other values unchanged.
 func strict(schema *jsonschema.Schema, value any) any {
 	for schema.Ref != nil {
 		schema = schema.Ref
@@ -31,10 +32,26 @@ func strict(schema *jsonschema.Schema, value any) any {
 		if number, ok := value.(json.Number); ok {
 			return number.String()
 		}
+		if text, ok := value.(string); ok {
+			return strictWord(schema, text)
+		}
 	case "number", "integer":
 		return strictNumber(types[0], value)
 	}
 	return value
+}
+
+// strictWord returns the word of the description that a text spells in another case.
+func strictWord(schema *jsonschema.Schema, text string) string {
+	if schema.Enum == nil {
+		return text
+	}
+	for _, value := range schema.Enum.Values {
+		if word, ok := value.(string); ok && strings.EqualFold(word, text) {
+			return word
+		}
+	}
+	return text
 }
 
 func strictList(schema *jsonschema.Schema, value any) any {
