@@ -31,6 +31,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 	"github.com/rotaloom/rotaloom/services/commons/internal/personpay"
+	"github.com/rotaloom/rotaloom/services/commons/internal/personreference"
 	"github.com/rotaloom/rotaloom/services/commons/internal/search"
 	"github.com/rotaloom/rotaloom/services/commons/internal/symbolicperiod"
 	"github.com/rotaloom/rotaloom/services/commons/internal/timezone"
@@ -132,6 +133,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(commonsv1.RegisterDelegationServiceServer)(delegation.New(deps.Pool, delegations, rules)),
 			serve.Handle(commonsv1.RegisterDeviceGroupMemberServiceServer)(devicegroup.New(deps.Pool)),
 			serve.Handle(commonsv1.RegisterPersonPayServiceServer)(personpay.New(deps.Pool)),
+			serve.Handle(commonsv1.RegisterPersonReferenceServiceServer)(personreference.New(deps.Pool)),
 			serve.Handle(datav1.RegisterDataProviderServiceServer)(dataprovider.NewServer(deps.Pool, rules)),
 			serve.Handle(datav1.RegisterDataRowServiceServer)(dataprovider.NewFinder(deps.Pool, rules)),
 		},

@@ -109,7 +109,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
-	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonPayServiceClient(deps.Commons), deps.Log)
+	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships, groups: groups,
 		Registrations: serve.Registrations{

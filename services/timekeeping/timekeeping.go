@@ -110,7 +110,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	employeeDays, pay := schedulingv1.NewEmployeeDayServiceClient(deps.Scheduling), commonsv1.NewPersonPayServiceClient(deps.Commons)
 	terms := schedulingv1.NewEmploymentTermServiceClient(deps.Scheduling)
-	names := setupname.New(deps.Pool, terms, pay, deps.Log)
+	names := setupname.New(deps.Pool, terms, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	days := employeeday.NewReader(pay, employeeDays)
 	timecards, room := calculation.NewReader(deps.Pool, days, deps.Clock.Now), leaveday.NewReader(deps.Pool, days)
 	members := commonsv1.NewDeviceGroupMemberServiceClient(deps.Commons)

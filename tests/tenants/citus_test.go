@@ -192,7 +192,7 @@ var acrossTenants = []exception{
 	{"delete from span_past_block where believed_until", "deletes old rows"},
 	{"_past where believed_until < $1", "deletes old rows"},
 	{"select state, count(*) from payroll_staging", "a metric"},
-	{"select tenant_id, kind, resource_id from setup_former_name where not followed", "finds names that commons does not have yet"},
+	{"select tenant_id, resource_id from setup_former_name where not followed", "finds names that commons does not have yet"},
 	{"select tenant_id, group_id from schedule_group_former_name where changed_at", "finds names that commons does not have yet"},
 	{"select tenant_id, id, false from payroll_staging", "finds stalled and old runs"},
 	{"select distinct tenant_id from replica_gap", "looks for the tenants whose copies lack something"},

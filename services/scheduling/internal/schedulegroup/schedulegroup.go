@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/cursor"
+	"github.com/rotaloom/rotaloom/pkg/domain/personreference"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -52,16 +53,15 @@ func kind() *setup.Kind[*schedulingv1.ScheduleGroup] {
 type Handler struct {
 	schedulingv1.UnsafeScheduleGroupServiceServer
 	resource setup.Resource[*schedulingv1.ScheduleGroup]
-	persons  Persons
-	log      *slog.Logger
+	persons  *personreference.Follower
 }
 
 var _ schedulingv1.ScheduleGroupServiceServer = (*Handler)(nil)
 
 // New returns a Handler that stores schedule groups in the database of the pool. The persons follow the
 // names of their groups.
-func New(pool *pg.Pool, persons Persons, log *slog.Logger) *Handler {
-	h := &Handler{persons: persons, log: log}
+func New(pool *pg.Pool, persons personreference.Client, log *slog.Logger) *Handler {
+	h := &Handler{persons: personreference.New(pool, persons, log, reference)}
 	h.resource = setup.Resource[*schedulingv1.ScheduleGroup]{Kind: kind(), Pool: pool, Prepare: prepare, Check: h.keepFormer, BeforeDelete: h.checkNoPerson}
 	return h
 }
@@ -151,9 +151,7 @@ func (h *Handler) UpdateScheduleGroup(ctx context.Context, req *schedulingv1.Upd
 	if err != nil {
 		return nil, err
 	}
-	if err := h.follow(ctx, req.GetId()); err != nil {
-		h.log.WarnContext(ctx, "persons do not have the new name of a schedule group yet; it is tried again", "id", req.GetId(), "error", err)
-	}
+	h.persons.Follow(ctx, reference, req.GetId())
 	return out, nil
 }
 

@@ -33,7 +33,7 @@ type persons struct {
 	down, slow bool
 }
 
-func (p *persons) RenamePaySetup(_ context.Context, req *commonsv1.RenamePaySetupRequest, _ ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error) {
+func (p *persons) RenamePersonReferences(_ context.Context, req *commonsv1.RenamePersonReferencesRequest, _ ...grpc.CallOption) (*commonsv1.RenamePersonReferencesResponse, error) {
 	if p.down {
 		return nil, errors.New("commons is away")
 	}
@@ -41,15 +41,15 @@ func (p *persons) RenamePaySetup(_ context.Context, req *commonsv1.RenamePaySetu
 		if group != req.GetTo() && strings.EqualFold(group, req.GetFrom()) {
 			p.groups[i] = req.GetTo()
 			if p.slow {
-				return &commonsv1.RenamePaySetupResponse{Incomplete: true}, nil
+				return &commonsv1.RenamePersonReferencesResponse{Incomplete: true}, nil
 			}
 		}
 	}
-	return &commonsv1.RenamePaySetupResponse{}, nil
+	return &commonsv1.RenamePersonReferencesResponse{}, nil
 }
 
-func (p *persons) FindPaySetupUse(_ context.Context, req *commonsv1.FindPaySetupUseRequest, _ ...grpc.CallOption) (*commonsv1.FindPaySetupUseResponse, error) {
-	out := &commonsv1.FindPaySetupUseResponse{}
+func (p *persons) FindPersonReferences(_ context.Context, req *commonsv1.FindPersonReferencesRequest, _ ...grpc.CallOption) (*commonsv1.FindPersonReferencesResponse, error) {
+	out := &commonsv1.FindPersonReferencesResponse{}
 	for _, group := range p.groups {
 		if slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, group) }) {
 			out.PersonNumbers, out.Persons = append(out.PersonNumbers, "P of "+group), out.GetPersons()+1

@@ -3,4 +3,4 @@ package setupname
 import "context"
 
 // Sweep runs one sweep.
-func (n *Names) Sweep(ctx context.Context) error { return n.sweep(ctx) }
+func (n *Names) Sweep(ctx context.Context) error { return n.persons.Sweep(ctx) }

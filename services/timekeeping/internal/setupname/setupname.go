@@ -5,21 +5,22 @@
 package setupname
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/personreference"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -34,26 +35,11 @@ const (
 	PayCode        Kind = "pay_code"
 )
 
-// persons are the kinds in calls of commons, and terms the kinds in calls of scheduling. Persons have no pay
-// codes.
-var (
-	persons = map[Kind]commonsv1.PaySetup{
-		PayRule:        commonsv1.PaySetup_PAY_SETUP_PAY_RULE,
-		WorkRule:       commonsv1.PaySetup_PAY_SETUP_WORK_RULE,
-		AccrualProfile: commonsv1.PaySetup_PAY_SETUP_ACCRUAL_PROFILE,
-	}
-	terms = map[Kind]schedulingv1.EmploymentTermProperty{
-		PayRule:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE,
-		WorkRule: schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE,
-		PayCode:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE,
-	}
-)
-
-// Persons is the part of [commonsv1.PersonPayServiceClient] that finds and renames objects in the data
-// of persons.
-type Persons interface {
-	FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySetupUseRequest, opts ...grpc.CallOption) (*commonsv1.FindPaySetupUseResponse, error)
-	RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySetupRequest, opts ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error)
+// terms are the kinds in calls of scheduling.
+var terms = map[Kind]schedulingv1.EmploymentTermProperty{
+	PayRule:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_RULE,
+	WorkRule: schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_WORK_RULE,
+	PayCode:  schedulingv1.EmploymentTermProperty_EMPLOYMENT_TERM_PROPERTY_PAY_CODE,
 }
 
 // Terms finds employment terms and schedules of scheduling that refer to objects of this service.
@@ -65,14 +51,17 @@ type Terms interface {
 type Names struct {
 	pool    *pg.Pool
 	terms   Terms
-	persons Persons
-	log     *slog.Logger
+	persons *personreference.Follower
 }
 
 // New returns Names in the database of the pool.
-func New(pool *pg.Pool, terms Terms, persons Persons, log *slog.Logger) *Names {
-	return &Names{pool: pool, terms: terms, persons: persons, log: log}
+func New(pool *pg.Pool, terms Terms, persons personreference.Client, log *slog.Logger) *Names {
+	kinds := slices.SortedFunc(maps.Values(references), func(a, b *personreference.Kind) int { return cmp.Compare(a.Reference, b.Reference) })
+	return &Names{pool: pool, terms: terms, persons: personreference.New(pool, persons, log, kinds...)}
 }
+
+// Run lets persons follow the names that requests could not complete, until ctx ends.
+func (n *Names) Run(ctx context.Context) error { return n.persons.Run(ctx) }
 
 // Resource serves the operations of a kind whose names other services use.
 type Resource[T setup.NumberedMessage] struct {
@@ -139,8 +128,8 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, sent T) (out T, err 
 	if out, err = r.Resource.Update(ctx, id, sent); err != nil {
 		return out, err
 	}
-	if err := r.names.follow(ctx, r.kind, id); err != nil {
-		r.names.log.WarnContext(ctx, "persons do not have the new name of an object yet; it is tried again", "kind", string(r.kind), "id", id, "error", err)
+	if reference, ok := references[r.kind]; ok {
+		r.names.persons.Follow(ctx, reference, id)
 	}
 	return out, nil
 }
@@ -216,7 +205,7 @@ func (r *Resource[T]) keepFormer(ctx context.Context, tx pgx.Tx, id int64, name 
 	}
 	_, err = tx.Exec(ctx, forgetFormer, tenant.Of(ctx), r.kind, name, id)
 	if err == nil {
-		_, inPersons := persons[r.kind]
+		_, inPersons := references[r.kind]
 		_, err = tx.Exec(ctx, keepFormer, tenant.Of(ctx), r.kind, stored.GetName(), id, !inPersons)
 	}
 	if err != nil {
@@ -266,24 +255,11 @@ func (n *Names) findUser(ctx context.Context, kind Kind, id int64, names []strin
 			}
 		}
 	}
-	if _, ok := persons[kind]; !ok {
+	reference, ok := references[kind]
+	if !ok {
 		return "", nil
 	}
-	found, err := n.persons.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: persons[kind], Names: names})
-	if err != nil {
-		return "", fmt.Errorf("find persons of %s %d: %w", kind, id, err)
-	}
-	numbers := make([]string, len(found.GetPersonNumbers()))
-	for i, number := range found.GetPersonNumbers() {
-		numbers[i] = strconv.Quote(number)
-	}
-	switch {
-	case len(numbers) == 0:
-		return "", nil
-	case found.GetPersons() == 1:
-		return "The person " + numbers[0], nil
-	}
-	return fmt.Sprintf("Each of %d persons, such as %s,", found.GetPersons(), strings.Join(numbers, ", ")), nil
+	return n.persons.FindUser(ctx, reference, names)
 }
 
 // Former returns the ids of the objects of a kind by their former names, which are in lower case.

@@ -33,7 +33,7 @@ type persons struct {
 	down, slow bool
 }
 
-func (p *persons) rename(req *commonsv1.RenamePaySetupRequest) (*commonsv1.RenamePaySetupResponse, error) {
+func (p *persons) rename(req *commonsv1.RenamePersonReferencesRequest) (*commonsv1.RenamePersonReferencesResponse, error) {
 	if p.down {
 		return nil, errors.New("commons is away")
 	}
@@ -41,15 +41,15 @@ func (p *persons) rename(req *commonsv1.RenamePaySetupRequest) (*commonsv1.Renam
 		if rule != req.GetTo() && strings.EqualFold(rule, req.GetFrom()) {
 			p.rules[i] = req.GetTo()
 			if p.slow {
-				return &commonsv1.RenamePaySetupResponse{Incomplete: true}, nil
+				return &commonsv1.RenamePersonReferencesResponse{Incomplete: true}, nil
 			}
 		}
 	}
-	return &commonsv1.RenamePaySetupResponse{}, nil
+	return &commonsv1.RenamePersonReferencesResponse{}, nil
 }
 
-func (p *persons) use(req *commonsv1.FindPaySetupUseRequest) *commonsv1.FindPaySetupUseResponse {
-	out := &commonsv1.FindPaySetupUseResponse{}
+func (p *persons) use(req *commonsv1.FindPersonReferencesRequest) *commonsv1.FindPersonReferencesResponse {
+	out := &commonsv1.FindPersonReferencesResponse{}
 	for _, rule := range p.rules {
 		if slices.ContainsFunc(req.GetNames(), func(name string) bool { return strings.EqualFold(name, rule) }) {
 			out.PersonNumbers, out.Persons = append(out.PersonNumbers, "P of "+rule), out.GetPersons()+1

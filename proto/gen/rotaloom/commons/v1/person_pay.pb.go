@@ -24,276 +24,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PaySetup is a kind of objects of timekeeping or scheduling that persons name.
-type PaySetup int32
-
-const (
-	PaySetup_PAY_SETUP_UNSPECIFIED     PaySetup = 0
-	PaySetup_PAY_SETUP_PAY_RULE        PaySetup = 1
-	PaySetup_PAY_SETUP_WORK_RULE       PaySetup = 2
-	PaySetup_PAY_SETUP_ACCRUAL_PROFILE PaySetup = 3
-	// Scheduling owns schedule groups.
-	PaySetup_PAY_SETUP_SCHEDULE_GROUP PaySetup = 4
-)
-
-// Enum value maps for PaySetup.
-var (
-	PaySetup_name = map[int32]string{
-		0: "PAY_SETUP_UNSPECIFIED",
-		1: "PAY_SETUP_PAY_RULE",
-		2: "PAY_SETUP_WORK_RULE",
-		3: "PAY_SETUP_ACCRUAL_PROFILE",
-		4: "PAY_SETUP_SCHEDULE_GROUP",
-	}
-	PaySetup_value = map[string]int32{
-		"PAY_SETUP_UNSPECIFIED":     0,
-		"PAY_SETUP_PAY_RULE":        1,
-		"PAY_SETUP_WORK_RULE":       2,
-		"PAY_SETUP_ACCRUAL_PROFILE": 3,
-		"PAY_SETUP_SCHEDULE_GROUP":  4,
-	}
-)
-
-func (x PaySetup) Enum() *PaySetup {
-	p := new(PaySetup)
-	*p = x
-	return p
-}
-
-func (x PaySetup) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (PaySetup) Descriptor() protoreflect.EnumDescriptor {
-	return file_rotaloom_commons_v1_person_pay_proto_enumTypes[0].Descriptor()
-}
-
-func (PaySetup) Type() protoreflect.EnumType {
-	return &file_rotaloom_commons_v1_person_pay_proto_enumTypes[0]
-}
-
-func (x PaySetup) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use PaySetup.Descriptor instead.
-func (PaySetup) EnumDescriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{0}
-}
-
-type RenamePaySetupRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  PaySetup               `protobuf:"varint,1,opt,name=kind,proto3,enum=rotaloom.commons.v1.PaySetup" json:"kind,omitempty"`
-	// The former name, which is compared without case, and the new name.
-	From          string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	To            string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenamePaySetupRequest) Reset() {
-	*x = RenamePaySetupRequest{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenamePaySetupRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenamePaySetupRequest) ProtoMessage() {}
-
-func (x *RenamePaySetupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenamePaySetupRequest.ProtoReflect.Descriptor instead.
-func (*RenamePaySetupRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *RenamePaySetupRequest) GetKind() PaySetup {
-	if x != nil {
-		return x.Kind
-	}
-	return PaySetup_PAY_SETUP_UNSPECIFIED
-}
-
-func (x *RenamePaySetupRequest) GetFrom() string {
-	if x != nil {
-		return x.From
-	}
-	return ""
-}
-
-func (x *RenamePaySetupRequest) GetTo() string {
-	if x != nil {
-		return x.To
-	}
-	return ""
-}
-
-type RenamePaySetupResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// True if persons with the former name are left, because there are many. Call again.
-	Incomplete    bool `protobuf:"varint,1,opt,name=incomplete,proto3" json:"incomplete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RenamePaySetupResponse) Reset() {
-	*x = RenamePaySetupResponse{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RenamePaySetupResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RenamePaySetupResponse) ProtoMessage() {}
-
-func (x *RenamePaySetupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RenamePaySetupResponse.ProtoReflect.Descriptor instead.
-func (*RenamePaySetupResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *RenamePaySetupResponse) GetIncomplete() bool {
-	if x != nil {
-		return x.Incomplete
-	}
-	return false
-}
-
-type FindPaySetupUseRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  PaySetup               `protobuf:"varint,1,opt,name=kind,proto3,enum=rotaloom.commons.v1.PaySetup" json:"kind,omitempty"`
-	// Compared without case.
-	Names         []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindPaySetupUseRequest) Reset() {
-	*x = FindPaySetupUseRequest{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindPaySetupUseRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindPaySetupUseRequest) ProtoMessage() {}
-
-func (x *FindPaySetupUseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindPaySetupUseRequest.ProtoReflect.Descriptor instead.
-func (*FindPaySetupUseRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *FindPaySetupUseRequest) GetKind() PaySetup {
-	if x != nil {
-		return x.Kind
-	}
-	return PaySetup_PAY_SETUP_UNSPECIFIED
-}
-
-func (x *FindPaySetupUseRequest) GetNames() []string {
-	if x != nil {
-		return x.Names
-	}
-	return nil
-}
-
-type FindPaySetupUseResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The numbers of the first persons, by id, at most 3.
-	PersonNumbers []string `protobuf:"bytes,1,rep,name=person_numbers,json=personNumbers,proto3" json:"person_numbers,omitempty"`
-	// The number of all persons.
-	Persons       int64 `protobuf:"varint,2,opt,name=persons,proto3" json:"persons,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindPaySetupUseResponse) Reset() {
-	*x = FindPaySetupUseResponse{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindPaySetupUseResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindPaySetupUseResponse) ProtoMessage() {}
-
-func (x *FindPaySetupUseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindPaySetupUseResponse.ProtoReflect.Descriptor instead.
-func (*FindPaySetupUseResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *FindPaySetupUseResponse) GetPersonNumbers() []string {
-	if x != nil {
-		return x.PersonNumbers
-	}
-	return nil
-}
-
-func (x *FindPaySetupUseResponse) GetPersons() int64 {
-	if x != nil {
-		return x.Persons
-	}
-	return 0
-}
-
 type ResolveJobsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Jobs          []*NamedJob            `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
@@ -303,7 +33,7 @@ type ResolveJobsRequest struct {
 
 func (x *ResolveJobsRequest) Reset() {
 	*x = ResolveJobsRequest{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -315,7 +45,7 @@ func (x *ResolveJobsRequest) String() string {
 func (*ResolveJobsRequest) ProtoMessage() {}
 
 func (x *ResolveJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -328,7 +58,7 @@ func (x *ResolveJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveJobsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveJobsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ResolveJobsRequest) GetJobs() []*NamedJob {
@@ -353,7 +83,7 @@ type NamedJob struct {
 
 func (x *NamedJob) Reset() {
 	*x = NamedJob{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +95,7 @@ func (x *NamedJob) String() string {
 func (*NamedJob) ProtoMessage() {}
 
 func (x *NamedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +108,7 @@ func (x *NamedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedJob.ProtoReflect.Descriptor instead.
 func (*NamedJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *NamedJob) GetPersonId() int64 {
@@ -419,7 +149,7 @@ type ResolveJobsResponse struct {
 
 func (x *ResolveJobsResponse) Reset() {
 	*x = ResolveJobsResponse{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -431,7 +161,7 @@ func (x *ResolveJobsResponse) String() string {
 func (*ResolveJobsResponse) ProtoMessage() {}
 
 func (x *ResolveJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -444,7 +174,7 @@ func (x *ResolveJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveJobsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveJobsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ResolveJobsResponse) GetJobs() []*ResolvedJob {
@@ -465,7 +195,7 @@ type ResolvedJob struct {
 
 func (x *ResolvedJob) Reset() {
 	*x = ResolvedJob{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +207,7 @@ func (x *ResolvedJob) String() string {
 func (*ResolvedJob) ProtoMessage() {}
 
 func (x *ResolvedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +220,7 @@ func (x *ResolvedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolvedJob.ProtoReflect.Descriptor instead.
 func (*ResolvedJob) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ResolvedJob) GetPath() string {
@@ -516,7 +246,7 @@ type ReadPersonPayRequest struct {
 
 func (x *ReadPersonPayRequest) Reset() {
 	*x = ReadPersonPayRequest{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -528,7 +258,7 @@ func (x *ReadPersonPayRequest) String() string {
 func (*ReadPersonPayRequest) ProtoMessage() {}
 
 func (x *ReadPersonPayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -541,7 +271,7 @@ func (x *ReadPersonPayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPersonPayRequest.ProtoReflect.Descriptor instead.
 func (*ReadPersonPayRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReadPersonPayRequest) GetPersonIds() []int64 {
@@ -589,7 +319,7 @@ type ReadPersonPayResponse struct {
 
 func (x *ReadPersonPayResponse) Reset() {
 	*x = ReadPersonPayResponse{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -601,7 +331,7 @@ func (x *ReadPersonPayResponse) String() string {
 func (*ReadPersonPayResponse) ProtoMessage() {}
 
 func (x *ReadPersonPayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -614,7 +344,7 @@ func (x *ReadPersonPayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPersonPayResponse.ProtoReflect.Descriptor instead.
 func (*ReadPersonPayResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReadPersonPayResponse) GetPersons() []*PersonPay {
@@ -643,7 +373,7 @@ type PersonPay struct {
 
 func (x *PersonPay) Reset() {
 	*x = PersonPay{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +385,7 @@ func (x *PersonPay) String() string {
 func (*PersonPay) ProtoMessage() {}
 
 func (x *PersonPay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[10]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +398,7 @@ func (x *PersonPay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonPay.ProtoReflect.Descriptor instead.
 func (*PersonPay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PersonPay) GetPersonId() int64 {
@@ -724,7 +454,7 @@ type PersonDayRange struct {
 
 func (x *PersonDayRange) Reset() {
 	*x = PersonDayRange{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +466,7 @@ func (x *PersonDayRange) String() string {
 func (*PersonDayRange) ProtoMessage() {}
 
 func (x *PersonDayRange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[11]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +479,7 @@ func (x *PersonDayRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDayRange.ProtoReflect.Descriptor instead.
 func (*PersonDayRange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PersonDayRange) GetFrom() int32 {
@@ -781,7 +511,7 @@ type PersonWage struct {
 
 func (x *PersonWage) Reset() {
 	*x = PersonWage{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +523,7 @@ func (x *PersonWage) String() string {
 func (*PersonWage) ProtoMessage() {}
 
 func (x *PersonWage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[12]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +536,7 @@ func (x *PersonWage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonWage.ProtoReflect.Descriptor instead.
 func (*PersonWage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PersonWage) GetFrom() int32 {
@@ -849,7 +579,7 @@ type PersonDayText struct {
 
 func (x *PersonDayText) Reset() {
 	*x = PersonDayText{}
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +591,7 @@ func (x *PersonDayText) String() string {
 func (*PersonDayText) ProtoMessage() {}
 
 func (x *PersonDayText) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[13]
+	mi := &file_rotaloom_commons_v1_person_pay_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +604,7 @@ func (x *PersonDayText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonDayText.ProtoReflect.Descriptor instead.
 func (*PersonDayText) Descriptor() ([]byte, []int) {
-	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PersonDayText) GetFrom() int32 {
@@ -902,22 +632,7 @@ var File_rotaloom_commons_v1_person_pay_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\n" +
-	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"n\n" +
-	"\x15RenamePaySetupRequest\x121\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1d.rotaloom.commons.v1.PaySetupR\x04kind\x12\x12\n" +
-	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\x03 \x01(\tR\x02to\"8\n" +
-	"\x16RenamePaySetupResponse\x12\x1e\n" +
-	"\n" +
-	"incomplete\x18\x01 \x01(\bR\n" +
-	"incomplete\"\x81\x01\n" +
-	"\x16FindPaySetupUseRequest\x121\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1d.rotaloom.commons.v1.PaySetupR\x04kind\x124\n" +
-	"\x05names\x18\x02 \x03(\tB\x1e\xa2\xbb\x18\x1a\n" +
-	"\x18\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\x05namesR\x05names\"Z\n" +
-	"\x17FindPaySetupUseResponse\x12%\n" +
-	"\x0eperson_numbers\x18\x01 \x03(\tR\rpersonNumbers\x12\x18\n" +
-	"\apersons\x18\x02 \x01(\x03R\apersons\"f\n" +
+	"$rotaloom/commons/v1/person_pay.proto\x12\x13rotaloom.commons.v1\x1a!rotaloom/options/v1/options.proto\"f\n" +
 	"\x12ResolveJobsRequest\x12P\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x1d.rotaloom.commons.v1.NamedJobB\x1d\xa2\xbb\x18\x19\n" +
 	"\x17\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x04jobsR\x04jobs\"]\n" +
@@ -962,20 +677,10 @@ const file_rotaloom_commons_v1_person_pay_proto_rawDesc = "" +
 	"\rPersonDayText\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x05R\x04from\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\x05R\x02to\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text*\x93\x01\n" +
-	"\bPaySetup\x12\x19\n" +
-	"\x15PAY_SETUP_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12PAY_SETUP_PAY_RULE\x10\x01\x12\x17\n" +
-	"\x13PAY_SETUP_WORK_RULE\x10\x02\x12\x1d\n" +
-	"\x19PAY_SETUP_ACCRUAL_PROFILE\x10\x03\x12\x1c\n" +
-	"\x18PAY_SETUP_SCHEDULE_GROUP\x10\x042\xab\x04\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text2\x8a\x02\n" +
 	"\x10PersonPayService\x12}\n" +
 	"\rReadPersonPay\x12).rotaloom.commons.v1.ReadPersonPayRequest\x1a*.rotaloom.commons.v1.ReadPersonPayResponse\"\x15\xa2\xbb\x18\x11\x18\x020\x01Z\vtimekeeping\x12w\n" +
-	"\vResolveJobs\x12'.rotaloom.commons.v1.ResolveJobsRequest\x1a(.rotaloom.commons.v1.ResolveJobsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeeping\x12\x8c\x01\n" +
-	"\x0eRenamePaySetup\x12*.rotaloom.commons.v1.RenamePaySetupRequest\x1a+.rotaloom.commons.v1.RenamePaySetupResponse\"!\xa2\xbb\x18\x1d\x18\x040\x01Z\n" +
-	"schedulingZ\vtimekeeping\x12\x8f\x01\n" +
-	"\x0fFindPaySetupUse\x12+.rotaloom.commons.v1.FindPaySetupUseRequest\x1a,.rotaloom.commons.v1.FindPaySetupUseResponse\"!\xa2\xbb\x18\x1d\x18\x010\x01Z\n" +
-	"schedulingZ\vtimekeepingB\xdd\x01\n" +
+	"\vResolveJobs\x12'.rotaloom.commons.v1.ResolveJobsRequest\x1a(.rotaloom.commons.v1.ResolveJobsResponse\"\x15\xa2\xbb\x18\x11\x18\x010\x01Z\vtimekeepingB\xdd\x01\n" +
 	"\x17com.rotaloom.commons.v1B\x0ePersonPayProtoP\x01ZDgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1;commonsv1\xa2\x02\x03RCX\xaa\x02\x13Rotaloom.Commons.V1\xca\x02\x13Rotaloom\\Commons\\V1\xe2\x02\x1fRotaloom\\Commons\\V1\\GPBMetadata\xea\x02\x15Rotaloom::Commons::V1b\x06proto3"
 
 var (
@@ -990,49 +695,37 @@ func file_rotaloom_commons_v1_person_pay_proto_rawDescGZIP() []byte {
 	return file_rotaloom_commons_v1_person_pay_proto_rawDescData
 }
 
-var file_rotaloom_commons_v1_person_pay_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_rotaloom_commons_v1_person_pay_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_rotaloom_commons_v1_person_pay_proto_goTypes = []any{
-	(PaySetup)(0),                   // 0: rotaloom.commons.v1.PaySetup
-	(*RenamePaySetupRequest)(nil),   // 1: rotaloom.commons.v1.RenamePaySetupRequest
-	(*RenamePaySetupResponse)(nil),  // 2: rotaloom.commons.v1.RenamePaySetupResponse
-	(*FindPaySetupUseRequest)(nil),  // 3: rotaloom.commons.v1.FindPaySetupUseRequest
-	(*FindPaySetupUseResponse)(nil), // 4: rotaloom.commons.v1.FindPaySetupUseResponse
-	(*ResolveJobsRequest)(nil),      // 5: rotaloom.commons.v1.ResolveJobsRequest
-	(*NamedJob)(nil),                // 6: rotaloom.commons.v1.NamedJob
-	(*ResolveJobsResponse)(nil),     // 7: rotaloom.commons.v1.ResolveJobsResponse
-	(*ResolvedJob)(nil),             // 8: rotaloom.commons.v1.ResolvedJob
-	(*ReadPersonPayRequest)(nil),    // 9: rotaloom.commons.v1.ReadPersonPayRequest
-	(*ReadPersonPayResponse)(nil),   // 10: rotaloom.commons.v1.ReadPersonPayResponse
-	(*PersonPay)(nil),               // 11: rotaloom.commons.v1.PersonPay
-	(*PersonDayRange)(nil),          // 12: rotaloom.commons.v1.PersonDayRange
-	(*PersonWage)(nil),              // 13: rotaloom.commons.v1.PersonWage
-	(*PersonDayText)(nil),           // 14: rotaloom.commons.v1.PersonDayText
+	(*ResolveJobsRequest)(nil),    // 0: rotaloom.commons.v1.ResolveJobsRequest
+	(*NamedJob)(nil),              // 1: rotaloom.commons.v1.NamedJob
+	(*ResolveJobsResponse)(nil),   // 2: rotaloom.commons.v1.ResolveJobsResponse
+	(*ResolvedJob)(nil),           // 3: rotaloom.commons.v1.ResolvedJob
+	(*ReadPersonPayRequest)(nil),  // 4: rotaloom.commons.v1.ReadPersonPayRequest
+	(*ReadPersonPayResponse)(nil), // 5: rotaloom.commons.v1.ReadPersonPayResponse
+	(*PersonPay)(nil),             // 6: rotaloom.commons.v1.PersonPay
+	(*PersonDayRange)(nil),        // 7: rotaloom.commons.v1.PersonDayRange
+	(*PersonWage)(nil),            // 8: rotaloom.commons.v1.PersonWage
+	(*PersonDayText)(nil),         // 9: rotaloom.commons.v1.PersonDayText
 }
 var file_rotaloom_commons_v1_person_pay_proto_depIdxs = []int32{
-	0,  // 0: rotaloom.commons.v1.RenamePaySetupRequest.kind:type_name -> rotaloom.commons.v1.PaySetup
-	0,  // 1: rotaloom.commons.v1.FindPaySetupUseRequest.kind:type_name -> rotaloom.commons.v1.PaySetup
-	6,  // 2: rotaloom.commons.v1.ResolveJobsRequest.jobs:type_name -> rotaloom.commons.v1.NamedJob
-	8,  // 3: rotaloom.commons.v1.ResolveJobsResponse.jobs:type_name -> rotaloom.commons.v1.ResolvedJob
-	11, // 4: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
-	14, // 5: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
-	14, // 6: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
-	14, // 7: rotaloom.commons.v1.PersonPay.accrual_profiles:type_name -> rotaloom.commons.v1.PersonDayText
-	13, // 8: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
-	12, // 9: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
-	9,  // 10: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
-	5,  // 11: rotaloom.commons.v1.PersonPayService.ResolveJobs:input_type -> rotaloom.commons.v1.ResolveJobsRequest
-	1,  // 12: rotaloom.commons.v1.PersonPayService.RenamePaySetup:input_type -> rotaloom.commons.v1.RenamePaySetupRequest
-	3,  // 13: rotaloom.commons.v1.PersonPayService.FindPaySetupUse:input_type -> rotaloom.commons.v1.FindPaySetupUseRequest
-	10, // 14: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
-	7,  // 15: rotaloom.commons.v1.PersonPayService.ResolveJobs:output_type -> rotaloom.commons.v1.ResolveJobsResponse
-	2,  // 16: rotaloom.commons.v1.PersonPayService.RenamePaySetup:output_type -> rotaloom.commons.v1.RenamePaySetupResponse
-	4,  // 17: rotaloom.commons.v1.PersonPayService.FindPaySetupUse:output_type -> rotaloom.commons.v1.FindPaySetupUseResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	1,  // 0: rotaloom.commons.v1.ResolveJobsRequest.jobs:type_name -> rotaloom.commons.v1.NamedJob
+	3,  // 1: rotaloom.commons.v1.ResolveJobsResponse.jobs:type_name -> rotaloom.commons.v1.ResolvedJob
+	6,  // 2: rotaloom.commons.v1.ReadPersonPayResponse.persons:type_name -> rotaloom.commons.v1.PersonPay
+	9,  // 3: rotaloom.commons.v1.PersonPay.primary_jobs:type_name -> rotaloom.commons.v1.PersonDayText
+	9,  // 4: rotaloom.commons.v1.PersonPay.pay_rules:type_name -> rotaloom.commons.v1.PersonDayText
+	9,  // 5: rotaloom.commons.v1.PersonPay.accrual_profiles:type_name -> rotaloom.commons.v1.PersonDayText
+	8,  // 6: rotaloom.commons.v1.PersonPay.wages:type_name -> rotaloom.commons.v1.PersonWage
+	7,  // 7: rotaloom.commons.v1.PersonPay.terminated:type_name -> rotaloom.commons.v1.PersonDayRange
+	4,  // 8: rotaloom.commons.v1.PersonPayService.ReadPersonPay:input_type -> rotaloom.commons.v1.ReadPersonPayRequest
+	0,  // 9: rotaloom.commons.v1.PersonPayService.ResolveJobs:input_type -> rotaloom.commons.v1.ResolveJobsRequest
+	5,  // 10: rotaloom.commons.v1.PersonPayService.ReadPersonPay:output_type -> rotaloom.commons.v1.ReadPersonPayResponse
+	2,  // 11: rotaloom.commons.v1.PersonPayService.ResolveJobs:output_type -> rotaloom.commons.v1.ResolveJobsResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_commons_v1_person_pay_proto_init() }
@@ -1045,14 +738,13 @@ func file_rotaloom_commons_v1_person_pay_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_commons_v1_person_pay_proto_rawDesc), len(file_rotaloom_commons_v1_person_pay_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   14,
+			NumEnums:      0,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_rotaloom_commons_v1_person_pay_proto_goTypes,
 		DependencyIndexes: file_rotaloom_commons_v1_person_pay_proto_depIdxs,
-		EnumInfos:         file_rotaloom_commons_v1_person_pay_proto_enumTypes,
 		MessageInfos:      file_rotaloom_commons_v1_person_pay_proto_msgTypes,
 	}.Build()
 	File_rotaloom_commons_v1_person_pay_proto = out.File

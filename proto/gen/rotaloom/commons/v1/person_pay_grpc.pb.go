@@ -21,10 +21,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PersonPayService_ReadPersonPay_FullMethodName   = "/rotaloom.commons.v1.PersonPayService/ReadPersonPay"
-	PersonPayService_ResolveJobs_FullMethodName     = "/rotaloom.commons.v1.PersonPayService/ResolveJobs"
-	PersonPayService_RenamePaySetup_FullMethodName  = "/rotaloom.commons.v1.PersonPayService/RenamePaySetup"
-	PersonPayService_FindPaySetupUse_FullMethodName = "/rotaloom.commons.v1.PersonPayService/FindPaySetupUse"
+	PersonPayService_ReadPersonPay_FullMethodName = "/rotaloom.commons.v1.PersonPayService/ReadPersonPay"
+	PersonPayService_ResolveJobs_FullMethodName   = "/rotaloom.commons.v1.PersonPayService/ResolveJobs"
 )
 
 // PersonPayServiceClient is the client API for PersonPayService service.
@@ -38,12 +36,6 @@ type PersonPayServiceClient interface {
 	ReadPersonPay(ctx context.Context, in *ReadPersonPayRequest, opts ...grpc.CallOption) (*ReadPersonPayResponse, error)
 	// Finds the jobs that punches and pay code edits name, each on its day.
 	ResolveJobs(ctx context.Context, in *ResolveJobsRequest, opts ...grpc.CallOption) (*ResolveJobsResponse, error)
-	// Writes the new name of a pay rule, a work rule, an accrual profile or a schedule group into
-	// the data that names it by its former name, on all days.
-	RenamePaySetup(ctx context.Context, in *RenamePaySetupRequest, opts ...grpc.CallOption) (*RenamePaySetupResponse, error)
-	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, or with a
-	// schedule group, whatever the caller may see.
-	FindPaySetupUse(ctx context.Context, in *FindPaySetupUseRequest, opts ...grpc.CallOption) (*FindPaySetupUseResponse, error)
 }
 
 type personPayServiceClient struct {
@@ -74,26 +66,6 @@ func (c *personPayServiceClient) ResolveJobs(ctx context.Context, in *ResolveJob
 	return out, nil
 }
 
-func (c *personPayServiceClient) RenamePaySetup(ctx context.Context, in *RenamePaySetupRequest, opts ...grpc.CallOption) (*RenamePaySetupResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RenamePaySetupResponse)
-	err := c.cc.Invoke(ctx, PersonPayService_RenamePaySetup_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *personPayServiceClient) FindPaySetupUse(ctx context.Context, in *FindPaySetupUseRequest, opts ...grpc.CallOption) (*FindPaySetupUseResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(FindPaySetupUseResponse)
-	err := c.cc.Invoke(ctx, PersonPayService_FindPaySetupUse_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // PersonPayServiceServer is the server API for PersonPayService service.
 // All implementations must embed UnimplementedPersonPayServiceServer
 // for forward compatibility.
@@ -105,12 +77,6 @@ type PersonPayServiceServer interface {
 	ReadPersonPay(context.Context, *ReadPersonPayRequest) (*ReadPersonPayResponse, error)
 	// Finds the jobs that punches and pay code edits name, each on its day.
 	ResolveJobs(context.Context, *ResolveJobsRequest) (*ResolveJobsResponse, error)
-	// Writes the new name of a pay rule, a work rule, an accrual profile or a schedule group into
-	// the data that names it by its former name, on all days.
-	RenamePaySetup(context.Context, *RenamePaySetupRequest) (*RenamePaySetupResponse, error)
-	// Finds the persons with a pay rule, a work rule or an accrual profile on any day, or with a
-	// schedule group, whatever the caller may see.
-	FindPaySetupUse(context.Context, *FindPaySetupUseRequest) (*FindPaySetupUseResponse, error)
 	mustEmbedUnimplementedPersonPayServiceServer()
 }
 
@@ -126,12 +92,6 @@ func (UnimplementedPersonPayServiceServer) ReadPersonPay(context.Context, *ReadP
 }
 func (UnimplementedPersonPayServiceServer) ResolveJobs(context.Context, *ResolveJobsRequest) (*ResolveJobsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveJobs not implemented")
-}
-func (UnimplementedPersonPayServiceServer) RenamePaySetup(context.Context, *RenamePaySetupRequest) (*RenamePaySetupResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RenamePaySetup not implemented")
-}
-func (UnimplementedPersonPayServiceServer) FindPaySetupUse(context.Context, *FindPaySetupUseRequest) (*FindPaySetupUseResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method FindPaySetupUse not implemented")
 }
 func (UnimplementedPersonPayServiceServer) mustEmbedUnimplementedPersonPayServiceServer() {}
 func (UnimplementedPersonPayServiceServer) testEmbeddedByValue()                          {}
@@ -190,42 +150,6 @@ func _PersonPayService_ResolveJobs_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PersonPayService_RenamePaySetup_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RenamePaySetupRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PersonPayServiceServer).RenamePaySetup(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PersonPayService_RenamePaySetup_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PersonPayServiceServer).RenamePaySetup(ctx, req.(*RenamePaySetupRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PersonPayService_FindPaySetupUse_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(FindPaySetupUseRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PersonPayServiceServer).FindPaySetupUse(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PersonPayService_FindPaySetupUse_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PersonPayServiceServer).FindPaySetupUse(ctx, req.(*FindPaySetupUseRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // PersonPayService_ServiceDesc is the grpc.ServiceDesc for PersonPayService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -240,14 +164,6 @@ var PersonPayService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolveJobs",
 			Handler:    _PersonPayService_ResolveJobs_Handler,
-		},
-		{
-			MethodName: "RenamePaySetup",
-			Handler:    _PersonPayService_RenamePaySetup_Handler,
-		},
-		{
-			MethodName: "FindPaySetupUse",
-			Handler:    _PersonPayService_FindPaySetupUse_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

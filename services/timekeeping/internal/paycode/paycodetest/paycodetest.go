@@ -36,23 +36,23 @@ func (t Terms) FindEmploymentTermUse(_ context.Context, req *schedulingv1.FindEm
 // zero value has none.
 type Persons struct {
 	// Renamed receives the requests; it may be nil.
-	Renamed func(*commonsv1.RenamePaySetupRequest) (*commonsv1.RenamePaySetupResponse, error)
+	Renamed func(*commonsv1.RenamePersonReferencesRequest) (*commonsv1.RenamePersonReferencesResponse, error)
 	// Use returns the persons of a request; it may be nil.
-	Use func(*commonsv1.FindPaySetupUseRequest) *commonsv1.FindPaySetupUseResponse
+	Use func(*commonsv1.FindPersonReferencesRequest) *commonsv1.FindPersonReferencesResponse
 }
 
-// RenamePaySetup passes the request to Renamed.
-func (p Persons) RenamePaySetup(_ context.Context, req *commonsv1.RenamePaySetupRequest, _ ...grpc.CallOption) (*commonsv1.RenamePaySetupResponse, error) {
+// RenamePersonReferences passes the request to Renamed.
+func (p Persons) RenamePersonReferences(_ context.Context, req *commonsv1.RenamePersonReferencesRequest, _ ...grpc.CallOption) (*commonsv1.RenamePersonReferencesResponse, error) {
 	if p.Renamed == nil {
-		return &commonsv1.RenamePaySetupResponse{}, nil
+		return &commonsv1.RenamePersonReferencesResponse{}, nil
 	}
 	return p.Renamed(req)
 }
 
-// FindPaySetupUse passes the request to Use.
-func (p Persons) FindPaySetupUse(_ context.Context, req *commonsv1.FindPaySetupUseRequest, _ ...grpc.CallOption) (*commonsv1.FindPaySetupUseResponse, error) {
+// FindPersonReferences passes the request to Use.
+func (p Persons) FindPersonReferences(_ context.Context, req *commonsv1.FindPersonReferencesRequest, _ ...grpc.CallOption) (*commonsv1.FindPersonReferencesResponse, error) {
 	if p.Use == nil {
-		return &commonsv1.FindPaySetupUseResponse{}, nil
+		return &commonsv1.FindPersonReferencesResponse{}, nil
 	}
 	return p.Use(req), nil
 }

@@ -13,12 +13,12 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
-// payClient returns clients of PersonPayService and WageWorkRuleService.
-func (b *fixture) payClient(t *testing.T) (commonsv1.PersonPayServiceClient, commonsv1.WageWorkRuleServiceClient) {
+// referenceClients returns clients of PersonReferenceService and WageWorkRuleService.
+func (b *fixture) referenceClients(t *testing.T) (commonsv1.PersonReferenceServiceClient, commonsv1.WageWorkRuleServiceClient) {
 	t.Helper()
 	local := rpctest.Local(t)
 	b.service.Register(local)
-	return commonsv1.NewPersonPayServiceClient(local.Conn("test", nil)), commonsv1.NewWageWorkRuleServiceClient(local.Conn("test", nil))
+	return commonsv1.NewPersonReferenceServiceClient(local.Conn("test", nil)), commonsv1.NewWageWorkRuleServiceClient(local.Conn("test", nil))
 }
 
 // withPay gives a person a pay rule and an accrual profile.
@@ -32,11 +32,11 @@ func withPay(rule, profile string) func(*commonsv1.Person) {
 
 // A new name of a pay rule, a work rule or an accrual profile is written to all persons of the tenant who
 // have it in any case and on any day, and to no others.
-func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
+func TestPersonsFollowTheNamesOfTheirReferences(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
-	pay, wages := b.payClient(t)
+	references, wages := b.referenceClients(t)
 	ids := map[string]int64{}
 	ref := func(name string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &name} }
 	create := func(ctx context.Context, number, rule, profile string) {
@@ -61,12 +61,12 @@ func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
 	_, err = b.pool.Exec(ctx, `DELETE FROM accrual_profile_assignment WHERE tenant_id = 1 AND person_id = $1`, ids["old"])
 	require.NoError(t, err)
 
-	use := func(kind commonsv1.PaySetup, names ...string) ([]string, int64) {
-		found, err := pay.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: kind, Names: names})
+	use := func(kind commonsv1.PersonReference, names ...string) ([]string, int64) {
+		found, err := references.FindPersonReferences(ctx, &commonsv1.FindPersonReferencesRequest{Kind: kind, Names: names})
 		require.NoError(t, err)
 		return found.GetPersonNumbers(), found.GetPersons()
 	}
-	const rule, work, profile = commonsv1.PaySetup_PAY_SETUP_PAY_RULE, commonsv1.PaySetup_PAY_SETUP_WORK_RULE, commonsv1.PaySetup_PAY_SETUP_ACCRUAL_PROFILE
+	const rule, work, profile = commonsv1.PersonReference_PERSON_REFERENCE_PAY_RULE, commonsv1.PersonReference_PERSON_REFERENCE_WORK_RULE, commonsv1.PersonReference_PERSON_REFERENCE_ACCRUAL_PROFILE
 	numbers, n := use(rule, "Rule", "rules")
 	assert.Equal(t, []string{"one", "two", "three"}, numbers, "the first ones")
 	assert.Equal(t, int64(4), n)
@@ -78,8 +78,8 @@ func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
 	assert.Empty(t, numbers)
 
 	before := len(b.events(t))
-	for kind, from := range map[commonsv1.PaySetup]string{rule: "rule", profile: "Staff", work: "Nights"} {
-		renamed, err := pay.RenamePaySetup(ctx, &commonsv1.RenamePaySetupRequest{Kind: kind, From: from, To: "New"})
+	for kind, from := range map[commonsv1.PersonReference]string{rule: "rule", profile: "Staff", work: "Nights"} {
+		renamed, err := references.RenamePersonReferences(ctx, &commonsv1.RenamePersonReferencesRequest{Kind: kind, From: from, To: "New"})
 		require.NoError(t, err)
 		assert.False(t, renamed.GetIncomplete())
 	}
@@ -93,7 +93,7 @@ func TestPersonsFollowTheNamesOfPaySetup(t *testing.T) {
 	assert.Equal(t, []string{"Rules", "Staffs"}, shown(ctx, "three"))
 	assert.Equal(t, []string{"Rules", "New"}, shown(ctx, "old"))
 	assert.Equal(t, []string{"Rule", "Staff"}, shown(inTenant(t, 2), "elsewhere"))
-	for kind, want := range map[commonsv1.PaySetup][]string{rule: {"one", "two"}, profile: {"one", "two", "old"}, work: {"three"}} {
+	for kind, want := range map[commonsv1.PersonReference][]string{rule: {"one", "two"}, profile: {"one", "two", "old"}, work: {"three"}} {
 		numbers, _ = use(kind, "new")
 		assert.Equal(t, want, numbers, kind)
 	}
@@ -105,7 +105,7 @@ func TestPersonsFollowTheNamesOfScheduleGroups(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t)
 	ctx := inTenant(t, 1)
-	pay, _ := b.payClient(t)
+	references, _ := b.referenceClients(t)
 	ids := map[string]int64{}
 	create := func(ctx context.Context, number, group string) {
 		made, err := b.persons.CreatePerson(ctx, plain(number, func(p *commonsv1.Person) { p.JobAssignment = &commonsv1.JobAssignment{ScheduleGroupName: group} }))
@@ -117,14 +117,14 @@ func TestPersonsFollowTheNamesOfScheduleGroups(t *testing.T) {
 	create(ctx, "three", "Wards")
 	create(ctx, "none", "")
 	create(inTenant(t, 2), "elsewhere", "Ward")
-	const group = commonsv1.PaySetup_PAY_SETUP_SCHEDULE_GROUP
-	found, err := pay.FindPaySetupUse(ctx, &commonsv1.FindPaySetupUseRequest{Kind: group, Names: []string{"ward"}})
+	const group = commonsv1.PersonReference_PERSON_REFERENCE_SCHEDULE_GROUP
+	found, err := references.FindPersonReferences(ctx, &commonsv1.FindPersonReferencesRequest{Kind: group, Names: []string{"ward"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one", "two"}, found.GetPersonNumbers())
 
 	before := len(b.events(t))
 	for _, again := range []string{"", "and once more"} {
-		renamed, err := pay.RenamePaySetup(ctx, &commonsv1.RenamePaySetupRequest{Kind: group, From: "ward", To: "Ward 3"})
+		renamed, err := references.RenamePersonReferences(ctx, &commonsv1.RenamePersonReferencesRequest{Kind: group, From: "ward", To: "Ward 3"})
 		require.NoError(t, err, again)
 		assert.False(t, renamed.GetIncomplete())
 	}

@@ -1,4 +1,6 @@
-package personpay
+// Package personreference finds and renames, for the services that own them, the objects that persons refer to
+// by name.
+package personreference
 
 import (
 	"context"
@@ -33,6 +35,17 @@ const (
 	namedUsers = 3
 )
 
+// Handler serves PersonReferenceService.
+type Handler struct {
+	commonsv1.UnsafePersonReferenceServiceServer
+	pool *pg.Pool
+}
+
+var _ commonsv1.PersonReferenceServiceServer = (*Handler)(nil)
+
+// New returns a Handler that changes the database of the pool.
+func New(pool *pg.Pool) *Handler { return &Handler{pool: pool} }
+
 // naming is a property of persons that names an object of timekeeping or scheduling.
 type naming struct {
 	table, column string
@@ -49,14 +62,14 @@ type naming struct {
 	names func(r *record.Record) []*string
 }
 
-var namings = map[commonsv1.PaySetup]naming{
-	commonsv1.PaySetup_PAY_SETUP_PAY_RULE: {table: "pay_rule_assignment", column: "pay_rule_name", person: "person_id", condition: "PAY_RULE", names: func(r *record.Record) (out []*string) {
+var namings = map[commonsv1.PersonReference]naming{
+	commonsv1.PersonReference_PERSON_REFERENCE_PAY_RULE: {table: "pay_rule_assignment", column: "pay_rule_name", person: "person_id", condition: "PAY_RULE", names: func(r *record.Record) (out []*string) {
 		for _, e := range r.PayRules {
 			out = append(out, &e.PayRuleName)
 		}
 		return out
 	}},
-	commonsv1.PaySetup_PAY_SETUP_WORK_RULE: {table: "wage_work_rule", column: "work_rule_name", person: "person_id", names: func(r *record.Record) (out []*string) {
+	commonsv1.PersonReference_PERSON_REFERENCE_WORK_RULE: {table: "wage_work_rule", column: "work_rule_name", person: "person_id", names: func(r *record.Record) (out []*string) {
 		for _, e := range r.WageRules {
 			if e.GetWorkRule().GetQualifier() != "" {
 				out = append(out, e.WorkRule.Qualifier)
@@ -64,7 +77,7 @@ var namings = map[commonsv1.PaySetup]naming{
 		}
 		return out
 	}},
-	commonsv1.PaySetup_PAY_SETUP_ACCRUAL_PROFILE: {
+	commonsv1.PersonReference_PERSON_REFERENCE_ACCRUAL_PROFILE: {
 		table: "accrual_profile_assignment", column: "accrual_profile_name", person: "person_id",
 		inBody: func(name string) ([]byte, error) {
 			return proto.Marshal(&commonsv1.PersonDetails{AccrualProfileName: name})
@@ -76,7 +89,7 @@ var namings = map[commonsv1.PaySetup]naming{
 			return out
 		},
 	},
-	commonsv1.PaySetup_PAY_SETUP_SCHEDULE_GROUP: {table: "person", column: "schedule_group_name", person: "id", where: " AND schedule_group_name <> ''", names: func(r *record.Record) []*string {
+	commonsv1.PersonReference_PERSON_REFERENCE_SCHEDULE_GROUP: {table: "person", column: "schedule_group_name", person: "id", where: " AND schedule_group_name <> ''", names: func(r *record.Record) []*string {
 		if job := r.Message.GetJobAssignment(); job.GetScheduleGroupName() != "" {
 			return []*string{&job.ScheduleGroupName}
 		}
@@ -108,8 +121,8 @@ func (n naming) usersSQL(ctx context.Context, names []string) (string, []any, er
 	return sql, append(args, encoded), nil
 }
 
-// FindPaySetupUse finds the persons with an object of timekeeping or scheduling.
-func (h *Handler) FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySetupUseRequest) (*commonsv1.FindPaySetupUseResponse, error) {
+// FindPersonReferences finds the persons with an object of timekeeping or scheduling.
+func (h *Handler) FindPersonReferences(ctx context.Context, req *commonsv1.FindPersonReferencesRequest) (*commonsv1.FindPersonReferencesResponse, error) {
 	n, ok := namings[req.GetKind()]
 	if !ok {
 		return nil, fault.Invalid(fault.CodeBadRequest, "kind is missing, or unknown.")
@@ -118,7 +131,7 @@ func (h *Handler) FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySet
 	if err != nil {
 		return nil, err
 	}
-	out := &commonsv1.FindPaySetupUseResponse{}
+	out := &commonsv1.FindPersonReferencesResponse{}
 	var number string
 	err = pg.ForEach(ctx, h.pool, []any{&number, &out.Persons}, func() error {
 		out.PersonNumbers = append(out.PersonNumbers, number)
@@ -130,9 +143,9 @@ func (h *Handler) FindPaySetupUse(ctx context.Context, req *commonsv1.FindPaySet
 	return out, nil
 }
 
-// RenamePaySetup writes the new name of an object of another service into the data of persons, and then into
+// RenamePersonReferences writes the new name of an object into the data of persons, and then into
 // the conditions of hyperfinds.
-func (h *Handler) RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySetupRequest) (*commonsv1.RenamePaySetupResponse, error) {
+func (h *Handler) RenamePersonReferences(ctx context.Context, req *commonsv1.RenamePersonReferencesRequest) (*commonsv1.RenamePersonReferencesResponse, error) {
 	n, ok := namings[req.GetKind()]
 	if !ok || req.GetFrom() == "" || req.GetTo() == "" {
 		return nil, fault.Invalid(fault.CodeBadRequest, "kind, from or to is missing, or kind is unknown.")
@@ -148,7 +161,7 @@ func (h *Handler) RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySe
 	watch := clock.Start()
 	for len(ids) > 0 {
 		if watch.Elapsed() > renameTime {
-			return &commonsv1.RenamePaySetupResponse{Incomplete: true}, nil
+			return &commonsv1.RenamePersonReferencesResponse{Incomplete: true}, nil
 		}
 		part := ids[:min(len(ids), personsPerChange)]
 		ids = ids[len(part):]
@@ -157,9 +170,9 @@ func (h *Handler) RenamePaySetup(ctx context.Context, req *commonsv1.RenamePaySe
 		}
 	}
 	if n.condition == "" {
-		return &commonsv1.RenamePaySetupResponse{}, nil
+		return &commonsv1.RenamePersonReferencesResponse{}, nil
 	}
-	return &commonsv1.RenamePaySetupResponse{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return &commonsv1.RenamePersonReferencesResponse{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		return search.RenameConditions(ctx, tx, n.condition, req.GetFrom(), req.GetTo())
 	})
 }
