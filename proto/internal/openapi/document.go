@@ -88,15 +88,16 @@ type Operation struct {
 	limits []Limit // of the request
 }
 
-// Parameter is a parameter of the path or the query.
+// Parameter is a parameter of the path, the query or the headers.
 type Parameter struct {
-	Name        string  `json:"name"`
-	In          string  `json:"in"`
+	Ref         string  `json:"$ref,omitempty"`
+	Name        string  `json:"name,omitempty"`
+	In          string  `json:"in,omitempty"`
 	Description string  `json:"description,omitempty"`
 	Required    bool    `json:"required,omitempty"`
 	Style       string  `json:"style,omitempty"`
 	Explode     *bool   `json:"explode,omitempty"`
-	Schema      *Schema `json:"schema"`
+	Schema      *Schema `json:"schema,omitempty"`
 
 	Examples *Map[*Example] `json:"examples,omitempty"`
 }
@@ -131,14 +132,17 @@ type Response struct {
 
 // Header is a response header.
 type Header struct {
-	Description string  `json:"description"`
-	Schema      *Schema `json:"schema"`
+	Ref         string  `json:"$ref,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Schema      *Schema `json:"schema,omitempty"`
 }
 
 // Components holds the shared parts of the description.
 type Components struct {
 	Schemas         *Map[*Schema]              `json:"schemas"`
 	Responses       *Map[*Response]            `json:"responses"`
+	Parameters      *Map[*Parameter]           `json:"parameters"`
+	Headers         *Map[*Header]              `json:"headers"`
 	SecuritySchemes map[string]*SecurityScheme `json:"securitySchemes"`
 }
 

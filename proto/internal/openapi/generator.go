@@ -118,6 +118,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 		g.schemas.named.Set(errorItems, errorItemsSchema())
 	}
 	d.Components.Schemas, d.Components.Responses = sortedMap(g.schemas.named), sortedMap(g.sharedErrors)
+	d.Components.Parameters, d.Components.Headers = headerParameters(), responseHeaders()
 	return d, nil
 }
 

@@ -164,12 +164,6 @@ func domainTitle(service *protogen.Service) string {
 	return strings.ToUpper(domain[:1]) + domain[1:]
 }
 
-// takesIfMatch reports whether the route changes the versioned object of the operation. A POST
-// without a parameter in its path creates the object.
-func (r *route) takesIfMatch() bool {
-	return r.policy.GetVersioned() && (r.verb == http.MethodPut || r.verb == http.MethodDelete || r.verb == http.MethodPost && len(r.params) > 0)
-}
-
 func (g *generator) parameters(r *route) []*Parameter {
 	var out []*Parameter
 	for _, field := range r.method.Input.Fields {
@@ -181,12 +175,7 @@ func (g *generator) parameters(r *route) []*Parameter {
 			out = append(out, &Parameter{Name: name, In: "path", Required: true, Description: text, Schema: schema})
 		}
 	}
-	if r.takesIfMatch() {
-		out = append(out, &Parameter{
-			Name: "If-Match", In: "header", Schema: &Schema{Type: "string"},
-			Description: "The ETag of the version that is meant, or a list of up to 16, of which one must be that of the object; * for any. 412 if the object has another version. Goes before a version in the request.",
-		})
-	}
+	out = append(out, r.headerParameters()...)
 	if r.body == "*" {
 		return out
 	}

@@ -142,9 +142,6 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 	if raw := messageOptions(r.method.Output.Desc); raw.GetContentType() != "" && status == success {
 		response.Content = map[string]Body{}
 		if has(r.method.Output.Desc, "file_name") {
-			if response.Headers == nil {
-				response.Headers = &Map[*Header]{}
-			}
 			response.Headers.Set("Content-Disposition", &Header{Description: "attachment, with the name of the file.", Schema: &Schema{Type: "string"}})
 		}
 		for _, kind := range append([]string{raw.GetContentType()}, raw.GetOtherContentTypes()...) {
@@ -169,31 +166,6 @@ func (g *generator) errorSchema(r *route) *Schema {
 		return &Schema{Ref: "#/components/schemas/" + oauthError}
 	}
 	return g.schemas.message(g.errorBody)
-}
-
-// headers returns the headers that clients need, and those that the cases check.
-func (g *generator) headers(r *route, status int) *Map[*Header] {
-	out := &Map[*Header]{}
-	text := &Schema{Type: "string"}
-	switch status {
-	case http.StatusUnauthorized:
-		out.Set("WWW-Authenticate", &Header{Description: "The scheme, and what is wrong with the token (RFC 6750).", Schema: text})
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		out.Set("Retry-After", &Header{Description: "Seconds after which the request may be repeated.", Schema: &Schema{Type: "integer"}})
-	}
-	if r.policy.GetVersioned() && status == http.StatusOK {
-		out.Set("ETag", &Header{Description: "The version of the object, for If-Match.", Schema: text})
-	}
-	if r.policy.GetPages() && status == http.StatusOK {
-		out.Set("Link", &Header{Description: "The addresses of the first, the previous and the next page, as far as there are any (RFC 8288): rel first, prev and next.", Schema: text})
-	}
-	if g.cases.headers(r, status)["Content-Location"] {
-		out.Set("Content-Location", &Header{Description: "Path of the propagation that the request has started.", Schema: text})
-	}
-	if len(out.Keys()) == 0 {
-		return nil
-	}
-	return out
 }
 
 // addRanges adds the errors for values outside the ranges of a request, including its nested
