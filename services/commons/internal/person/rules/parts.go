@@ -57,6 +57,14 @@ func checkOneName(path, given string, names []string) error {
 	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(names, ", ")))
 }
 
+// storedName returns the spelling of a name in a list. Callers may use any case.
+func storedName(given string, names []string) string {
+	if i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, given) }); i >= 0 {
+		return names[i]
+	}
+	return given
+}
+
 // checkApprovers refuses approvers that do not begin with level 1.
 func checkApprovers(list []*commonsv1.Approver) error {
 	first := len(list) == 0

@@ -146,6 +146,18 @@ func TestPrepareFillsIn(t *testing.T) {
 	assert.Nil(t, d.Account)
 }
 
+// The API description lists the names of responses in one spelling only.
+func TestPrepareSpellsPeriodsOfExpectedHours(t *testing.T) {
+	t.Parallel()
+	p := Valid()
+	p.PersonInformation.ExpectedHoursList = []*commonsv1.ExpectedHours{{TimePeriodTypeName: "WEEKLY"}, {TimePeriodTypeName: "pay period"}}
+	d, err := testRules().NewPerson(p)
+	require.NoError(t, err)
+	list := d.Message.GetPersonInformation().GetExpectedHoursList()
+	assert.Equal(t, "Weekly", list[0].GetTimePeriodTypeName())
+	assert.Equal(t, "Pay Period", list[1].GetTimePeriodTypeName())
+}
+
 func TestPrepareWipesWhatOnlyTheServerSays(t *testing.T) {
 	t.Parallel()
 	in := Valid()

@@ -77,6 +77,9 @@ func normalise(r *record.Record, first civil.Date) error {
 			return err
 		}
 	}
+	for _, e := range info.GetExpectedHoursList() {
+		e.TimePeriodTypeName = storedName(e.GetTimePeriodTypeName(), expectedPeriods)
+	}
 	for i, e := range info.GetEmailAddresses() {
 		e.Address = strings.TrimSpace(e.GetAddress())
 		if e.GetAddress() != "" && !emailaddress.Valid(e.GetAddress()) {

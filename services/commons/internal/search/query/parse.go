@@ -82,22 +82,23 @@ func Invalid(path, format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
 }
 
-// Canonical returns constraints that Parse has accepted in the form of responses: comparators
-// are in upper case and always present.
+// Canonical returns constraints that Parse has accepted in the form of responses: comparators,
+// keys and operators are in upper case, and comparators are always present.
 func Canonical(given *commonsv1.HyperfindConstraints) *commonsv1.HyperfindConstraints {
 	if given == nil || len(given.GetFilters()) == 0 && given.GetComparator() == "" {
 		return given
 	}
 	out := proto.CloneOf(given)
-	upperCaseComparators(out)
+	upperCaseWords(out)
 	return out
 }
 
-func upperCaseComparators(constraints *commonsv1.HyperfindConstraints) {
+func upperCaseWords(constraints *commonsv1.HyperfindConstraints) {
 	constraints.Comparator = cmp.Or(strings.ToUpper(constraints.GetComparator()), "AND")
 	for _, f := range constraints.GetFilters() {
+		f.Key, f.Operator = strings.ToUpper(f.GetKey()), strings.ToUpper(f.GetOperator())
 		if f.GetConstraints() != nil {
-			upperCaseComparators(f.GetConstraints())
+			upperCaseWords(f.GetConstraints())
 		}
 	}
 }
