@@ -88,7 +88,7 @@ func (h *Handler) read(ctx context.Context, where *commonsv1.LocationWhere) (que
 
 func readQuery(query *commonsv1.LocationQuery) (question, error) {
 	q := question{text: query.GetQ()}
-	if err := checkContext("where.query.context", query.GetContext()); err != nil {
+	if err := structure.CheckContext("where.query.context", query.GetContext()); err != nil {
 		return q, err
 	}
 	day, err := structure.Day("where.query.date", query.GetDate())
@@ -114,7 +114,7 @@ func readQuery(query *commonsv1.LocationQuery) (question, error) {
 
 func (h *Handler) parseQuestion(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOf) (question, error) {
 	q := question{kind: kind}
-	if err := checkContext(path+".context", of.GetContext()); err != nil {
+	if err := structure.CheckContext(path+".context", of.GetContext()); err != nil {
 		return q, err
 	}
 	day, err := structure.Day(path+".date", of.GetDate())
@@ -149,7 +149,7 @@ func belowTop(k kind) (kind, bool) {
 
 func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOfDuring) (question, error) {
 	q := question{kind: kind}
-	err := checkContext(path+".context", of.GetContext())
+	err := structure.CheckContext(path+".context", of.GetContext())
 	if err != nil {
 		return q, err
 	}
@@ -173,7 +173,7 @@ func (h *Handler) readDuring(ctx context.Context, path string, kind kind, of *co
 func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (question, error) {
 	const path = "where.locationSet"
 	q := question{kind: ofSet}
-	err := checkContext(path+".context", of.GetContext())
+	err := structure.CheckContext(path+".context", of.GetContext())
 	if err != nil {
 		return q, err
 	}
@@ -207,7 +207,7 @@ func (h *Handler) readSet(ctx context.Context, of *commonsv1.LocationsOfSet) (qu
 func (h *Handler) readSpan(ctx context.Context, span *commonsv1.LocationsSpan) (question, error) {
 	const path = "where.locationsSpan"
 	q := question{kind: listed}
-	err := checkContext(path+".context", span.GetContext())
+	err := structure.CheckContext(path+".context", span.GetContext())
 	if err != nil {
 		return q, err
 	}

@@ -39,7 +39,7 @@ func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
 
 // FindLocation returns the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
-	if err := checkContext("context", req.GetContext()); err != nil {
+	if err := structure.CheckContext("context", req.GetContext()); err != nil {
 		return nil, err
 	}
 	if req.GetPath() == "" {
@@ -62,7 +62,7 @@ func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationR
 // GetLocation returns a location on a date.
 func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationRequest) (*commonsv1.Location, error) {
 	if req.GetContext() != "" {
-		if err := checkContext("context", req.GetContext()); err != nil {
+		if err := structure.CheckContext("context", req.GetContext()); err != nil {
 			return nil, err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // order of the request.
 func (h *Handler) MultiReadLocationExternalIds(ctx context.Context, req *commonsv1.MultiReadLocationExternalIdsRequest) (*commonsv1.LocationExternalIdMappings, error) {
 	if req.GetWhere().GetContext() != "" {
-		if err := checkContext("where.context", req.GetWhere().GetContext()); err != nil {
+		if err := structure.CheckContext("where.context", req.GetWhere().GetContext()); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +90,7 @@ func byExternalPath(ctx context.Context, db pg.Querier, asked []*commonsv1.Locat
 // persistent ids.
 func (h *Handler) MultiReadLocationPersistentIds(ctx context.Context, req *commonsv1.MultiReadLocationPersistentIdsRequest) (*commonsv1.PersistentIdMappings, error) {
 	if req.GetWhere().GetContext() != "" {
-		if err := checkContext("where.context", req.GetWhere().GetContext()); err != nil {
+		if err := structure.CheckContext("where.context", req.GetWhere().GetContext()); err != nil {
 			return nil, err
 		}
 	}

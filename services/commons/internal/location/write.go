@@ -230,14 +230,3 @@ func check(given *commonsv1.Location) error {
 	}
 	return nil
 }
-
-// checkContext checks the name of a structure. Both structures share one tree.
-func checkContext(path, text string) error {
-	switch text {
-	case "":
-		return structure.Missing(path)
-	case "ORG", "FORECAST":
-		return nil
-	}
-	return structure.Invalid(path, "must be ORG or FORECAST")
-}

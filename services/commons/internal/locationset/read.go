@@ -151,10 +151,7 @@ func (h *Handler) read(req *commonsv1.MultiReadLocationSetsRequest) (question, e
 		tree: where.GetReturnOnlyNodeRefsTree() || req.GetReturnOnlyNodeRefsTree(),
 	}
 	var err error
-	if where.GetContext() == "" {
-		return q, structure.Missing("where.context")
-	}
-	if err = checkContext(where.GetContext()); err != nil {
+	if err = structure.CheckContext("where.context", where.GetContext()); err != nil {
 		return q, err
 	}
 	if q.day, err = structure.Day("where.date", where.GetDate()); err != nil {
@@ -275,10 +272,10 @@ func tree(set *commonsv1.LocationSet) *commonsv1.LocationSetNode {
 	return root
 }
 
+// checkContext checks the context of a query, which may lack one.
 func checkContext(text string) error {
-	switch text {
-	case "", "ORG", "FORECAST":
+	if text == "" {
 		return nil
 	}
-	return structure.Invalid("context", "must be ORG or FORECAST")
+	return structure.CheckContext("context", text)
 }

@@ -83,6 +83,17 @@ func Missing(path string) *fault.Error {
 	return fault.Invalid(CodeMissing, path+" is missing.")
 }
 
+// CheckContext checks the required name of a structure. Both structures share one tree.
+func CheckContext(path, text string) error {
+	switch text {
+	case "ORG", "FORECAST":
+		return nil
+	case "":
+		return fault.Invalid(CodeMissing, path+" is missing. It must be ORG or FORECAST.")
+	}
+	return Invalid(path, "must be ORG or FORECAST")
+}
+
 // TooMany returns the error for a response with too many items.
 func TooMany(what string, actual, limit int) *fault.Error {
 	return fault.OverLimit(CodeTooMany, http.StatusRequestEntityTooLarge, what+" in the response", actual, limit, "Ask for fewer.")

@@ -36,6 +36,26 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	for text, message := range map[string]string{
+		"ORG":      "",
+		"FORECAST": "",
+		"":         "WCO-103006: where.context is missing. It must be ORG or FORECAST.",
+		"TREE":     "WRL-10203: where.context must be ORG or FORECAST.",
+	} {
+		t.Run("context "+text, func(t *testing.T) {
+			t.Parallel()
+			err := structure.CheckContext("where.context", text)
+			if message == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, message)
+		})
+	}
+}
+
 func TestDaysOfThings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
