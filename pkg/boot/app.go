@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
+	"github.com/rotaloom/rotaloom/pkg/outage"
 )
 
 // Stage determines when a part of a program stops. The parts of a stage stop together, and the next
@@ -41,6 +42,8 @@ type App struct {
 	Clock clock.Clock
 	// Registry holds the metrics of the process.
 	Registry *prometheus.Registry
+	// Outages logs when servers that the program depends on become unreachable.
+	Outages *outage.Reporter
 	// Ready reports whether the program can do its work.
 	Ready *Checks
 	// Out is where the program prints messages for its user.
@@ -67,8 +70,9 @@ type closer struct {
 
 // NewApp returns an App without parts. It is not ready before Run.
 func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
+	outages := outage.NewReporter(log)
 	return &App{
-		Log: log, Clock: clock.System{}, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
+		Log: slog.New(outages.Handler(log.Handler())), Outages: outages, Clock: clock.System{}, Registry: registry, Ready: NewChecks(), Out: os.Stdout,
 		drainDelay: cfg.DrainDelay, stopTimeout: cfg.StopTimeout,
 	}
 }

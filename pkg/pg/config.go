@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
@@ -35,6 +36,9 @@ type Config struct {
 	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" default:"30s" help:"How long a starting service waits for the database."`
 	AllowInsecure    bool          `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Connect to a database on another machine without verifying its identity."`
 	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database cancels a statement."`
+
+	// Outages logs when the server becomes unreachable and reachable again. Programs set it.
+	Outages *outage.Reporter `kong:"-"`
 }
 
 // poolConfig builds the configuration of every pool.
@@ -114,6 +118,9 @@ func (c Config) connSettings(cc *pgx.ConnConfig) {
 	params["idle_in_transaction_session_timeout"] = c.statementTimeout()
 	if tracing.Enabled() {
 		cc.Tracer = tracing.Queries()
+	}
+	if c.Outages != nil {
+		ReportConnections(cc, c.Outages)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
+	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
@@ -36,6 +37,9 @@ const migrateLockWait = 10 * time.Second
 // Migrate brings the database to the newest version of every set, in order. Any number of processes
 // may call it at once: a session lock lets one of them work, and is released if it dies.
 func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migrations) error {
+	if cfg.Outages == nil {
+		cfg.Outages = outage.NewReporter(log)
+	}
 	cc, err := cfg.connConfig()
 	if err != nil {
 		return err
@@ -43,7 +47,7 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migratio
 	cc.RuntimeParams["lock_timeout"] = milliseconds(migrateLockWait)
 	db := stdlib.OpenDB(*cc)
 	defer func() { _ = db.Close() }()
-	if err := await(ctx, defaults.Fill(cfg).StartupWait, log, db.PingContext); err != nil {
+	if err := await(ctx, defaults.Fill(cfg).StartupWait, db.PingContext); err != nil {
 		return fmt.Errorf("pg: connect to migrate: %w", err)
 	}
 	var version string

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
+	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -33,11 +34,14 @@ type Querier interface {
 // Each connection of the pool sees the rows of one tenant: the tenant of the context that acquired
 // the connection or began the transaction.
 func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
+	if cfg.Outages == nil {
+		cfg.Outages = outage.NewReporter(log)
+	}
 	pool, err := NewPool(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := await(ctx, pool.cfg.StartupWait, log, pool.Ping); err != nil {
+	if err := await(ctx, pool.cfg.StartupWait, pool.Ping); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("pg: connect: %w", err)
 	}
@@ -51,17 +55,16 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 }
 
 // await calls try until it succeeds, fails for a reason that waiting cannot fix, or atMost has
-// passed.
-func await(ctx context.Context, atMost time.Duration, log *slog.Logger, try func(context.Context) error) error {
+// passed. The connections report the outage.
+func await(ctx context.Context, atMost time.Duration, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	away := backoff.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
-	for attempt := 1; ; attempt++ {
+	for {
 		err := try(ctx)
 		if err == nil || !pgerr.Unavailable(err) {
 			return err
 		}
-		log.WarnContext(ctx, "the database is unavailable; trying again", "attempt", attempt, "error", err)
 		if away.Wait(ctx) != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (c *call) attrs(err error, f *fault.Error) []slog.Attr {
 		attrs = append(attrs, slog.String("permission", c.policy.Permission))
 	}
 	if f != nil {
-		attrs = append(attrs, slog.String("error_code", f.Code), slog.String("error", c.err.Error()))
+		attrs = append(attrs, slog.String("error_code", f.Code), slog.Any("error", c.err))
 	}
 	return attrs
 }

@@ -75,6 +75,8 @@ func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, regi
 
 // Database migrates and opens a service's database. The program closes it when it ends.
 func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pg.Pool, error) {
+	cfg.Outages = app.Outages
+	app.Outages.Recognize("PostgreSQL", pgerr.Unavailable)
 	if err := pg.Migrate(ctx, cfg, log, sets...); err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
@@ -105,6 +107,7 @@ func Register(server grpc.ServiceRegistrar, s Service, pool *pg.Pool) {
 
 // Broker connects to NATS. The program drains the connection when it ends.
 func Broker(app *boot.App, cfg natsconn.Config, name string, log *slog.Logger, more ...nats.Option) (*nats.Conn, error) {
+	app.Outages.Recognize("NATS", natsconn.Unavailable)
 	conn, err := natsconn.Connect(cfg, name, log, more...)
 	if err != nil {
 		return nil, fmt.Errorf("broker: %w", err)

@@ -84,7 +84,7 @@ func TestALockedNameIsUnlocked(t *testing.T) {
 	assert.NoError(t, b.try(t.Context(), "z", "chief", "correct horse battery"))
 	assert.NoError(t, unlock(clerk, "nobody"))
 	for name, c := range map[string]*auth.UnlockUserCommand{
-		"tenant 1: there is no such user":    {ID: tenant.Default, Name: "nobody"},
+		"tenant 1: there is no such user":                                   {ID: tenant.Default, Name: "nobody"},
 		"tenant 99: there is no such tenant; tenant list shows the tenants": {ID: 99, Name: "chief"},
 	} {
 		t.Run(name, func(t *testing.T) { assert.EqualError(t, c.Operate(t.Context(), b.service, &out), name) })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
@@ -49,8 +50,7 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		nats.CustomInboxPrefix(InboxPrefix(name)),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(500 * time.Millisecond),
-		nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
+		nats.CustomReconnectDelay((&backoff.Backoff{First: firstReconnectWait, Max: maxReconnectWait}).After),
 		nats.PingInterval(20 * time.Second),
 		// The client buffers nothing: the outbox does that, durably.
 		nats.ReconnectBufSize(-1),
@@ -79,6 +79,24 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		r.onDisconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
+}
+
+const (
+	firstReconnectWait = 250 * time.Millisecond
+	maxReconnectWait   = 2 * time.Second
+)
+
+// Unavailable reports whether err means that the server is unreachable. The client also returns it
+// while it reconnects.
+func Unavailable(err error) bool {
+	for _, known := range []error{
+		nats.ErrNoServers, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrReconnectBufExceeded, nats.ErrStaleConnection,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
 }
 
 // Drain closes a connection once its pending work is done, and waits for that, so that a server in

@@ -98,6 +98,11 @@ func Unavailable(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// Unreachable is Unavailable without the servers that respond and have no free connection.
+func Unreachable(err error) bool {
+	return Unavailable(err) && !hasState(err, tooManyConnections)
+}
+
 // Conflicted reports whether the database ended a statement or transaction because of a concurrent
 // one, so that running it again may succeed.
 func Conflicted(err error) bool {

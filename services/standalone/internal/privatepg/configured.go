@@ -11,8 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 )
@@ -20,7 +22,8 @@ import (
 const (
 	// startupWait is how long to wait for a server that is starting.
 	startupWait = 30 * time.Second
-	retryAfter  = 250 * time.Millisecond
+	firstRetry  = 250 * time.Millisecond
+	maxRetry    = 2 * time.Second
 	// afterwards bounds closing the connection.
 	afterwards = 2 * time.Second
 	// lookTimeout bounds reading from a server without preparing it.
@@ -116,18 +119,17 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 			return nil, err
 		}
 	}
+	pg.ReportConnections(parsed, outage.NewReporter(log))
 	ctx, cancel := context.WithTimeout(ctx, startupWait)
 	defer cancel()
+	retry := backoff.Backoff{First: firstRetry, Max: maxRetry}
 	for {
 		conn, err := pgx.ConnectConfig(ctx, parsed)
 		if err == nil || !pgerr.Unavailable(err) {
 			return conn, err
 		}
-		log.Warn("the database server is unreachable, trying again", "error", err)
-		select {
-		case <-ctx.Done():
+		if retry.Wait(ctx) != nil {
 			return nil, err
-		case <-time.After(retryAfter):
 		}
 	}
 }

@@ -73,6 +73,7 @@ func serverDone(server *localpg.Server) <-chan struct{} {
 // restart replaces a server that has stopped. It tries until the server responds, ctx ends, or waiting cannot
 // help.
 func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localpg.Server, pause *backoff.Backoff) error {
+	logged := false
 	for wait := pause.Attempts() > 0; ; wait = true {
 		if wait {
 			if err := pause.Wait(ctx); err != nil {
@@ -92,7 +93,10 @@ func (d *Databases) restart(ctx context.Context, log *slog.Logger, ended *localp
 		if ctx.Err() != nil || errors.Is(err, errNoCluster) || errors.As(err, &other) {
 			return err
 		}
-		log.Error("the private PostgreSQL does not start; trying again", "error", err, "folder", d.cfg.Dir)
+		if !logged {
+			log.Error("the private PostgreSQL does not start; trying again until it runs", "error", err, "folder", d.cfg.Dir)
+			logged = true
+		}
 	}
 }
 

@@ -110,6 +110,7 @@ func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err 
 	if err != nil {
 		return err
 	}
+	h.app.Outages.Recognize("NATS", natsconn.Unavailable)
 	h.app.OnClose("NATS", func(context.Context) error { h.broker.Stop(); return nil })
 	h.app.Go(boot.StageRelay, "private NATS", h.broker.Watch)
 	h.app.Ready.Add("NATS", h.broker.Check)

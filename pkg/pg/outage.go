@@ -1,0 +1,69 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
+
+	"github.com/rotaloom/rotaloom/pkg/outage"
+	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
+)
+
+// serverKind names the server in the log.
+const serverKind = "the database server"
+
+// connectTracer reports to an [outage.Reporter] whether connections succeed. A server that refuses
+// a connection for lack of free ones is reachable.
+type connectTracer struct {
+	server  string
+	outages *outage.Reporter
+}
+
+// ReportConnections makes the connections of a configuration report to outages, in addition to their
+// present tracer.
+func ReportConnections(cc *pgx.ConnConfig, outages *outage.Reporter) {
+	names := []string{serverName(cc.Host, cc.Port)}
+	for _, fallback := range cc.Fallbacks {
+		if name := serverName(fallback.Host, fallback.Port); name != names[len(names)-1] {
+			names = append(names, name)
+		}
+	}
+	t := connectTracer{strings.Join(names, ","), outages}
+	if cc.Tracer == nil {
+		cc.Tracer = t
+		return
+	}
+	cc.Tracer = multitracer.New(cc.Tracer, t)
+}
+
+func serverName(host string, port uint16) string {
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// TraceConnectStart does nothing.
+func (t connectTracer) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
+	return ctx
+}
+
+// TraceConnectEnd reports the result.
+func (t connectTracer) TraceConnectEnd(ctx context.Context, end pgx.TraceConnectEndData) {
+	switch {
+	case end.Err == nil:
+		t.outages.Reached(serverKind, t.server)
+	case pgerr.Unreachable(end.Err) && !errors.Is(ctx.Err(), context.Canceled):
+		t.outages.Failed(serverKind, t.server, end.Err)
+	}
+}
+
+// TraceQueryStart does nothing.
+func (t connectTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+// TraceQueryEnd does nothing.
+func (t connectTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
