@@ -222,3 +222,25 @@ func TestHeadersAreDescribed(t *testing.T) {
 	assert.Equal(t, "header", at(t, d, "components", "parameters", "Idempotency-Key", "in"))
 	assert.Contains(t, at(t, d, "components", "headers", "RateLimit", "description"), "class of requests")
 }
+
+func TestQueriesHaveRequiredParameters(t *testing.T) {
+	t.Parallel()
+	d := describe(t, `name: "keys.proto" package: "rotaloom.keys.v1" syntax: "proto3"
+message_type { name: "Search"
+  field { name: "kind" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "kind" options { [rotaloom.options.v1.field] { required: true } } }
+  field { name: "color" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING json_name: "color" }
+  field { name: "within" number: 3 label: LABEL_OPTIONAL type: TYPE_MESSAGE type_name: ".rotaloom.keys.v1.Search" json_name: "within" } }
+service { name: "KeyService" method { name: "FindKeys" input_type: ".rotaloom.keys.v1.Search" output_type: ".rotaloom.keys.v1.Search"
+  options { [google.api.http] { get: "/v1/keys" } [rotaloom.options.v1.method] { permission: "a.b.read" } } } }`, "")
+	parameters, ok := at(t, d, "paths", "/v1/keys", "get", "parameters").([]any)
+	require.True(t, ok)
+	required := map[any]any{}
+	for _, p := range parameters {
+		required[at(t, p, "name")] = at(t, p, "required")
+	}
+	assert.Equal(t, true, required["kind"])
+	assert.Contains(t, required, "color")
+	assert.Nil(t, required["color"])
+	assert.Contains(t, required, "within.kind")
+	assert.Nil(t, required["within.kind"], "within itself is optional")
+}

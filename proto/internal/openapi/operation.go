@@ -198,7 +198,9 @@ func (g *generator) queryParameters(r *route, m *protogen.Message, path string, 
 			continue
 		}
 		schema := g.schemas.fieldSchema(field)
-		p := &Parameter{Name: path + name, In: "query", Description: schema.Description, Schema: schema}
+		p := &Parameter{
+			Name: path + name, In: "query", Required: depth == 0 && isRequired(field.Desc), Description: schema.Description, Schema: schema,
+		}
 		schema.Description = ""
 		if field.Desc.IsList() {
 			together := false
