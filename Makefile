@@ -9,7 +9,7 @@ buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
 # The folder for temporary files of tests. GOTMPDIR would move the folders of t.TempDir elsewhere.
 tmp     = env -u GOTMPDIR TMPDIR="$$(tools/tests-tmpdir.sh)"
-generated = proto/gen docs/operations.md docs/error-codes.md docs/licenses.md
+generated = proto/gen docs/operations.md docs/error-codes.md gateway/apidocs/page/errors.html docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
 	./services/scheduling ./services/recruiting ./services/platform ./services/standalone)
 

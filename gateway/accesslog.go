@@ -27,6 +27,8 @@ type accessLog struct {
 	// stall is how long a client may read nothing of its response. timeout bounds the whole
 	// request.
 	stall, timeout time.Duration
+	// docs reports whether errors name the page of their code, which this server then serves.
+	docs bool
 }
 
 // ServeHTTP serves one request.
@@ -34,6 +36,7 @@ func (h *accessLog) ServeHTTP(rw http.ResponseWriter, hr *http.Request) {
 	r := newRequest(hr)
 	pace := listener.RollingDeadline{Stall: h.stall, End: r.began.Add(h.timeout + grace)}
 	w := &response{ResponseWriter: rw, body: listener.NewDeadlineWriter(rw, hr, pace), success: http.StatusOK}
+	w.about.Docs = h.docs
 	w.begin(r.id.ID)
 	ctx := obs.WithRequest(r.Context(), r.id)
 	if tracing.Enabled() {

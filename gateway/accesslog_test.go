@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/obs"
 )
 
 // Each request has one line, which tells who sent what, without the query.
@@ -47,7 +48,7 @@ func TestRequestsAreLogged(t *testing.T) {
 			counted, err := metrics.New(prometheus.NewRegistry())
 			require.NoError(t, err)
 			var log bytes.Buffer
-			h := &accessLog{log: slog.New(slog.NewJSONHandler(&log, nil)), metrics: counted, next: func(_ context.Context, w *response, r *request) {
+			h := &accessLog{log: slog.New(obs.NewHandler(slog.NewJSONHandler(&log, nil))), metrics: counted, next: func(_ context.Context, w *response, r *request) {
 				r.caller = c.caller
 				if c.fault != nil {
 					w.fail(c.fault)
@@ -55,12 +56,17 @@ func TestRequestsAreLogged(t *testing.T) {
 				}
 				_, _ = w.Write([]byte("{}"))
 			}}
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.target, http.NoBody))
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.target, http.NoBody))
 			var line map[string]any
 			require.NoError(t, json.Unmarshal(log.Bytes(), &line), log.String())
 			assert.Equal(t, c.level, line["level"])
 			for key, want := range c.want {
 				assert.Equal(t, want, line[key], key)
+			}
+			assert.Equal(t, w.Header().Get("X-Request-Id"), line["request_id"])
+			if c.fault != nil {
+				assert.Contains(t, w.Body.String(), `"requestId":"`+w.Header().Get("X-Request-Id")+`"`)
 			}
 			assert.NotContains(t, log.String(), "Ada")
 		})

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/gateway/apidocs"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/sizes"
@@ -187,7 +189,7 @@ func TestErrors(t *testing.T) {
 			re := call(t, server, "GET", shiftsPath+"/1", "")
 			assert.Equal(t, test.status, re.status, re.body)
 			if test.body != "" {
-				assert.JSONEq(t, test.body, re.body)
+				assert.JSONEq(t, test.body, withoutRequestID(re.body))
 			}
 			assert.NotContains(t, re.body, "EOF")
 			for _, name := range []string{"Www-Authenticate", "Retry-After"} {
@@ -276,7 +278,7 @@ func TestTokenRequests(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			re := call(t, s, "POST", path, test.body, "Content-Type", test.kind)
 			assert.Equal(t, test.status, re.status, re.body)
-			assert.JSONEq(t, test.want, re.body)
+			assert.JSONEq(t, test.want, withoutRequestID(re.body))
 			assert.Equal(t, "no-store", re.header.Get("Cache-Control"))
 		})
 	}
@@ -295,3 +297,45 @@ func TestPanicIs500(t *testing.T) {
 type panicking struct{ recorder }
 
 func (*panicking) Invoke(context.Context, string, any, any, ...grpc.CallOption) error { panic("boom") }
+
+// Every error has the request id that the header and the log have, and the page of its code.
+func TestErrorsNameTheirRequestAndTheirPage(t *testing.T) {
+	t.Parallel()
+	const id = "my-request.1"
+	f := &fakes{getShift: func(context.Context, *schedulingv1.GetShiftRequest) (*schedulingv1.Shift, error) {
+		return nil, fault.Unavailable("Away.", 0)
+	}}
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		"an error of a service":        {"GET", shiftsPath + "/1", "", 503, fault.CodeUnavailable},
+		"an unknown path":              {"GET", "/v1/nothing", "", 404, fault.CodeNotFound},
+		"a method that does not exist": {"PATCH", shiftsPath + "/1", "", 405, fault.CodeMethodNotAllowed},
+		"a body that is too large":     {"POST", shiftsPath + "/multi_create", strings.Repeat(" ", 200), 413, fault.CodeTooLarge},
+		"a malformed body":             {"POST", shiftsPath + "/multi_create", `[`, 400, fault.CodeValue},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, docs := range []bool{true, false} {
+				s := serve(t, Config{Docs: docs, Body: sizes.Body{BodyLimit: 100}}, f)
+				re := call(t, s, c.method, c.path, c.body, "X-Request-Id", id)
+				require.Equal(t, c.status, re.status, re.body)
+				var got struct{ ErrorCode, RequestID, Help string }
+				require.NoError(t, json.Unmarshal([]byte(re.body), &got))
+				assert.Equal(t, c.code, got.ErrorCode)
+				assert.Equal(t, id, got.RequestID)
+				assert.Equal(t, id, re.header.Get("X-Request-Id"))
+				if !docs {
+					assert.Empty(t, got.Help, "a page that is not served")
+					continue
+				}
+				assert.Equal(t, "/docs/errors#"+c.code, got.Help)
+				page := httptest.NewRecorder()
+				apidocs.Find("/docs/errors").ServeHTTP(page, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/docs/errors", nil))
+				assert.True(t, strings.Contains(page.Body.String(), `<tr id="`+c.code+`">`), "the page explains the code")
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -160,6 +161,12 @@ func call(t *testing.T, s *httptest.Server, method, path, body string, headers .
 	}
 	return send(t, s.Client(), r)
 }
+
+// requestIDs finds the request id in the body of an error.
+var requestIDs = regexp.MustCompile(`,"request(_id|Id)":"[^"]*"`)
+
+// withoutRequestID returns the body of an error without the id of its request.
+func withoutRequestID(body string) string { return requestIDs.ReplaceAllString(body, "") }
 
 func send(t *testing.T, client *http.Client, r *http.Request) reply {
 	t.Helper()

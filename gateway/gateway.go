@@ -202,6 +202,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 	)
 	return compression.Handler(&accessLog{
 		next: inOrder(service.serve, steps...), log: e.log, metrics: e.metrics, stall: cfg.StallTimeout, timeout: cfg.Timeout,
+		docs: cfg.Docs,
 	})
 }
 

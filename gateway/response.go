@@ -21,9 +21,10 @@ type response struct {
 	http.ResponseWriter
 	body *listener.DeadlineWriter // writes to the same ResponseWriter
 
-	success   int        // status of a success
-	oauth     bool       // whether errors have the OAuth form
-	items     bool       // whether errors are a list of items
+	success   int  // status of a success
+	oauth     bool // whether errors have the OAuth form
+	items     bool // whether errors are a list of items
+	about     errorbody.Context
 	recording *recording // buffers the response to a request with an Idempotency-Key, or nil
 
 	status    int   // the written status, or 0
@@ -43,6 +44,7 @@ func (w *response) Header() http.Header {
 
 // begin sets the headers of every response.
 func (w *response) begin(requestID string) {
+	w.about.RequestID = requestID
 	h := w.Header()
 	h["X-Request-Id"] = []string{requestID}
 	h["Kronos-Tid"] = []string{requestID}
@@ -128,9 +130,9 @@ func (w *response) errorBody(f *fault.Error) []byte {
 	switch {
 	case w.oauth:
 		noStore(w.Header())
-		return errorbody.OAuth(f)
+		return w.about.OAuth(f)
 	case w.items:
-		return errorbody.Items(f)
+		return w.about.Items(f)
 	}
-	return errorbody.JSON(f)
+	return w.about.JSON(f)
 }

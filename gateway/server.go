@@ -113,7 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 		Config: s.http.TLSConfig, MaxHandshakes: s.edge.cfg.MaxHandshakes, PerAddress: s.edge.cfg.HandshakesPerAddress,
 		Timeout: s.edge.cfg.HandshakeTimeout, Running: s.edge.metrics.Handshakes, Failures: s.edge.metrics.Failures, Log: s.log,
 	}
-	return serveError(s.http.Serve(secure.Listen(listener.RefusePlain(s.linger.Linger(s.limiter.Limit(listener.Cork(l))), plainRefusal()))))
+	return serveError(s.http.Serve(secure.Listen(listener.RefusePlain(s.linger.Linger(s.limiter.Limit(listener.Cork(l))), plainRefusal(s.edge.cfg.Docs)))))
 }
 
 // ServePlain serves plain HTTP until Shutdown. The edge refuses requests that do not come from trusted proxies.
@@ -146,10 +146,11 @@ func (w logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// plainRefusal returns the response to plain HTTP on the HTTPS port, in the common form of errors.
-func plainRefusal() []byte {
+// plainRefusal returns the response to plain HTTP on the HTTPS port, in the common form of errors. It is the same
+// for all connections, so that it has no request id.
+func plainRefusal(docs bool) []byte {
 	f := httpsOnly()
-	body := errorbody.JSON(f)
+	body := errorbody.Context{Docs: docs}.JSON(f)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		f.Status, http.StatusText(f.Status), contentType, len(body), body)
 }

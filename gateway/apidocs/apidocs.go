@@ -1,6 +1,6 @@
-// Package apidocs serves the description of the HTTP API as /openapi.json and /openapi.yaml, and a page at
-// /docs that shows the description and calls the API. The page contains all that it needs, and its content
-// security policy forbids loading anything from other servers.
+// Package apidocs serves the description of the HTTP API as /openapi.json and /openapi.yaml, a page at /docs
+// that shows the description and calls the API, and a page at /docs/errors that explains the error codes. The pages contain all that they need,
+// and their content security policy forbids loading anything from other servers.
 package apidocs
 
 import (
@@ -21,6 +21,9 @@ import (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// ErrorsPath is the path of the page that explains the error codes. Each code is the id of an element of the page.
+const ErrorsPath = "/docs/errors"
+
 //go:embed page swagger-ui
 var files embed.FS
 
@@ -39,6 +42,8 @@ var pages = sync.OnceValue(func() map[string]*Page {
 		"/openapi.yaml":              newPage("application/yaml", openapi.YAML),
 		"/docs":                      newPage("text/html; charset=utf-8", file("page/index.html")),
 		"/docs/":                     newPage("text/html; charset=utf-8", file("page/index.html")),
+		ErrorsPath:                   newPage("text/html; charset=utf-8", file("page/errors.html")),
+		"/docs/errors.css":           newPage("text/css; charset=utf-8", file("page/errors.css")),
 		"/docs/start.js":             newPage("text/javascript; charset=utf-8", file("page/start.js")),
 		"/docs/swagger-ui-bundle.js": newPage("text/javascript; charset=utf-8", file("swagger-ui/swagger-ui-bundle.js")),
 		"/docs/swagger-ui.css":       newPage("text/css; charset=utf-8", file("swagger-ui/swagger-ui.css")),

@@ -16,6 +16,7 @@ func TestPagesAreServed(t *testing.T) {
 	for path, contentType := range map[string]string{
 		"/openapi.json": "application/json", "/openapi.yaml": "application/yaml",
 		"/docs": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8",
+		"/docs/errors": "text/html; charset=utf-8", "/docs/errors.css": "text/css; charset=utf-8",
 		"/docs/start.js": "text/javascript; charset=utf-8", "/docs/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 		"/docs/swagger-ui.css": "text/css; charset=utf-8", "/docs/favicon-32x32.png": "image/png",
 	} {

@@ -6,18 +6,39 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/gateway/apidocs"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
+// Context is the part of an error's body that does not depend on the error.
+type Context struct {
+	// RequestID is the id of the request, or "" for a connection that carried none.
+	RequestID string
+	// Docs reports whether this server serves the page of error codes.
+	Docs bool
+}
+
+// help returns the address of the explanation of an error code on this server, or "".
+func (c Context) help(code string) string {
+	if !c.Docs {
+		return ""
+	}
+	return apidocs.ErrorsPath + "#" + code
+}
+
 // JSON returns the body of an error. If the details cannot be encoded, it omits them.
-func JSON(f *fault.Error) []byte {
-	if b, err := messageJSON(f.Body()); err == nil {
+func (c Context) JSON(f *fault.Error) []byte {
+	body := f.Body()
+	body.RequestId, body.Help = c.RequestID, c.help(f.Code)
+	if b, err := messageJSON(body); err == nil {
 		return b
 	}
-	b, err := messageJSON(&commonv1.ErrorBody{ErrorCode: fault.CodeInternal, Message: http.StatusText(f.Status)})
+	b, err := messageJSON(&commonv1.ErrorBody{
+		ErrorCode: fault.CodeInternal, Message: http.StatusText(f.Status), RequestId: c.RequestID, Help: c.help(fault.CodeInternal),
+	})
 	if err != nil {
 		return []byte("{}")
 	}
@@ -33,10 +54,22 @@ func messageJSON(m proto.Message) ([]byte, error) {
 }
 
 // OAuth returns the body of an error in the form of RFC 6749, section 5.2.
-func OAuth(f *fault.Error) []byte {
+func (c Context) OAuth(f *fault.Error) []byte {
 	b := append([]byte(`{"error":`), jsontext.AppendString(nil, oauthName(f))...)
-	b = append(b, `,"error_description":`...)
-	return append(jsontext.AppendString(b, f.Message), '}')
+	b = jsontext.AppendString(append(b, `,"error_description":`...), f.Message)
+	return append(c.appendTo(b, "error_uri", f.Code), '}')
+}
+
+// appendTo appends the properties of the context to an object in JSON. help is the name of the address of the
+// explanation.
+func (c Context) appendTo(b []byte, help, code string) []byte {
+	if c.RequestID != "" {
+		b = jsontext.AppendString(append(b, `,"request_id":`...), c.RequestID)
+	}
+	if address := c.help(code); address != "" {
+		b = jsontext.AppendString(append(b, `,"`+help+`":`...), address)
+	}
+	return b
 }
 
 // oauthName returns the OAuth name of an error, derived from the status if the error has none.

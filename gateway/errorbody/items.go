@@ -36,17 +36,32 @@ func itemType(status int) int {
 	return itemInvalid
 }
 
-// Items returns the body of an error as a list with one item, as the contract asks for some operations.
-func Items(f *fault.Error) []byte {
-	b := strconv.AppendInt([]byte(`[{"type":`), int64(itemType(f.Status)), 10)
-	b = jsontext.AppendString(append(b, `,"message_code":`...), f.Code)
+// Items returns the body of an error as a list of items, as the contract asks for some operations: one for each
+// fault that was found, beginning with the error itself.
+func (c Context) Items(f *fault.Error) []byte {
+	b := c.appendItem([]byte{'['}, f.Status, f.Code, f.Message, f.Members)
+	if all := f.Details.GetViolations(); len(all) > 1 {
+		for _, v := range all[1:] {
+			var members []string
+			if v.GetPath() != "" {
+				members = []string{v.GetPath()}
+			}
+			b = c.appendItem(append(b, ','), f.Status, v.GetErrorCode(), v.GetMessage(), members)
+		}
+	}
+	return append(b, ']')
+}
+
+func (c Context) appendItem(b []byte, status int, code, message string, members []string) []byte {
+	b = strconv.AppendInt(append(b, `{"type":`...), int64(itemType(status)), 10)
+	b = jsontext.AppendString(append(b, `,"message_code":`...), code)
 	b = append(b, `,"member_names":[`...)
-	for i, member := range f.Members {
+	for i, member := range members {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = jsontext.AppendString(b, member)
 	}
-	b = jsontext.AppendString(append(b, `],"message":`...), f.Message)
-	return append(b, "}]"...)
+	b = jsontext.AppendString(append(b, `],"message":`...), message)
+	return append(c.appendTo(b, "help", code), '}')
 }

@@ -166,6 +166,9 @@ func check(step Step, response *http.Response, body []byte, values map[string]st
 			return err
 		}
 	}
+	if err := checkError(response, body); err != nil {
+		return err
+	}
 	if step.Text != nil && string(body) != fill(*step.Text, values) {
 		return fmt.Errorf("response is %q, but must be %q", cut(body), *step.Text)
 	}

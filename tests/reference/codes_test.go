@@ -17,8 +17,9 @@ import (
 const codesHead = `# Error codes
 
 Made from the programs by ` + "`make reference`" + `: the constants that hold the codes are their registry, and this page is what their comments say. An
-error is an object of errorCode, message and details. Codes that begin with WRL are ours; the others are those of the specified API. A code
-never changes its meaning. In the texts, %s and its like stand for values; at most four texts are shown.
+error is an object of errorCode, message, details, requestId and help. help is the address of this page on the server. Codes that begin with
+WRL are ours; the others are those of the specified API. A code never changes its meaning. In the texts, %s and its like stand for values; at
+most four texts are shown. If a request has several faults of its values, details.violations has all of them.
 
 | code | status | when | texts | what to do |
 |---|---|---|---|---|
@@ -49,14 +50,21 @@ const maxTexts = 4
 
 var statusIn = regexp.MustCompile("[0-9]{3}")
 
-func (c *errorCode) row(t *testing.T) string {
+func (c *errorCode) advice(t *testing.T) string {
 	t.Helper()
 	advice := c.todo
 	if advice == "" {
 		advice = todo[statusIn.FindString(c.status)]
 	}
 	assert.NotEmpty(t, advice, "%s (%s) says not what to do", c.code, c.status)
-	cells := []string{"`" + c.code + "`", c.status, upper(c.when), strings.Join(c.texts[:min(len(c.texts), maxTexts)], " · "), advice}
+	return advice
+}
+
+func (c *errorCode) shownTexts() []string { return c.texts[:min(len(c.texts), maxTexts)] }
+
+func (c *errorCode) row(t *testing.T) string {
+	t.Helper()
+	cells := []string{"`" + c.code + "`", c.status, upper(c.when), strings.Join(c.shownTexts(), " · "), c.advice(t)}
 	for i, cell := range cells {
 		cells[i] = strings.NewReplacer("|", "\\|", "<", "&lt;").Replace(cell)
 	}
@@ -77,7 +85,8 @@ func TestEveryErrorCodeIsOnThePage(t *testing.T) {
 	for _, c := range read.sortedCodes() {
 		page.WriteString(c.row(t))
 	}
-	requirePage(t, "error-codes.md", page.String())
+	requirePage(t, "docs/error-codes.md", page.String())
+	requirePage(t, "gateway/apidocs/page/errors.html", read.errorsHTML(t))
 }
 
 // codeIn finds codes in cases and contracts.

@@ -48,7 +48,7 @@ func TestEveryMetricIsOnThePage(t *testing.T) {
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", m.name, m.kind, labels, m.help)
 	}
-	requirePage(t, "metrics.md", page.String())
+	requirePage(t, "docs/metrics.md", page.String())
 }
 
 // readMetrics reads the metrics of all programs from their sources.

@@ -16,10 +16,10 @@ import (
 
 var update = flag.Bool("update", false, "write the pages again")
 
-// requirePage compares a page with its expected text, or writes it.
+// requirePage compares a page with its expected text, or writes it. name is its path below the root.
 func requirePage(t *testing.T, name, want string) {
 	t.Helper()
-	path := filepath.Join(launch.Root(t), "docs", name)
+	path := filepath.Join(launch.Root(t), name)
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		return
@@ -27,6 +27,6 @@ func requirePage(t *testing.T, name, want string) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if !bytes.Equal(got, []byte(want)) {
-		t.Errorf("docs/%s differs from the programs: run `make reference` and commit it", name)
+		t.Errorf("%s differs from the programs: run `make reference` and commit it", name)
 	}
 }

@@ -41,7 +41,7 @@ func TestEverySettingIsOnThePage(t *testing.T) {
 		name := command[strings.LastIndex(command, "/")+1:]
 		page.WriteString("\n## " + name + "\n" + out)
 	}
-	requirePage(t, "configuration.md", page.String())
+	requirePage(t, "docs/configuration.md", page.String())
 	requireRows(t, page.String())
 }
 

@@ -19,7 +19,12 @@ return each row that exists the whole time exactly once. Send *after* as "" for 
 if it is a bare array, the address of the next page as Link (rel next): repeat the request there. On the last page there is neither. The other
 values of the request, except count, stay the same from page to page (400 WRL-00441).
 
-**Errors** are objects of errorCode, message and details; recruiting answers a list with an item of type, message_code, member_names and message. A bulk operation is all or nothing, unless partial_success=true asks for 207.
+**Errors** are objects of errorCode, message, details, requestId and help. requestId is the id under which the operator finds the request in the
+log, and help the page on this server that explains the code. If several values of a request are wrong, the error is the first one, and
+details.violations lists all of them, at most 20. Recruiting answers a list with an item of type, message_code, member_names and message for each
+of them. A fault of the form of a request (JSON, unknown properties, dates, limits) refuses the whole request, also a bulk one. A fault of one
+item of a bulk operation refuses the whole request as well, unless partial_success=true asks for 207; operations on persons and multi_read
+operations respond with 207 without it. Each operation lists its statuses.
 
 **x-origin** distinguishes operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
 class of requests that share one rate, and **x-limit** the most that one request may ask for.`
@@ -57,6 +62,12 @@ func head() *Document {
 	}
 }
 
+// Descriptions of properties that all forms of errors have.
+const (
+	descriptionRequestID = "The id of the request, which the server's log and the header X-Request-Id also have."
+	descriptionHelp      = "The path of the page on this server that explains the error code. Servers that serve no documentation leave it out."
+)
+
 // oauthErrorSchema returns the schema of errors of RFC 6749, section 5.2.
 func oauthErrorSchema() *Schema {
 	s := &Schema{
@@ -72,6 +83,8 @@ func oauthErrorSchema() *Schema {
 		},
 	})
 	s.Properties.Set("error_description", &Schema{Type: "string", Description: "The reason in English, for people, with the remedy."})
+	s.Properties.Set("error_uri", &Schema{Type: "string", Description: descriptionHelp})
+	s.Properties.Set("request_id", &Schema{Type: "string", Description: descriptionRequestID})
 	return s
 }
 
@@ -89,5 +102,7 @@ func errorItemsSchema() *Schema {
 		Description: "The paths of the properties or parameters at fault, where they are known: skills[2].proficiency_level.id.",
 	})
 	item.Properties.Set("message", &Schema{Type: "string", Description: "A text for users that says what to do."})
-	return &Schema{Type: "array", Items: item, Description: "An error: a list with one item."}
+	item.Properties.Set("request_id", &Schema{Type: "string", Description: descriptionRequestID})
+	item.Properties.Set("help", &Schema{Type: "string", Description: descriptionHelp})
+	return &Schema{Type: "array", Items: item, Description: "An error: a list with one item for each fault that was found, at most 20."}
 }

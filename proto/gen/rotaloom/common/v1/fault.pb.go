@@ -126,10 +126,16 @@ func (x *Fault) GetMembers() []string {
 // ErrorBody is the JSON of an error response, and of an item's error in a bulk
 // response.
 type ErrorBody struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ErrorCode     string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Details       *ErrorDetails          `protobuf:"bytes,3,opt,name=details,proto3" json:"details,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	ErrorCode string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	Message   string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Details   *ErrorDetails          `protobuf:"bytes,3,opt,name=details,proto3" json:"details,omitempty"`
+	// The id of the request, which the server's log and the header X-Request-Id also have. Errors of
+	// items do not have it.
+	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// The path of the page on this server that explains the error code. Errors of items do not have
+	// it, and neither do servers that serve no documentation.
+	Help          string `protobuf:"bytes,5,opt,name=help,proto3" json:"help,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -185,6 +191,20 @@ func (x *ErrorBody) GetDetails() *ErrorDetails {
 	return nil
 }
 
+func (x *ErrorBody) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ErrorBody) GetHelp() string {
+	if x != nil {
+		return x.Help
+	}
+	return ""
+}
+
 // ErrorDetails is the "details" object of an error.
 type ErrorDetails struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -197,7 +217,10 @@ type ErrorDetails struct {
 	// Further errors of the same item.
 	Errors []*ErrorBody `protobuf:"bytes,4,rep,name=errors,proto3" json:"errors,omitempty"`
 	// The input item, so that it can be sent again.
-	Input         *anypb.Any `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	Input *anypb.Any `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
+	// The faults of the request that were found together, at most 20. The first one is the error
+	// itself.
+	Violations    []*Violation `protobuf:"bytes,6,rep,name=violations,proto3" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -267,6 +290,78 @@ func (x *ErrorDetails) GetInput() *anypb.Any {
 	return nil
 }
 
+func (x *ErrorDetails) GetViolations() []*Violation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
+// Violation is one of several faults of a request.
+type Violation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The property or parameter at fault, such as "shifts[2].startDateTime". It is absent for a fault
+	// of the whole body.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The stable code of the fault.
+	ErrorCode string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// A text for users that says what to do.
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Violation) Reset() {
+	*x = Violation{}
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Violation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Violation) ProtoMessage() {}
+
+func (x *Violation) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Violation.ProtoReflect.Descriptor instead.
+func (*Violation) Descriptor() ([]byte, []int) {
+	return file_rotaloom_common_v1_fault_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Violation) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Violation) GetErrorCode() string {
+	if x != nil {
+		return x.ErrorCode
+	}
+	return ""
+}
+
+func (x *Violation) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // LimitDetail has the actual and the permitted quantity of a request.
 type LimitDetail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -278,7 +373,7 @@ type LimitDetail struct {
 
 func (x *LimitDetail) Reset() {
 	*x = LimitDetail{}
-	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[3]
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +385,7 @@ func (x *LimitDetail) String() string {
 func (*LimitDetail) ProtoMessage() {}
 
 func (x *LimitDetail) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[3]
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +398,7 @@ func (x *LimitDetail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitDetail.ProtoReflect.Descriptor instead.
 func (*LimitDetail) Descriptor() ([]byte, []int) {
-	return file_rotaloom_common_v1_fault_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_common_v1_fault_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *LimitDetail) GetActual() int64 {
@@ -332,7 +427,7 @@ type BulkResult struct {
 
 func (x *BulkResult) Reset() {
 	*x = BulkResult{}
-	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[4]
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +439,7 @@ func (x *BulkResult) String() string {
 func (*BulkResult) ProtoMessage() {}
 
 func (x *BulkResult) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[4]
+	mi := &file_rotaloom_common_v1_fault_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +452,7 @@ func (x *BulkResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkResult.ProtoReflect.Descriptor instead.
 func (*BulkResult) Descriptor() ([]byte, []int) {
-	return file_rotaloom_common_v1_fault_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_common_v1_fault_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *BulkResult) GetSuccess() *anypb.Any {
@@ -390,18 +485,29 @@ const file_rotaloom_common_v1_fault_proto_rawDesc = "" +
 	"\adetails\x18\x05 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\x12\x1f\n" +
 	"\voauth_error\x18\x06 \x01(\tR\n" +
 	"oauthError\x12\x18\n" +
-	"\amembers\x18\a \x03(\tR\amembers\"\x80\x01\n" +
+	"\amembers\x18\a \x03(\tR\amembers\"\xb3\x01\n" +
 	"\tErrorBody\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x01 \x01(\tR\terrorCode\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12:\n" +
-	"\adetails\x18\x03 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\"\x8a\x02\n" +
+	"\adetails\x18\x03 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12\x12\n" +
+	"\x04help\x18\x05 \x01(\tR\x04help\"\xc9\x02\n" +
 	"\fErrorDetails\x12$\n" +
 	"\rerror_offsets\x18\x01 \x03(\x05R\rerror-offsets\x128\n" +
 	"\aresults\x18\x02 \x03(\v2\x1e.rotaloom.common.v1.BulkResultR\aresults\x127\n" +
 	"\x06limits\x18\x03 \x03(\v2\x1f.rotaloom.common.v1.LimitDetailR\x06limits\x125\n" +
 	"\x06errors\x18\x04 \x03(\v2\x1d.rotaloom.common.v1.ErrorBodyR\x06errors\x12*\n" +
-	"\x05input\x18\x05 \x01(\v2\x14.google.protobuf.AnyR\x05input\"?\n" +
+	"\x05input\x18\x05 \x01(\v2\x14.google.protobuf.AnyR\x05input\x12=\n" +
+	"\n" +
+	"violations\x18\x06 \x03(\v2\x1d.rotaloom.common.v1.ViolationR\n" +
+	"violations\"X\n" +
+	"\tViolation\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1d\n" +
+	"\n" +
+	"error_code\x18\x02 \x01(\tR\terrorCode\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"?\n" +
 	"\vLimitDetail\x12\x16\n" +
 	"\x06actual\x18\x01 \x01(\x03R\x06actual\x12\x18\n" +
 	"\amaximum\x18\x02 \x01(\x03R\amaximum\"q\n" +
@@ -424,29 +530,31 @@ func file_rotaloom_common_v1_fault_proto_rawDescGZIP() []byte {
 	return file_rotaloom_common_v1_fault_proto_rawDescData
 }
 
-var file_rotaloom_common_v1_fault_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_rotaloom_common_v1_fault_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_rotaloom_common_v1_fault_proto_goTypes = []any{
 	(*Fault)(nil),        // 0: rotaloom.common.v1.Fault
 	(*ErrorBody)(nil),    // 1: rotaloom.common.v1.ErrorBody
 	(*ErrorDetails)(nil), // 2: rotaloom.common.v1.ErrorDetails
-	(*LimitDetail)(nil),  // 3: rotaloom.common.v1.LimitDetail
-	(*BulkResult)(nil),   // 4: rotaloom.common.v1.BulkResult
-	(*anypb.Any)(nil),    // 5: google.protobuf.Any
+	(*Violation)(nil),    // 3: rotaloom.common.v1.Violation
+	(*LimitDetail)(nil),  // 4: rotaloom.common.v1.LimitDetail
+	(*BulkResult)(nil),   // 5: rotaloom.common.v1.BulkResult
+	(*anypb.Any)(nil),    // 6: google.protobuf.Any
 }
 var file_rotaloom_common_v1_fault_proto_depIdxs = []int32{
 	2, // 0: rotaloom.common.v1.Fault.details:type_name -> rotaloom.common.v1.ErrorDetails
 	2, // 1: rotaloom.common.v1.ErrorBody.details:type_name -> rotaloom.common.v1.ErrorDetails
-	4, // 2: rotaloom.common.v1.ErrorDetails.results:type_name -> rotaloom.common.v1.BulkResult
-	3, // 3: rotaloom.common.v1.ErrorDetails.limits:type_name -> rotaloom.common.v1.LimitDetail
+	5, // 2: rotaloom.common.v1.ErrorDetails.results:type_name -> rotaloom.common.v1.BulkResult
+	4, // 3: rotaloom.common.v1.ErrorDetails.limits:type_name -> rotaloom.common.v1.LimitDetail
 	1, // 4: rotaloom.common.v1.ErrorDetails.errors:type_name -> rotaloom.common.v1.ErrorBody
-	5, // 5: rotaloom.common.v1.ErrorDetails.input:type_name -> google.protobuf.Any
-	5, // 6: rotaloom.common.v1.BulkResult.success:type_name -> google.protobuf.Any
-	1, // 7: rotaloom.common.v1.BulkResult.error:type_name -> rotaloom.common.v1.ErrorBody
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	6, // 5: rotaloom.common.v1.ErrorDetails.input:type_name -> google.protobuf.Any
+	3, // 6: rotaloom.common.v1.ErrorDetails.violations:type_name -> rotaloom.common.v1.Violation
+	6, // 7: rotaloom.common.v1.BulkResult.success:type_name -> google.protobuf.Any
+	1, // 8: rotaloom.common.v1.BulkResult.error:type_name -> rotaloom.common.v1.ErrorBody
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_common_v1_fault_proto_init() }
@@ -460,7 +568,7 @@ func file_rotaloom_common_v1_fault_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_common_v1_fault_proto_rawDesc), len(file_rotaloom_common_v1_fault_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
