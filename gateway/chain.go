@@ -118,20 +118,24 @@ func (e *Edge) lookup(_ context.Context, w *response, r *request) *fault.Error {
 	return nil
 }
 
-// requireRoute refuses requests that match no operation.
-func requireRoute(_ context.Context, w *response, r *request) *fault.Error {
+// requireRoute refuses requests that match no operation. It runs after the check of the caller's rate, because it
+// searches for the path that the caller may have meant.
+func (e *Edge) requireRoute(_ context.Context, w *response, r *request) *fault.Error {
 	if r.missing == nil {
 		return nil
 	}
 	if r.missing.Allow != "" {
 		w.Header().Set("Allow", r.missing.Allow)
 	}
-	return r.missing.Fault
+	return e.routes.Suggest(r.Method, r.path, r.missing.Fault)
 }
 
-// bindPath reads the parameters of the path.
-func bindPath(_ context.Context, _ *response, r *request) (bad *fault.Error) {
-	r.params, bad = r.route.PathValues(r.values)
+// bindPath reads the parameters of the path. A path that has a word in the place of an id may be a misspelt path of
+// another operation.
+func (e *Edge) bindPath(_ context.Context, _ *response, r *request) (bad *fault.Error) {
+	if r.params, bad = r.route.PathValues(r.values); bad != nil {
+		bad = e.routes.Suggest(r.Method, r.path, bad)
+	}
 	return bad
 }
 

@@ -189,8 +189,8 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		rejecter.step(requireTLS(trusted)), // 403: plain HTTP
 		rejecter.step(e.lookup),            // finds the operation
 		rejecter.step(callers.check),       // 401, 429: identifies the caller, and checks the caller's rate
-		rejecter.step(requireRoute),        // 404, 405: no such operation
-		rejecter.step(bindPath),            // 404: a path value that cannot exist
+		rejecter.step(e.requireRoute),      // 404, 405: no such operation
+		rejecter.step(e.bindPath),          // 404: a path value that cannot exist
 		rejecter.step(body.check),          // 413, 415: the declared type and size of the body
 		rejecter.step(bindQuery),           // 400: the query parameters
 		rejecter.step(bindCondition),       // 400: the If-Match

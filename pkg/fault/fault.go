@@ -54,6 +54,13 @@ func (e *Error) WithCause(cause error) *Error {
 	return &c
 }
 
+// WithMessage replaces the text that the caller sees.
+func (e *Error) WithMessage(message string) *Error {
+	c := *e
+	c.Message = message
+	return &c
+}
+
 // WithDetails sets the details that the caller sees.
 func (e *Error) WithDetails(details *commonv1.ErrorDetails) *Error {
 	c := *e
