@@ -2,6 +2,7 @@ package transcode
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 )
 
 // AppendWire appends the wire bytes of the message that json represents.
@@ -19,7 +21,7 @@ import (
 // It accepts properties by their JSON name and by their proto name, and skips the names in the option ignored.
 // It refuses other properties with WFP-90011, a wrong structure (an object instead of a list) with WFP-90009,
 // and a value that does not fit or malformed JSON with WFP-90010. The error is a *fault.Error that names the
-// path.
+// path. It is the first one in the order of the input, and lists the following ones as violations.
 //
 // It refuses a property that occurs twice in an object with WFP-90010, also under two of its names, because
 // JSON parsers differ in which value they use. It refuses the character U+0000, because databases cannot store
@@ -30,8 +32,9 @@ import (
 // more memory than the body with 413 (WeightPerByte).
 func (p *Plan) AppendWire(dst, json []byte) ([]byte, error) {
 	d := decoder{in: json, out: slices.Grow(dst, len(json)/2)}
-	if bad := d.document(p); bad != nil {
-		return dst, bad.fault()
+	bad := d.document(p)
+	if err := d.fault(bad); err != nil {
+		return dst, err
 	}
 	return d.out, nil
 }
@@ -48,6 +51,8 @@ type decoder struct {
 	most       int64 // limit for each list in the current message, or 0
 	exact      bool  // whether the current value carries numbers as text
 	incomplete bool  // whether items were omitted
+
+	problems []*problem // of values that were skipped
 }
 
 func (d *decoder) document(p *Plan) *problem {
@@ -163,29 +168,38 @@ func (d *decoder) list(read func(index int) *problem) *problem {
 	}
 }
 
-// property reads the value of one property of an object.
+// property reads the value of one property of an object. It skips a value with a problem.
 func (p *Plan) property(d *decoder, name []byte, seen *fieldSet) *problem {
-	f := p.byName[string(name)]
-	if position, ok := p.ignored[string(name)]; f == nil && ok {
-		label := shortenBytes(name)
-		if !seen.add(position) {
-			return repeatedProperty().in(label)
-		}
-		if bad := d.skip(); bad != nil {
-			return bad.in(label)
-		}
+	pos, mark, known := d.pos, len(d.out), len(d.problems)
+	label, bad := p.readProperty(d, name, seen)
+	if len(d.problems) > known {
+		d.name(known, label)
+	}
+	if bad == nil {
 		return nil
 	}
+	return d.recoverAt(pos, mark, bad.in(label))
+}
+
+// readProperty reads the value of a property, and returns the name of the property in errors if there is one.
+func (p *Plan) readProperty(d *decoder, name []byte, seen *fieldSet) (label string, bad *problem) {
+	f := p.byName[string(name)]
+	if position, ok := p.ignored[string(name)]; f == nil && ok {
+		label = shortenBytes(name)
+		if !seen.add(position) {
+			return label, repeatedProperty()
+		}
+		return label, d.skip()
+	}
 	if f == nil {
-		return problemf(fault.CodeUnknownProperty, "is not a known property").in(shortenBytes(name))
+		unknown := problemf(fault.CodeUnknownProperty, "is not a known property")
+		unknown.hint = suggest.Hint(string(name), maps.Keys(p.byName))
+		return shortenBytes(name), unknown
 	}
 	if !seen.add(f.index) {
-		return repeatedProperty().in(f.name)
+		return f.name, repeatedProperty()
 	}
-	if bad := d.value(f); bad != nil {
-		return bad.in(f.name)
-	}
-	return nil
+	return f.name, d.value(f)
 }
 
 // value reads the value of a field and writes it with its tag.
@@ -219,8 +233,13 @@ func (d *decoder) item(f *field, index int) *problem {
 	if d.peek() == 'n' && f.message != nil && f.message.form != formValue {
 		return d.null()
 	}
-	if bad := d.element(f); bad != nil {
-		return bad.at(index)
+	pos, mark, known := d.pos, len(d.out), len(d.problems)
+	bad := d.element(f)
+	if len(d.problems) > known {
+		d.name(known, indexStep(index))
+	}
+	if bad != nil {
+		return d.recoverAt(pos, mark, bad.in(indexStep(index)))
 	}
 	return nil
 }
@@ -230,9 +249,10 @@ func (d *decoder) packedList(f *field) *problem {
 	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
 	mark := d.openLength()
 	omitted, bad := d.boundedList(f, func(index int) *problem {
+		pos, end := d.pos, len(d.out)
 		bits, bad := d.scalar(f)
 		if bad != nil {
-			return bad.at(index)
+			return d.recoverAt(pos, end, bad.in(indexStep(index)))
 		}
 		d.out = appendBits(d.out, f.wire, bits)
 		return d.weigh(weightOfItem)
@@ -257,10 +277,11 @@ func (d *decoder) element(f *field) *problem {
 		mark := d.openLength()
 		most, exact := d.most, d.exact
 		d.most, d.exact = f.most, f.exact
-		if bad := d.message(f.message); bad != nil {
+		bad := d.message(f.message)
+		d.most, d.exact = most, exact
+		if bad != nil {
 			return bad
 		}
-		d.most, d.exact = most, exact
 		d.closeLength(mark)
 		return nil
 	case protoreflect.StringKind, protoreflect.BytesKind:

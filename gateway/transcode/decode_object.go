@@ -24,17 +24,22 @@ func (d *decoder) mapObject(f *field) *problem {
 	keys := map[string]struct{}{}
 	return d.object(func(d *decoder, name []byte) *problem {
 		if _, ok := keys[string(name)]; ok {
-			return repeatedProperty().in(shortenBytes(name))
+			return d.recoverAt(d.pos, len(d.out), repeatedProperty().in(shortenBytes(name)))
 		}
 		keys[string(name)] = struct{}{}
-		return d.mapEntry(f, name)
+		pos, mark, known, label := d.pos, len(d.out), len(d.problems), shortenBytes(name)
+		bad := d.mapEntry(f, name)
+		d.name(known, label)
+		if bad != nil {
+			return d.recoverAt(pos, mark, bad.in(label))
+		}
+		return nil
 	})
 }
 
 func (d *decoder) mapEntry(f *field, name []byte) *problem {
-	label := shortenBytes(name)
 	if bad := d.weigh(f.message.weight); bad != nil {
-		return bad.in(label)
+		return bad
 	}
 	start := len(d.out)
 	d.out = protowire.AppendTag(d.out, f.number, protowire.BytesType)
@@ -46,7 +51,7 @@ func (d *decoder) mapEntry(f *field, name []byte) *problem {
 	} else {
 		bits, bad := key.fromText(name)
 		if bad != nil {
-			return bad.in(label)
+			return bad
 		}
 		d.out = appendBits(d.out, key.wire, bits)
 	}
@@ -55,7 +60,7 @@ func (d *decoder) mapEntry(f *field, name []byte) *problem {
 		return d.null()
 	}
 	if bad := d.element(f.entry.value); bad != nil {
-		return bad.in(label)
+		return bad
 	}
 	d.closeLength(mark)
 	return nil

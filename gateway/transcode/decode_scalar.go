@@ -3,6 +3,7 @@ package transcode
 import (
 	"bytes"
 	"encoding/base64"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 )
 
 // scalar reads a number, a boolean or an enum value, either directly or as text, and returns its bits.
@@ -120,7 +122,11 @@ func (f *field) fromText(text []byte) (uint64, *problem) {
 	if f.kind != protoreflect.BoolKind && isNumber(text) {
 		return f.fromNumber(text)
 	}
-	return 0, problemf(fault.CodeValue, "is %q, but %s is expected", shortenBytes(text), f.expectedValue())
+	bad := problemf(fault.CodeValue, "is %q, but %s is expected", shortenBytes(text), f.expectedValue())
+	if f.enum != nil {
+		bad.hint = suggest.Hint(string(text), maps.Keys(f.enum.byName))
+	}
+	return 0, bad
 }
 
 // isNumber reports whether the whole text is a number. Unlike in JSON, leading zeros are allowed.
