@@ -35,29 +35,35 @@ type failure struct {
 // checksOf returns the checks of one message type, from its options.
 type checksOf func(desc protoreflect.MessageDescriptor) ([]check, error)
 
-// check returns the fault of the first rule that the message breaks. A nil plan finds nothing. body
-// is the JSON name of the field that holds the body of the HTTP request: callers do not know it, so
-// paths omit it, and the name of the list that is a bare array in JSON.
+// check returns the fault of the first rule that the message breaks, with those of the other broken rules as its
+// violations. A nil plan finds nothing. body is the JSON name of the field that holds the body of the HTTP request:
+// callers do not know it, so paths omit it, and the name of the list that is a bare array in JSON.
 func (p *plan) check(msg proto.Message, body string) error {
-	if p == nil {
+	if p == nil || p.walk(msg.ProtoReflect()) == nil {
 		return nil
 	}
-	failed := p.walk(msg.ProtoReflect())
-	if failed == nil {
-		return nil
+	// Only a request that is refused pays for the search of all failures.
+	var errs []error
+	for _, failed := range p.appendFailures(nil, msg.ProtoReflect()) {
+		errs = append(errs, failed.error(msg.ProtoReflect().Descriptor(), body))
 	}
-	path, desc := failed.path, msg.ProtoReflect().Descriptor()
+	return fault.Join(errs...)
+}
+
+// error returns the fault of a failure in a request.
+func (f *failure) error(desc protoreflect.MessageDescriptor, body string) error {
+	path := f.path
 	if below, found := strings.CutPrefix(path, body+"."); found && body != "" {
 		path, desc = below, desc.Fields().ByJSONName(body).Message()
 	}
 	if list := bareArray(desc); list != "" && strings.HasPrefix(path, list+"[") {
 		path = path[len(list):]
 	}
-	f := failed.fault(path)
+	bad := f.fault(path)
 	if path != "" {
-		f = f.WithMembers(path)
+		bad = bad.WithMembers(path)
 	}
-	return f
+	return bad
 }
 
 // bareArray returns the JSON name of the list that is the JSON of a message, or "".
@@ -101,6 +107,52 @@ func (n nested) walk(m protoreflect.Message) *failure {
 		return nil
 	}
 	return n.plan.walk(v.Message()).under(n.field.JSONName())
+}
+
+// appendFailures appends the failures of a message to a list, in the order in which walk finds the first one, until the
+// list has as many as a response shows. Of the items of a list of texts or numbers it takes the first failure.
+func (p *plan) appendFailures(found []*failure, m protoreflect.Message) []*failure {
+	for _, check := range p.checks {
+		if failed := check(m); failed != nil && len(found) < fault.MaxViolations {
+			found = append(found, failed)
+		}
+	}
+	for _, n := range p.nested {
+		if m.Has(n.field) {
+			found = n.appendFailures(found, m.Get(n.field))
+		}
+	}
+	return found
+}
+
+func (n nested) appendFailures(found []*failure, v protoreflect.Value) []*failure {
+	add := func(step string, m protoreflect.Message) {
+		if len(found) >= fault.MaxViolations {
+			return
+		}
+		for _, failed := range n.plan.appendFailures(nil, m) {
+			found = append(found, failed.under(step))
+		}
+	}
+	name := n.field.JSONName()
+	switch {
+	case n.field.IsMap():
+		entries := map[string]protoreflect.Message{}
+		v.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+			entries[key.String()] = value.Message()
+			return true
+		})
+		for key, m := range fault.InOrder(entries) {
+			add(name+"."+shortenKey(key), m)
+		}
+	case n.field.IsList():
+		for i := range v.List().Len() {
+			add(name+"["+strconv.Itoa(i)+"]", v.List().Get(i).Message())
+		}
+	default:
+		add(name, v.Message())
+	}
+	return found
 }
 
 // checkEntries checks the entries of a map, and returns the failure with the smallest key, so that

@@ -202,6 +202,26 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// The error of a request is its first fault, and lists the following ones.
+func TestAllFaultsOfARequestAreListed(t *testing.T) {
+	t.Parallel()
+	files := policytest.Files(t, contract)
+	m := method(t, files, readMethod)
+	list := func(req string) (paths []string) {
+		f := fault.FromError(m.CheckFormats(policytest.Message(t, files, readMessage, req)))
+		require.NotNil(t, f)
+		for _, v := range f.Details.GetViolations() {
+			paths = append(paths, v.GetPath())
+		}
+		assert.Equal(t, f.Message, f.Details.GetViolations()[0].GetMessage())
+		return paths
+	}
+	assert.Equal(t, []string{"shifts[0].startDateTime", "shifts[0].parts[1].clock", "shifts[2].clock", "byName.a.clock", "byName.b.clock"},
+		list(`shifts { start_at: "x" parts { } parts { clock: "y" } } shifts { } shifts { clock: "z" }
+			by_name { key: "b" value { clock: "x" } } by_name { key: "a" value { clock: "x" } }`))
+	assert.Len(t, list(strings.Repeat(`shifts { clock: "z" }`, 50)), fault.MaxViolations)
+}
+
 func TestPathsDoNotNameTheFieldOfTheBody(t *testing.T) {
 	t.Parallel()
 	files := policytest.Files(t, contract)

@@ -186,11 +186,7 @@ func (ch *Chain) steps() []step {
 		{"writable", ch.refuseWrites},
 		{"precondition", ch.bindCondition},
 		{"request", ch.readRequest},
-		{"names", ch.cleanNames},
-		{"formats", ch.checkFormats},
-		{"limits", ch.checkLimits},
-		{"validation", ch.validate},
-		{"ranges", ch.checkRanges},
+		{"values", ch.checkValues},
 		{"wages", ch.guardWages},
 		{"audit", ch.audit},
 	}

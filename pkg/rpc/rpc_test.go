@@ -111,7 +111,11 @@ func TestFaultDetailsCross(t *testing.T) {
 		assert.True(t, proto.Equal(&commonv1.LimitDetail{Actual: 2, Maximum: 1}, limits[0]))
 
 		_, err = f.ask(t, f.user(t.Context()), f.edge, askMethod, `short_name: "longer" parts { short_name: "longer" }`)
-		assert.Len(t, fault.FromError(err).Details.GetErrors(), 1, "further broken rules")
+		details := fault.FromError(err).Details
+		assert.Len(t, details.GetErrors(), 1, "further broken rules")
+		require.Len(t, details.GetViolations(), 2)
+		assert.Equal(t, "shortName", details.GetViolations()[0].GetPath())
+		assert.Equal(t, "parts[0].shortName", details.GetViolations()[1].GetPath())
 	})
 }
 

@@ -143,28 +143,29 @@ func (ch *Chain) readRequest(next handler) handler {
 	}
 }
 
-func (ch *Chain) cleanNames(next handler) handler {
-	return func(ctx context.Context, c *call, req any) (any, error) {
-		if err := c.policy.CleanNames(req.(proto.Message)); err != nil {
-			return nil, err
-		}
-		return next(ctx, c, req)
-	}
+// valueChecks are the checks of the values of a request, in order.
+var valueChecks = [...]func(*call, proto.Message) error{
+	func(c *call, req proto.Message) error { return c.policy.CleanNames(req) },
+	func(c *call, req proto.Message) error { return c.policy.CheckFormats(req) },
+	func(c *call, req proto.Message) error { return c.policy.CheckLimits(req) },
+	(*call).validate,
+	func(c *call, req proto.Message) error { return c.policy.CheckRanges(req) },
 }
 
-func (ch *Chain) checkFormats(next handler) handler {
+// checkValues rejects requests with values that their contract does not allow. The error is the one of the first check
+// that fails, and lists the faults that the others find.
+func (ch *Chain) checkValues(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
-		if err := c.policy.CheckFormats(req.(proto.Message)); err != nil {
-			return nil, err
-		}
-		return next(ctx, c, req)
-	}
-}
-
-func (ch *Chain) checkLimits(next handler) handler {
-	return func(ctx context.Context, c *call, req any) (any, error) {
-		if err := c.policy.CheckLimits(req.(proto.Message)); err != nil {
-			return nil, err
+		for i, check := range valueChecks {
+			first := check(c, req.(proto.Message))
+			if first == nil {
+				continue
+			}
+			errs := []error{first}
+			for _, later := range valueChecks[i+1:] {
+				errs = append(errs, later(c, req.(proto.Message)))
+			}
+			return nil, fault.Join(errs...)
 		}
 		return next(ctx, c, req)
 	}
@@ -173,24 +174,14 @@ func (ch *Chain) checkLimits(next handler) handler {
 // validate checks the request against the validation rules of its contract, if it has any. All
 // services of a process share one validator: separate ones would each hold the types of all
 // contracts, and every garbage collection scans those.
-func (ch *Chain) validate(next handler) handler {
-	return func(ctx context.Context, c *call, req any) (any, error) {
-		if c.rules {
-			if err := protovalidate.Validate(req.(proto.Message)); err != nil {
-				return nil, validation.Fault(c.policy.Input, err)
-			}
-		}
-		return next(ctx, c, req)
+func (c *call) validate(req proto.Message) error {
+	if !c.rules {
+		return nil
 	}
-}
-
-func (ch *Chain) checkRanges(next handler) handler {
-	return func(ctx context.Context, c *call, req any) (any, error) {
-		if err := c.policy.CheckRanges(req.(proto.Message)); err != nil {
-			return nil, err
-		}
-		return next(ctx, c, req)
+	if err := protovalidate.Validate(req); err != nil {
+		return validation.Fault(c.policy.Input, err)
 	}
+	return nil
 }
 
 // guardWages rejects requests that state wages from users without the permission for it, and

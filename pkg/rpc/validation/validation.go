@@ -17,40 +17,30 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
 
-// maxViolations bounds the broken rules in one response.
-const maxViolations = 20
-
 // Fault names the rules that a request breaks, without showing the rules themselves. The first one
-// is the error; the others are its details.
+// is the error. Its details have the others as errors, and all of them as violations.
 func Fault(input protoreflect.MessageDescriptor, err error) error {
 	var broken *protovalidate.ValidationError
 	if !errors.As(err, &broken) || len(broken.Violations) == 0 {
 		return fmt.Errorf("validating the request: %w", err)
 	}
-	violations := broken.Violations[:min(len(broken.Violations), maxViolations)]
-	f := fault.Invalid(fault.CodeValue, violationText(input, violations[0])).WithMembers(violatedPaths(input, violations)...)
-	if len(violations) == 1 {
-		return f
-	}
-	details := &commonv1.ErrorDetails{}
-	for _, v := range violations[1:] {
-		details.Errors = append(details.Errors, &commonv1.ErrorBody{
-			ErrorCode: fault.CodeValue,
-			Message:   violationText(input, v),
-		})
-	}
-	return f.WithDetails(details)
-}
-
-// violatedPaths returns the paths of the properties that break rules.
-func violatedPaths(input protoreflect.MessageDescriptor, violations []*protovalidate.Violation) []string {
-	var paths []string
-	for _, v := range violations {
+	var faults []error
+	var further []*commonv1.ErrorBody
+	for i, v := range broken.Violations[:min(len(broken.Violations), fault.MaxViolations)] {
+		f := fault.Invalid(fault.CodeValue, violationText(input, v))
 		if path := jsonPath(input, v.Proto.GetField().GetElements()); path != "" {
-			paths = append(paths, path)
+			f = f.WithMembers(path)
+		}
+		faults = append(faults, f)
+		if i > 0 {
+			further = append(further, f.Body())
 		}
 	}
-	return paths
+	joined := fault.FromError(fault.Join(faults...))
+	if len(further) == 0 {
+		return joined
+	}
+	return joined.WithDetails(&commonv1.ErrorDetails{Errors: further, Violations: joined.Details.GetViolations()})
 }
 
 func violationText(input protoreflect.MessageDescriptor, v *protovalidate.Violation) string {
