@@ -14,10 +14,7 @@ import (
 func (r *Rules) ChangedPerson(old *record.Record, in *commonsv1.Person, wages []*commonsv1.WageWorkRule, today civil.Date) (*Draft, error) {
 	sent := (&record.Record{Message: in, WageRules: wages}).Clone()
 	sent.Message.PersonIdentity = nil
-	if err := checkRequiredParts(sent.Message); err != nil {
-		return nil, err
-	}
-	if err := checkSent(sent); err != nil {
+	if err := fault.Join(checkRequiredParts(sent.Message), checkSent(sent)); err != nil {
 		return nil, err
 	}
 	sent.ClearUnchanged(old)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
@@ -22,39 +23,28 @@ var (
 // checkParts checks the parts that are stored as they are sent.
 func checkParts(p *commonsv1.Person) error {
 	info := p.GetPersonInformation()
+	var errs []error
 	for i, e := range info.GetExpectedHoursList() {
 		at := fmt.Sprintf("personInformation.expectedHoursList[%d].timePeriodTypeName", i)
-		if err := checkOneName(at, e.GetTimePeriodTypeName(), expectedPeriods); err != nil {
-			return err
-		}
+		errs = append(errs, checkOneName(at, e.GetTimePeriodTypeName(), expectedPeriods))
 	}
-	if err := checkHours(info); err != nil {
-		return err
-	}
+	errs = append(errs, checkHours(info))
 	for i, g := range p.GetGdapAssignments() {
-		if err := checkOneName(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles); err != nil {
-			return err
-		}
+		errs = append(errs, checkOneName(fmt.Sprintf("gdapAssignments[%d].role", i), g.GetRole(), accessRoles))
 	}
-	if err := checkApprovers(info.GetApproverList()); err != nil {
-		return err
-	}
-	if err := checkUnassigned(info.GetAccessAssignment()); err != nil {
-		return err
-	}
+	errs = append(errs, checkApprovers(info.GetApproverList()), checkUnassigned(info.GetAccessAssignment()))
 	for _, s := range spans(p) {
-		if err := s.check(); err != nil {
-			return err
-		}
+		errs = append(errs, s.check())
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 func checkOneName(path, given string, names []string) error {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, given) }) {
 		return nil
 	}
-	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(names, ", ")))
+	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(names, ", "))+
+		suggest.Hint(given, slices.Values(names))).WithMembers(path)
 }
 
 // storedName returns the spelling of a name in a list. Callers may use any case.

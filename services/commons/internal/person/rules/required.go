@@ -20,12 +20,9 @@ func TextProperty(path, value string) Property { return Property{path, strings.T
 func flag(path string, value *bool) Property { return Property{path, value != nil} }
 
 // checkRequired refuses a person who lacks a required property. The error has the path of the
-// first missing one.
+// first missing one, and lists the others.
 func checkRequired(p *commonsv1.Person) error {
-	if err := checkRequiredOnce(p); err != nil {
-		return err
-	}
-	return checkRequiredParts(p)
+	return fault.Join(checkRequiredOnce(p), checkRequiredParts(p))
 }
 
 // checkWages refuses wages of a new person without a rate.
@@ -59,14 +56,15 @@ func checkRequiredParts(p *commonsv1.Person) error {
 }
 
 // CheckPresent refuses a request that lacks one of the properties. The error names the first
-// missing one.
+// missing one, and lists the others.
 func CheckPresent(required []Property) error {
+	var errs []error
 	for _, r := range required {
 		if !r.Present {
-			return fault.Invalid(CodeMissing, "The required property "+r.Path+" is missing.")
+			errs = append(errs, fault.Invalid(CodeMissing, "The required property "+r.Path+" is missing.").WithMembers(r.Path))
 		}
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 func requiredInformation(info *commonsv1.PersonInformation) []Property {

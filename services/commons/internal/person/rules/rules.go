@@ -71,13 +71,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 	}
 	d := &Draft{Record: &record.Record{Message: proto.CloneOf(in)}}
 	d.Message.PersonIdentity = externalIdentity(in.GetPersonIdentity())
-	if err := checkRequired(d.Message); err != nil {
-		return nil, err
-	}
-	if err := checkSent(d.Record); err != nil {
-		return nil, err
-	}
-	if err := checkWages(d.Message); err != nil {
+	if err := fault.Join(checkRequired(d.Message), checkSent(d.Record), checkWages(d.Message)); err != nil {
 		return nil, err
 	}
 	first := civil.Beginning
@@ -110,13 +104,7 @@ func (r *Rules) NewPerson(in *commonsv1.Person) (*Draft, error) {
 
 // checkSent checks the data in the request, for new and existing persons.
 func checkSent(r *record.Record) error {
-	if err := checkTexts(r); err != nil {
-		return err
-	}
-	if err := checkPositionTerms(r.Message); err != nil {
-		return err
-	}
-	return checkParts(r.Message)
+	return fault.Join(checkTexts(r), checkPositionTerms(r.Message), checkParts(r.Message))
 }
 
 // complete checks a person as a whole and computes the derived properties.
@@ -176,10 +164,10 @@ func WithoutPassword(in *commonsv1.Person) *commonsv1.Person {
 // that are too long.
 func checkText(path, text string, limit int) error {
 	if utf8.RuneCountInString(text) > limit {
-		return fault.Invalid(CodeTooLong, fmt.Sprintf("%s is longer than %d characters.", path, limit))
+		return fault.Invalid(CodeTooLong, fmt.Sprintf("%s is longer than %d characters.", path, limit)).WithMembers(path)
 	}
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return fault.Invalid(CodeBadValue, path+" holds a control character.")
+		return fault.Invalid(CodeBadValue, path+" holds a control character.").WithMembers(path)
 	}
 	return nil
 }

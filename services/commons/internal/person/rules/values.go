@@ -3,37 +3,35 @@ package rules
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
 )
 
 // checkTexts checks the texts in columns and the lengths of the lists.
 func checkTexts(r *record.Record) error {
+	var errs []error
 	for _, c := range record.Columns() {
-		if err := checkText(c.Path, c.Text(r.Message.ProtoReflect()), maxText); err != nil {
-			return err
-		}
+		errs = append(errs, checkText(c.Path, c.Text(r.Message.ProtoReflect()), maxText))
 	}
 	details := record.JobDetailsOrEmpty(r)
-	if err := checkText("jobAssignment.jobAssignmentDetails.payRuleName", details.GetPayRuleName(), maxText); err != nil {
-		return err
-	}
+	errs = append(errs, checkText("jobAssignment.jobAssignmentDetails.payRuleName", details.GetPayRuleName(), maxText))
 	for _, l := range record.Lists() {
 		elements := l.Elements(r)
 		if n := len(elements); n > maxList {
-			return fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", l.Path, n, maxList))
+			errs = append(errs, fault.Invalid(CodeBadValue, fmt.Sprintf("%s has %d elements, more than the allowed %d.", l.Path, n, maxList)).WithMembers(l.Path))
+			continue
 		}
 		for i, e := range elements {
-			if err := checkElement(l, i, e); err != nil {
-				return err
-			}
+			errs = append(errs, checkElement(l, i, e))
 		}
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // checkElement checks the texts of an element of a list.
@@ -60,22 +58,19 @@ func checkElement(l record.List, i int, e record.Element) error {
 // starts on first.
 func normalise(r *record.Record, first civil.Date) error {
 	info, job := r.Message.GetPersonInformation(), r.Message.GetJobAssignment()
+	var errs []error
 	if text := info.GetPerson().GetHireDate(); text != "" {
-		hired, err := civil.ParseDate(text)
-		if err != nil {
-			return fault.Invalid(fault.CodeDate, fmt.Sprintf("personInformation.person.hireDate: %s.", err))
+		if hired, err := civil.ParseDate(text); err == nil {
+			info.Person.HireDate = hired.Clamp().String()
+		} else {
+			errs = append(errs, fault.Invalid(fault.CodeDate, fmt.Sprintf("personInformation.person.hireDate: %s.", err)))
 		}
-		info.Person.HireDate = hired.Clamp().String()
 	}
 	for i, s := range info.GetEmploymentStatusList() {
-		if err := normaliseStatus(fmt.Sprintf("personInformation.employmentStatusList[%d].employmentStatusName", i), &s.EmploymentStatusName); err != nil {
-			return err
-		}
+		errs = append(errs, normaliseStatus(fmt.Sprintf("personInformation.employmentStatusList[%d].employmentStatusName", i), &s.EmploymentStatusName))
 	}
 	for i, s := range info.GetUserAccountStatusList() {
-		if err := normaliseStatus(fmt.Sprintf("personInformation.userAccountStatusList[%d].userAccountStatusName", i), &s.UserAccountStatusName); err != nil {
-			return err
-		}
+		errs = append(errs, normaliseStatus(fmt.Sprintf("personInformation.userAccountStatusList[%d].userAccountStatusName", i), &s.UserAccountStatusName))
 	}
 	for _, e := range info.GetExpectedHoursList() {
 		e.TimePeriodTypeName = storedName(e.GetTimePeriodTypeName(), expectedPeriods)
@@ -83,15 +78,20 @@ func normalise(r *record.Record, first civil.Date) error {
 	for i, e := range info.GetEmailAddresses() {
 		e.Address = strings.TrimSpace(e.GetAddress())
 		if e.GetAddress() != "" && !emailaddress.Valid(e.GetAddress()) {
-			return fault.Invalid(CodeBadValue, fmt.Sprintf(
-				"personInformation.emailAddresses[%d].address: %.100q is not an e-mail address. Send an address such as ada@example.com, without a name.", i, e.GetAddress()))
+			path := fmt.Sprintf("personInformation.emailAddresses[%d].address", i)
+			errs = append(errs, fault.Invalid(CodeBadValue, fmt.Sprintf(
+				"%s: %.100q is not an e-mail address. Send an address such as ada@example.com, without a name.", path, e.GetAddress())).WithMembers(path))
 		}
 	}
 	r.ExpandCurrent()
 	for i, w := range job.GetBaseWageRates() {
 		if w.GetHourlyRate() < 0 || math.IsNaN(w.GetHourlyRate()) || math.IsInf(w.GetHourlyRate(), 0) {
-			return fault.Invalid(CodeBadValue, fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate is not a rate.", i))
+			path := fmt.Sprintf("jobAssignment.baseWageRates[%d].hourlyRate", i)
+			errs = append(errs, fault.Invalid(CodeBadValue, path+" is not a rate.").WithMembers(path))
 		}
+	}
+	if err := fault.Join(errs...); err != nil {
+		return err
 	}
 	for _, g := range r.Message.GetGdapAssignments() {
 		g.Role = strings.ToLower(g.GetRole())
@@ -112,5 +112,6 @@ func normaliseStatus(path string, name *string) error {
 			return nil
 		}
 	}
-	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %q is none of %s.", path, *name, strings.Join(record.Statuses, ", ")))
+	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %q is none of %s.", path, *name, strings.Join(record.Statuses, ", "))+
+		suggest.Hint(*name, slices.Values(record.Statuses))).WithMembers(path)
 }
