@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
-	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
@@ -53,7 +52,7 @@ func (h *Timecards) readTimecard(ctx context.Context, req *timekeepingv1.GetTime
 	for _, text := range req.GetSelect() {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(selections, strings.ToUpper(word)) {
-				return nil, fault.Invalid(timecardfault.CodeSelect, "select must be of "+strings.Join(selections, ", ")+".")
+				return nil, timecardfault.UnknownSelection(word, selections)
 			}
 			list = append(list, word)
 		}

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
@@ -79,7 +81,7 @@ func (r *reader) persons(path string, constraints *commonsv1.HyperfindConstraint
 
 // Invalid returns the error for a property with an invalid value.
 func Invalid(path, format string, args ...any) *fault.Error {
-	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".")
+	return fault.Invalid(CodeQuery, path+" "+fmt.Sprintf(format, args...)+".").WithMembers(path)
 }
 
 // Canonical returns constraints that Parse has accepted in the form of responses: comparators,
@@ -126,12 +128,19 @@ func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraint
 		return nil, Invalid(path+".filters", "must not be empty")
 	}
 	out := &Node{any: how != "AND"}
+	var errs []error
 	for i, f := range constraints.GetFilters() {
+		if len(errs) == fault.MaxViolations {
+			break
+		}
 		part, err := r.filter(fmt.Sprintf("%s.filters[%d]", path, i), f, depth)
 		if err != nil {
-			return nil, err
+			errs = append(errs, err)
 		}
 		out.parts = append(out.parts, part)
+	}
+	if err := fault.Join(errs...); err != nil {
+		return nil, err
 	}
 	if how == "NOT" {
 		out = Not(out)
@@ -151,11 +160,11 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 	}
 	k, known := keyNamed(strings.ToUpper(f.GetKey()))
 	if !known {
-		return nil, Invalid(path+".key", "must be one of %s", strings.Join(keyNames(), ", "))
+		return nil, suggesting(f.GetKey(), slices.Values(keyNames()), Invalid(path+".key", "must be one of %s", strings.Join(keyNames(), ", ")))
 	}
 	op, known := operators()[strings.ToUpper(f.GetOperator())]
 	if !known || !slices.Contains(k.operators(), op.operator) {
-		return nil, Invalid(path+".operator", "is not one that %s has", k.name)
+		return nil, suggesting(f.GetOperator(), k.operatorNames(), Invalid(path+".operator", "is not one that %s has", k.name))
 	}
 	if err := r.count(f, k); err != nil {
 		return nil, err
@@ -173,6 +182,22 @@ func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*
 		out = Not(out)
 	}
 	return out, err
+}
+
+// suggesting adds the known name nearest to the given one to an error.
+func suggesting(given string, known iter.Seq[string], bad *fault.Error) *fault.Error {
+	return bad.WithMessage(bad.Message + suggest.Hint(given, known))
+}
+
+// operatorNames returns the names of the operators that a key has.
+func (k key) operatorNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name, op := range operators() {
+			if slices.Contains(k.operators(), op.operator) && !yield(name) {
+				return
+			}
+		}
+	}
 }
 
 // count adds a filter to the cost of the query, and refuses a query that is too costly.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
@@ -154,6 +155,14 @@ func (e *Elements) Find(key string) (byKind, error) {
 	}
 	return nil, errcode.Invalid(errcode.CodeBadRequest, "There is no data element %q. GET /v1/commons/data_dictionary/data_elements lists them.", errcode.Shorten(key)).
 		WithCause(ErrUnknown)
+}
+
+// Suggest adds the key nearest to an unknown one to its error.
+func (e *Elements) Suggest(key string, unknown *fault.Error) *fault.Error {
+	if e.byKey[key] != nil {
+		return unknown // It exists, in another view.
+	}
+	return unknown.WithMessage(unknown.Message + suggest.Hint(key, maps.Keys(e.byKey)))
 }
 
 // all returns the elements, sorted by key.

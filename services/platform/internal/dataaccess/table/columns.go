@@ -124,13 +124,16 @@ type plan struct {
 }
 
 // NewPlan finds the elements of a request. An unknown element fails, and the others are read. If all
-// elements are unknown, NewPlan returns the error of the first one.
+// elements are unknown, NewPlan returns the error of the first one, which lists the others.
 func NewPlan(q *query.Query, known *catalogue.Elements) (*plan, error) {
 	p := &plan{}
 	var unknown []error
-	for _, s := range q.GetSelect() {
+	for i, s := range q.GetSelect() {
 		c, err := newColumn(s.GetKey(), s.GetProperties(), q, known)
 		if errors.Is(err, catalogue.ErrUnknown) {
+			if len(unknown) < fault.MaxViolations {
+				err = known.Suggest(s.GetKey(), fault.FromError(err).WithMembers(fmt.Sprintf("select[%d].key", i)))
+			}
 			unknown = append(unknown, err)
 			c, err = &Column{Key: s.GetKey(), Kind: dataelement.String, Failed: fault.FromError(err).Message}, nil
 		}
@@ -141,7 +144,7 @@ func NewPlan(q *query.Query, known *catalogue.Elements) (*plan, error) {
 		p.Columns = append(p.Columns, c)
 	}
 	if len(unknown) == len(p.Columns) && len(unknown) > 0 {
-		return nil, unknown[0]
+		return nil, fault.Join(unknown...)
 	}
 	p.Shown = len(p.Columns)
 	return p, nil

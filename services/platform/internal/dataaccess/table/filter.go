@@ -12,6 +12,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
@@ -46,7 +47,8 @@ func newFilter(path string, f *platformv1.DataFilter, c *Column) (*filter, error
 	out := &filter{column: c, absent: operator == "IS_NULL" || operator == "ALL"}
 	takes, make := out.operator(operator)
 	if make == nil {
-		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: the operator %q is not supported for the type of %s.", path, errcode.Shorten(f.GetOperator()), c.Key)
+		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: the operator %q is not supported for the type of %s.%s",
+			path, errcode.Shorten(f.GetOperator()), c.Key, suggest.Hint(operator, out.operatorNames))
 	}
 	if len(values) < takes.least || len(values) > takes.most {
 		return nil, errcode.Invalid(errcode.CodeBadRequest, "%s: %s does not take %d values.", path, operator, len(values))
@@ -110,6 +112,18 @@ func (f *filter) operator(name string) (arity, testMaker) {
 		return f.textTest(name)
 	default:
 		return f.orderedTest(name)
+	}
+}
+
+// operatorNames yields the operators of the filter's column.
+func (f *filter) operatorNames(yield func(string) bool) {
+	for _, name := range []string{
+		"ALL", "YES", "NO", "IS_NULL", "IS_NOT_NULL", "EQUAL_TO", "NOT_EQUAL_TO", "STARTS_WITH", "NOT_STARTS", "LIKE", "NOT_LIKE", "IN", "NOT_IN",
+		"BETWEEN", "NOT_BETWEEN", "GREATER_THAN", "LESS_THAN", "GREATER_THAN_OR_EQUAL_TO", "LESS_THAN_OR_EQUAL_TO",
+	} {
+		if _, test := f.operator(name); test != nil && !yield(name) {
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -232,14 +234,27 @@ func parseSelect(names []string) (Selection, error) {
 		return SelectAll, nil
 	}
 	var selected Selection
-	for _, name := range names {
+	var errs []error
+	for i, name := range names {
 		at := slices.IndexFunc(selectables, func(s selectable) bool { return strings.EqualFold(s.name, name) })
-		if at < 0 {
-			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames())
+		if at < 0 && len(errs) < fault.MaxViolations {
+			bad := fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames())
+			errs = append(errs, bad.WithMessage(bad.Message+suggest.Hint(name, eachSelectable)).WithMembers(fmt.Sprintf("select[%d]", i)))
 		}
-		selected |= selectables[at].selection
+		if at >= 0 {
+			selected |= selectables[at].selection
+		}
 	}
-	return selected, nil
+	return selected, fault.Join(errs...)
+}
+
+// eachSelectable yields the names of the parts of a schedule.
+func eachSelectable(yield func(string) bool) {
+	for _, s := range selectables {
+		if !yield(s.name) {
+			return
+		}
+	}
 }
 
 // selectable is a part of a schedule with its name in requests.

@@ -3,8 +3,11 @@ package timecardfault
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 )
 
 // Codes of the specified API.
@@ -66,4 +69,9 @@ func Missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+
 // Invalid returns the error for a property with a value that is not allowed.
 func Invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
+}
+
+// UnknownSelection returns the error for a word that is not one of the possible words of select.
+func UnknownSelection(word string, possible []string) *fault.Error {
+	return fault.Invalid(CodeSelect, "select must be of "+strings.Join(possible, ", ")+"."+suggest.Hint(word, slices.Values(possible))).WithMembers("select")
 }
