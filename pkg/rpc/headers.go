@@ -24,6 +24,9 @@ const (
 	// HeaderVersion carries the version of the object in the response, if the response has no
 	// property for it.
 	HeaderVersion = "rotaloom-version"
+	// HeaderWarning carries a warning about a request that was carried out, in ASCII. There is one value
+	// for each warning.
+	HeaderWarning = "rotaloom-warning"
 	// HeaderPage carries a relation and the query parameter that names its page: "next after=7".
 	// There is one value for each page.
 	HeaderPage = "rotaloom-page"
@@ -44,6 +47,12 @@ func PartialSuccess(ctx context.Context) error {
 // request started.
 func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)
+}
+
+// AddWarning tells the caller that a request was carried out, but probably not as meant. The edge
+// returns the text as a Warning.
+func AddWarning(ctx context.Context, text string) error {
+	return setHeader(ctx, HeaderWarning, strconv.QuoteToASCII(text))
 }
 
 // SetContentLanguage marks the response as following Accept-Language, and sets its language unless

@@ -103,11 +103,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Clock: deps.Clock,
 	}
+	commons := schedule.NewCommons(deps.Commons)
 	items := scheduleitem.Deps{
 		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shifttemplate.Kind(), Settings: cfg.Items,
-		Rules: &ruleviolation.Checker{Deps: rules},
+		Rules: &ruleviolation.Checker{Deps: rules}, Locations: commons, Log: deps.Log,
 	}
-	commons := schedule.NewCommons(deps.Commons)
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	return &Service{

@@ -18,6 +18,10 @@ import (
 // ResolveLocations returns the locations that paths and ids name on a day, each with its type
 // and its job. It leaves out locations that do not exist on the day.
 func (h *Handler) ResolveLocations(ctx context.Context, req *commonsv1.ResolveLocationsRequest) (*commonsv1.ResolveLocationsResponse, error) {
+	if req.GetOnlyUnknown() {
+		unknown, err := locationpath.Unknown(ctx, h.pool, req.GetPaths())
+		return &commonsv1.ResolveLocationsResponse{UnknownPaths: unknown}, err
+	}
 	day, err := structure.Day("day", req.GetDay())
 	if err != nil {
 		return nil, err

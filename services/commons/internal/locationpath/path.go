@@ -109,3 +109,24 @@ func Resolve(ctx context.Context, db pg.Querier, refs []*commonv1.Ref, day civil
 		return fault.Invalid(structure.CodeUnknown, fmt.Sprintf("There is no location with %s on %s.", structure.Text(ref), day))
 	})
 }
+
+// Unknown returns the paths that no location has or had on any day, in order. It returns nothing for a
+// tenant without locations, whose paths are only texts.
+func Unknown(ctx context.Context, db pg.Querier, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	rows, err := db.Query(ctx, `SELECT asked.path FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS asked
+		WHERE EXISTS (SELECT FROM location WHERE tenant_id = $1)
+		  AND NOT EXISTS (SELECT FROM location_path has WHERE has.tenant_id = $1 AND has.path = asked.path)
+		  AND NOT EXISTS (SELECT FROM former_location_path former WHERE former.tenant_id = $1 AND former.path = asked.path)
+		ORDER BY asked.path`, tenant.Of(ctx), paths)
+	if err != nil {
+		return nil, fmt.Errorf("find unknown paths: %w", err)
+	}
+	unknown, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("find unknown paths: %w", err)
+	}
+	return unknown, nil
+}

@@ -1,6 +1,7 @@
 package scheduleitem
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -25,11 +26,17 @@ type Deps struct {
 	Settings  Settings
 	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
 	Rules *ruleviolation.Checker
+	// Locations finds the locations of jobs, and Log reports that it did not respond. If Locations is
+	// nil, unknown jobs get no warning.
+	Locations itemchange.Locations
+	Log       *slog.Logger
 }
 
 // entries returns the dependencies of the entry editors.
 func (d Deps) editorDeps() itemchange.Deps {
-	return itemchange.Deps{Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules}.OnAnyDay()
+	return itemchange.Deps{
+		Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules, Locations: d.Locations, Log: d.Log,
+	}.OnAnyDay()
 }
 
 const defaultMaxShift = 24 * time.Hour

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -30,6 +31,7 @@ func NewPayCodeEdits(deps Deps) *PayCodeEdits {
 	return &PayCodeEdits{edits: &itemchange.Editor[*schedulingv1.PayCodeEdit]{
 		Deps: deps.editorDeps(), Kind: itemstore.KindPayCodeEdit, Label: "pay code edit",
 		Draft:     itemdraft.PayCodeEdit,
+		Jobs:      func(sent *schedulingv1.PayCodeEdit) []*commonv1.Ref { return []*commonv1.Ref{sent.GetOrgJobRef()} },
 		Make:      func() *schedulingv1.PayCodeEdit { return &schedulingv1.PayCodeEdit{} },
 		Fill:      fillPayCodeEdit,
 		Version:   func(sent *schedulingv1.PayCodeEdit) *int64 { return sent.Version },

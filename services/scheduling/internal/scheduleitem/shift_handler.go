@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -36,6 +37,7 @@ func NewShifts(deps Deps) *Shifts {
 		Draft: func(sent *schedulingv1.Shift, employee *projection.Employee) (*itemdraft.Draft, error) {
 			return itemdraft.Shift(sent, employee, maxLength)
 		},
+		Jobs:      jobsOfShift,
 		Make:      func() *schedulingv1.Shift { return &schedulingv1.Shift{} },
 		Fill:      fillShift,
 		Version:   func(sent *schedulingv1.Shift) *int64 { return sent.Version },
@@ -46,6 +48,15 @@ func NewShifts(deps Deps) *Shifts {
 		Shown: bodyWithJob(window.KindShift),
 		Warn:  func(s *schedulingv1.Shift, added []*schedulingv1.ScheduleRuleViolation) { s.RuleViolations = added },
 	}}
+}
+
+// jobsOfShift returns the jobs of the segments of a shift.
+func jobsOfShift(sent *schedulingv1.Shift) []*commonv1.Ref {
+	var jobs []*commonv1.Ref
+	for _, s := range sent.GetSegments() {
+		jobs = append(jobs, s.GetOrgJobRef())
+	}
+	return jobs
 }
 
 // bodyWithJob returns a function that fills the employee's primary job on the day into a stored

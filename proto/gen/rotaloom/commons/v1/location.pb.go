@@ -32,8 +32,10 @@ type ResolveLocationsRequest struct {
 	// YYYY-MM-DD.
 	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
 	// Paths of locations on the day. Former paths of locations are also accepted.
-	Paths         []string `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
-	Ids           []int64  `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	Paths []string `protobuf:"bytes,2,rep,name=paths,proto3" json:"paths,omitempty"`
+	Ids   []int64  `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Return only unknown_paths.
+	OnlyUnknown   bool `protobuf:"varint,4,opt,name=only_unknown,json=onlyUnknown,proto3" json:"only_unknown,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -89,10 +91,19 @@ func (x *ResolveLocationsRequest) GetIds() []int64 {
 	return nil
 }
 
+func (x *ResolveLocationsRequest) GetOnlyUnknown() bool {
+	if x != nil {
+		return x.OnlyUnknown
+	}
+	return false
+}
+
 type ResolveLocationsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The locations that exist on the day, in any order.
-	Locations     []*ResolvedLocation `protobuf:"bytes,1,rep,name=locations,proto3" json:"locations,omitempty"`
+	Locations []*ResolvedLocation `protobuf:"bytes,1,rep,name=locations,proto3" json:"locations,omitempty"`
+	// With only_unknown: the paths that no location has on any day, if the tenant keeps locations.
+	UnknownPaths  []string `protobuf:"bytes,2,rep,name=unknown_paths,json=unknownPaths,proto3" json:"unknown_paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -130,6 +141,13 @@ func (*ResolveLocationsResponse) Descriptor() ([]byte, []int) {
 func (x *ResolveLocationsResponse) GetLocations() []*ResolvedLocation {
 	if x != nil {
 		return x.Locations
+	}
+	return nil
+}
+
+func (x *ResolveLocationsResponse) GetUnknownPaths() []string {
+	if x != nil {
+		return x.UnknownPaths
 	}
 	return nil
 }
@@ -2241,13 +2259,15 @@ var File_rotaloom_commons_v1_location_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\n" +
-	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a'rotaloom/commons/v1/location_type.proto\x1a!rotaloom/options/v1/options.proto\"\x83\x01\n" +
+	"\"rotaloom/commons/v1/location.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a'rotaloom/commons/v1/location_type.proto\x1a!rotaloom/options/v1/options.proto\"\xa6\x01\n" +
 	"\x17ResolveLocationsRequest\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\tR\x03day\x12\x14\n" +
 	"\x05paths\x18\x02 \x03(\tR\x05paths\x12\x10\n" +
-	"\x03ids\x18\x03 \x03(\x03R\x03ids:.\xa2\xbb\x18*\x1a(\b\xe8\a\x12\tWFP-90003\x18\x9d\x03*\x05paths*\x03idsJ\tlocations\"_\n" +
+	"\x03ids\x18\x03 \x03(\x03R\x03ids\x12!\n" +
+	"\fonly_unknown\x18\x04 \x01(\bR\vonlyUnknown:.\xa2\xbb\x18*\x1a(\b\xe8\a\x12\tWFP-90003\x18\x9d\x03*\x05paths*\x03idsJ\tlocations\"\x84\x01\n" +
 	"\x18ResolveLocationsResponse\x12C\n" +
-	"\tlocations\x18\x01 \x03(\v2%.rotaloom.commons.v1.ResolvedLocationR\tlocations\"\xcf\x01\n" +
+	"\tlocations\x18\x01 \x03(\v2%.rotaloom.commons.v1.ResolvedLocationR\tlocations\x12#\n" +
+	"\runknown_paths\x18\x02 \x03(\tR\funknownPaths\"\xcf\x01\n" +
 	"\x10ResolvedLocation\x12\x1d\n" +
 	"\n" +
 	"asked_path\x18\x01 \x01(\tR\taskedPath\x129\n" +

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -121,6 +122,10 @@ func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, 
 			return nil, err
 		}
 	}
+	unknown, err := w.unknownJobs(ctx, items)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.assignIDs(ctx, items); err != nil {
 		return nil, err
 	}
@@ -134,7 +139,7 @@ func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, 
 	}
 	w.lockouts.Wake()
 	w.accounts.Rollback(ctx, withoutItems(accounts, store.Valid(items)))
-	return items, nil
+	return items, jobpath.Warn(ctx, unknown)
 }
 
 // prepare loads the existing persons and checks each item on its own.

@@ -6,6 +6,7 @@ package itemchange
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -61,6 +62,10 @@ type Deps struct {
 	Reader    *reading.Reader
 	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
 	Rules *ruleviolation.Checker
+	// Locations finds the locations of jobs, and Log reports that it did not respond. If Locations is
+	// nil, unknown jobs get no warning.
+	Locations Locations
+	Log       *slog.Logger
 }
 
 // Entry is a message of one kind of entries.
@@ -78,6 +83,8 @@ type Editor[M Entry] struct {
 	// Complete fills in the objects that entries refer to, and records the errors of entries. It is
 	// nil for kinds without references.
 	Complete func(ctx context.Context, sent []M, failed []error) ([]M, error)
+	// Jobs returns the jobs that an entry names, or is nil for kinds without jobs.
+	Jobs func(sent M) []*commonv1.Ref
 	// Draft checks an entry of a request.
 	Draft func(sent M, employee *projection.Employee) (*itemdraft.Draft, error)
 	// Make returns an empty entry. Fill sets the fields that are not in the body.
@@ -122,7 +129,7 @@ func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projec
 			return nil, failed[i]
 		}
 	}
-	return drafts, nil
+	return drafts, f.warnUnknownJobs(ctx, sent)
 }
 
 // decode returns the entry of a stored row.
