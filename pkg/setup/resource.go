@@ -189,10 +189,12 @@ func (r *Resource[T]) Validate(path string, sent T) (T, error) {
 	if sent.ProtoReflect().IsValid() {
 		resource = proto.CloneOf(sent)
 	}
-	if err := r.Kind.checkName(path, resource); err != nil || r.Prepare == nil {
-		return resource, err
+	unnamed := r.Kind.checkName(path, resource)
+	if r.Prepare == nil {
+		return resource, unnamed
 	}
-	return r.Prepare(path, resource)
+	prepared, err := r.Prepare(path, resource)
+	return prepared, fault.Join(unnamed, err)
 }
 
 // prepare checks a resource and returns its stored form.

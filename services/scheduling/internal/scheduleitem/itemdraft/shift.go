@@ -128,20 +128,20 @@ func completeSegments(shift *schedulingv1.Shift, whole Period, forward *segment.
 		}}
 	}
 	periods := make(map[*schedulingv1.ShiftSegment]Period, len(shift.GetSegments()))
+	var errs []error
 	for i, piece := range shift.GetSegments() {
 		path := fmt.Sprintf("segments[%d].", i)
 		p, err := readSegment(path, piece, forward)
-		if err != nil {
-			return err
+		if err == nil && (p.Start.Compare(whole.Start) < 0 || p.End.Compare(whole.End) > 0) {
+			err = itemfault.InvalidShift(path+"startDateTime, endDateTime", "must lie inside the shift")
 		}
-		if p.Start.Compare(whole.Start) < 0 || p.End.Compare(whole.End) > 0 {
-			return itemfault.InvalidShift(path+"startDateTime, endDateTime", "must lie inside the shift")
-		}
-		if piece.SegmentTypeRef, err = segmentType(path, piece); err != nil {
-			return err
-		}
-		piece.Type = piece.GetSegmentTypeRef().GetQualifier()
+		kind, badKind := segmentType(path, piece)
+		errs = append(errs, err, badKind)
+		piece.SegmentTypeRef, piece.Type = kind, kind.GetQualifier()
 		periods[piece] = p
+	}
+	if err := fault.Join(errs...); err != nil {
+		return err
 	}
 	slices.SortStableFunc(shift.Segments, func(a, b *schedulingv1.ShiftSegment) int {
 		return cmp.Or(periods[a].Start.Compare(periods[b].Start), periods[a].End.Compare(periods[b].End))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
@@ -39,7 +40,7 @@ const (
 
 // InvalidShift returns the error of an invalid shift or tag.
 func InvalidShift(path, format string, args ...any) error {
-	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
+	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".").WithMembers(strings.Split(path, ", ")...)
 }
 
 // InvalidEdit returns the error of an invalid pay code edit.
