@@ -76,3 +76,31 @@ func get(t *testing.T, path string, header http.Header) *http.Response {
 	page.ServeHTTP(w, r)
 	return w.Result()
 }
+
+// An operation on several items says which faults refuse the whole request.
+func TestOperationsOnSeveralItemsSayWhatRefusesAll(t *testing.T) {
+	t.Parallel()
+	var d struct {
+		Paths map[string]map[string]struct {
+			Description string                     `json:"description"`
+			Responses   map[string]json.RawMessage `json:"responses"`
+			Parameters  []struct {
+				Name string `json:"name"`
+			} `json:"parameters"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(Find("/openapi.json").body, &d))
+	partly := 0
+	for path, operations := range d.Paths {
+		for verb, o := range operations {
+			for _, p := range o.Parameters {
+				if p.Name == "partial_success" && o.Responses["207"] != nil {
+					partly++
+					require.Contains(t, o.Description, "A fault of one item refuses the whole request, unless partial_success is true", verb+" "+path)
+				}
+			}
+		}
+	}
+	require.Greater(t, partly, 5)
+	require.Contains(t, d.Paths["/v1/commons/persons/multi_create"]["post"].Description, "A fault of one item does not refuse the others")
+}

@@ -22,9 +22,8 @@ values of the request, except count, stay the same from page to page (400 WRL-00
 **Errors** are objects of errorCode, message, details, requestId and help. requestId is the id under which the operator finds the request in the
 log, and help the page on this server that explains the code. If several values of a request are wrong, the error is the first one, and
 details.violations lists all of them, at most 20. Recruiting answers a list with an item of type, message_code, member_names and message for each
-of them. A fault of the form of a request (JSON, unknown properties, dates, limits) refuses the whole request, also a bulk one. A fault of one
-item of a bulk operation refuses the whole request as well, unless partial_success=true asks for 207; operations on persons and multi_read
-operations respond with 207 without it. Each operation lists its statuses.
+of them. A fault of the form of a request (malformed JSON, an unknown property, too many items) refuses the whole request, also of several
+items. Each operation on several items says whether a fault of one item refuses the whole request, or gives 207.
 
 **x-origin** distinguishes operations of the reference product from own ones. **x-permission** is what the caller needs, **x-throttling-class** the
 class of requests that share one rate, and **x-limit** the most that one request may ask for.`

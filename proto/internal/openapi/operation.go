@@ -125,7 +125,24 @@ func (g *generator) operation(r *route) *Operation {
 		o.Security = &[]Security{}
 	}
 	o.Responses = g.responses(r, o.limits)
+	if note := itemFaults(r, o.Responses.Has(strconv.Itoa(http.StatusMultiStatus))); note != "" {
+		o.Description = strings.TrimPrefix(o.Description+"\n\n"+note, "\n\n")
+	}
 	return o
+}
+
+// itemFaults says which faults refuse the whole request of an operation on several items, or returns "" for other
+// operations. partly reports whether some items may fail while others succeed.
+func itemFaults(r *route, partly bool) string {
+	const form = " Malformed JSON, an unknown property and too many items always refuse the whole request."
+	switch {
+	case !partly || messageOptions(r.method.Output.Desc).GetFailure() == "":
+		return ""
+	case has(r.method.Input.Desc, "partial_success"):
+		return "A fault of one item refuses the whole request, unless partial_success is true: then the other items are processed, and the " +
+			"response is 207 with the outcome of each item." + form
+	}
+	return "A fault of one item does not refuse the others: the response is 207 with the outcome of each item." + form
 }
 
 // operationID returns the name of the rpc, with a suffix for its additional routes: a word of the
