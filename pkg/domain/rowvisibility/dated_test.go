@@ -76,6 +76,15 @@ func TestPersonsOfSomeDays(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, set.HasOn(1, days(0, 99)) && set.HasOn(7, days(0, 99)), "on all days")
 			assert.True(t, set.HasOn(2, days(10, 20)) && set.HasOn(2, days(39, 40)) && set.HasOn(3, days(20, 99)))
+			for through, want := range map[civil.Date]civil.Date{9: -1, 10: 10, 15: 15, 25: 19, 35: 35, 99: 39} {
+				last, found := set.LastDay(2, through)
+				assert.Equal(t, want != -1, found, "%d", through)
+				assert.True(t, !found || last == want, "%d: %d", through, last)
+			}
+			last, found := set.LastDay(7, 99)
+			assert.True(t, found && last == 99)
+			_, found = set.LastDay(9, 99)
+			assert.False(t, found)
 			assert.False(t, set.HasOn(2, days(9, 11)) || set.HasOn(2, days(19, 31)) || set.HasOn(3, days(19, 20)) || set.HasOn(9, days(20, 21)))
 		})
 	}

@@ -108,6 +108,36 @@ func (s Set) hasOn(id int64, days civil.Range) bool {
 	return s.has(id) && (!limited || coverDays(ranges, days))
 }
 
+// LastDay returns the last day on which a person is visible, of the days through a given one. It reports
+// whether there is such a day.
+func (s Set) LastDay(id int64, through civil.Date) (last civil.Date, found bool) {
+	consider := func(d Set) bool {
+		day, shown := d.lastDay(id, through)
+		if shown && (!found || day > last) {
+			last, found = day, true
+		}
+		return shown
+	}
+	consider(s)
+	if !found || last < through {
+		s.byDelegation(consider)
+	}
+	return last, found
+}
+
+func (s Set) lastDay(id int64, through civil.Date) (last civil.Date, found bool) {
+	ranges, limited := s.dated[id]
+	if !limited {
+		return through, s.has(id)
+	}
+	for _, r := range ranges {
+		if r.From <= through {
+			last, found = min(r.To-1, through), true
+		}
+	}
+	return last, found
+}
+
 func (s Set) has(id int64) bool {
 	if s.all {
 		return true

@@ -57,6 +57,17 @@ func (f *Finder) EmployeeOn(ctx context.Context, ref *commonv1.Ref, days civil.R
 	return f.Employee(rowvisibility.OnDays(ctx, days), ref)
 }
 
+// EmployeeOnAnyDay finds an employee that the caller can see on some day, and the persons whom the caller sees.
+func (f *Finder) EmployeeOnAnyDay(ctx context.Context, ref *commonv1.Ref) (person.Person, rowvisibility.Set, error) {
+	ctx = rowvisibility.OnAnyDay(ctx)
+	who, err := f.Employee(ctx, ref)
+	if err != nil {
+		return who, rowvisibility.Set{}, err
+	}
+	visible, err := f.persons.Visible(ctx)
+	return who, visible, err
+}
+
 // CheckDays returns the error for an unknown employee if the caller does not see the employee on all of
 // the days.
 func (f *Finder) CheckDays(ctx context.Context, ref *commonv1.Ref, who person.Person, days []civil.Range) error {

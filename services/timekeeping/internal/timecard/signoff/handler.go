@@ -84,9 +84,10 @@ func (h *Handler) RemoveTimecardSignoff(ctx context.Context, req *timekeepingv1.
 	return &emptypb.Empty{}, h.store.Reopen(ctx, who.ID, days.From)
 }
 
-// ListTimecardSignoffs returns the last signed-off day of a timecard.
+// ListTimecardSignoffs returns the last signed-off day of a timecard. A caller who sees the employee on some days
+// only gets the last one of these days, because the days before a signed-off day are signed off, too.
 func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.ListTimecardSignoffsRequest) (*timekeepingv1.TimecardSignoffList, error) {
-	who, err := h.finder.Employee(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
+	who, visible, err := h.finder.EmployeeOnAnyDay(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,9 @@ func (h *Handler) ListTimecardSignoffs(ctx context.Context, req *timekeepingv1.L
 		out.HireDate = who.HireDate.String()
 	}
 	if s, ok := signed[who.ID]; ok {
-		out.ManagerSignOffThroughDate = s.through.String()
+		if last, shown := visible.LastDay(who.ID, s.through); shown {
+			out.ManagerSignOffThroughDate = last.String()
+		}
 	}
 	return &timekeepingv1.TimecardSignoffList{Signoffs: []*timekeepingv1.TimecardSignoff{out}}, nil
 }
