@@ -15,6 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
@@ -78,7 +79,7 @@ func (w *lockWork) prepare(ctx context.Context, visible rowvisibility.Set) error
 	if err := w.find(ctx, visible); err != nil {
 		return err
 	}
-	return w.resolveRequests(ctx)
+	return w.resolveRequests(ctx, visible)
 }
 
 // find reads the locks to update and remove.
@@ -107,8 +108,9 @@ func (w *lockWork) find(ctx context.Context, visible rowvisibility.Set) error {
 	return nil
 }
 
-// resolveRequests determines the employees and days to lock.
-func (w *lockWork) resolveRequests(ctx context.Context) error {
+// resolveRequests determines the employees and days to lock. The caller must see the employee of a lock on
+// all of its days.
+func (w *lockWork) resolveRequests(ctx context.Context, visible rowvisibility.Set) error {
 	refs := make([]*commonv1.Ref, 0, len(w.create)+len(w.update))
 	for i, l := range w.create {
 		if !itemdraft.IsSet(l.GetEmployee()) {
@@ -122,7 +124,7 @@ func (w *lockWork) resolveRequests(ctx context.Context) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	employees, err := w.deps.Directory.Employees(ctx, refs)
+	employees, err := w.deps.Directory.Employees(rowvisibility.OnAnyDay(ctx), refs)
 	if err != nil {
 		return err
 	}
@@ -137,6 +139,10 @@ func (w *lockWork) resolveRequests(ctx context.Context) error {
 		days, err := lockedPeriod(path, l)
 		if err != nil {
 			return err
+		}
+		if !visible.HasOn(employees[i].ID, days) {
+			authn.NoteNotVisible(ctx)
+			return projection.UnknownEmployee(refs[i])
 		}
 		w.requests = append(w.requests, daylock.Request{Employee: employees[i], Days: days})
 	}
