@@ -51,7 +51,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler {
 	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible,
+		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
 			owners := make([]patternassignment.Owner, len(employees))

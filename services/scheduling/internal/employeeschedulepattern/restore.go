@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -45,7 +46,7 @@ func (h *Handler) restore(ctx context.Context, body *schedulingv1.ApplyUpdateEmp
 	if where.GetEndDate() == "" {
 		return nil, fault.Invalid(codeNoEnd, "restore.where.endDate is missing.")
 	}
-	owners, errs, err := h.assignments.FindOwners(ctx, refs, partial)
+	owners, errs, err := h.assignments.FindOwners(rowvisibility.OnDays(ctx, days), refs, partial)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -34,8 +35,9 @@ type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
 	// Owners returns the owners of references, in their order, or an error if one of them does not
-	// exist. It is not called in a transaction.
-	Owners func(ctx context.Context, refs []*commonv1.Ref) ([]Owner, error)
+	// exist. It is not called in a transaction. Unknown returns this error.
+	Owners  func(ctx context.Context, refs []*commonv1.Ref) ([]Owner, error)
+	Unknown func(ref *commonv1.Ref) error
 	// Visible returns the owners that the caller may see. It is not called in a transaction.
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
 }
@@ -83,6 +85,24 @@ func (s *Assignments) FindOwners(ctx context.Context, refs []*commonv1.Ref, part
 		}
 	}
 	return owners, errs, nil
+}
+
+// visibleOnDays returns the owners that the caller may see on some days. Callers check the days of each
+// assignment with [rowvisibility.Set.HasOn].
+func (s *Assignments) visibleOnDays(ctx context.Context) (rowvisibility.Set, error) {
+	return s.deps.Visible(rowvisibility.OnAnyDay(ctx))
+}
+
+// checkVisible returns the error for an unknown owner if the caller does not see the owner of an assignment on
+// all of its days.
+func (s *Assignments) checkVisible(ctx context.Context, visible rowvisibility.Set, list []assignment) error {
+	for i := range list {
+		if a := &list[i]; !visible.HasOn(a.ownerID, a.days) {
+			authn.NoteNotVisible(ctx)
+			return s.deps.Unknown(&commonv1.Ref{Qualifier: &a.ownerName})
+		}
+	}
+	return nil
 }
 
 // Days parses a range of days at a path of a request, both ends inclusive.

@@ -7,7 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -98,7 +100,11 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 			patterns = append(patterns, patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
-	owners, errs, err := s.FindOwners(ctx, refs, partial)
+	owners, errs, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), refs, partial)
+	if err != nil {
+		return err
+	}
+	visible, err := s.visibleOnDays(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +113,11 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 		return err
 	}
 	for i, c := range good {
-		if c.err = errs[i]; c.err == nil {
+		if c.err = errs[i]; c.err == nil && !visible.HasOn(owners[i].ID, c.assignment.days) {
+			authn.NoteNotVisible(ctx)
+			c.err = s.deps.Unknown(refs[i])
+		}
+		if c.err == nil {
 			c.err = definitions[i].Err
 		}
 		if c.err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -21,7 +22,7 @@ import (
 
 // Get returns one assignment, or the error 404.
 func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSchedulePattern, error) {
-	visible, err := s.deps.Visible(ctx)
+	visible, err := s.visibleOnDays(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (s *Assignments) Get(ctx context.Context, id int64) (*schedulingv1.GroupSch
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 || !visible.Has(list[0].ownerID) {
+	if len(list) == 0 || !visible.HasOn(list[0].ownerID, list[0].days) {
 		return nil, patterndefinition.NotFound(resourceName, id)
 	}
 	messages, err := s.messages(ctx, list)
@@ -51,19 +52,27 @@ type ReadOptions struct {
 	StartDate, EndDate string
 }
 
-// Read returns the selected assignments of owners.
+// Read returns the selected assignments of owners that the caller sees on all days of the assignments.
 func (s *Assignments) Read(ctx context.Context, selected Selection, options ReadOptions) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
 	window, err := readWindow(options)
 	if err != nil {
 		return nil, nil, err
 	}
-	owners, _, err := s.FindOwners(ctx, options.Refs, false)
+	owners, _, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), options.Refs, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	visible, err := s.visibleOnDays(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	ids := make([]int64, len(owners))
+	var always []int64 // A history has all days.
 	for i, owner := range owners {
 		ids[i] = owner.ID
+		if visible.HasOn(owner.ID, allDays) {
+			always = append(always, owner.ID)
+		}
 	}
 	var list []assignment
 	var histories []*schedulingv1.GroupSchedulePatternHistory
@@ -74,13 +83,14 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 			}
 		}
 		if selected.History {
-			histories, err = s.kind.history(ctx, tx, ids, window)
+			histories, err = s.kind.history(ctx, tx, always, window)
 		}
 		return err
 	})
 	if err != nil || !selected.Current {
 		return nil, histories, err
 	}
+	list = slices.DeleteFunc(list, func(a assignment) bool { return !visible.HasOn(a.ownerID, a.days) })
 	// Stored patterns never change, so they can be read outside the snapshot.
 	messages, err := s.messages(ctx, list)
 	return messages, histories, err

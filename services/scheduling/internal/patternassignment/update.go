@@ -76,7 +76,7 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	if err != nil {
 		return nil, 0, err
 	}
-	visible, err := s.deps.Visible(ctx)
+	visible, err := s.visibleOnDays(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -130,7 +130,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 		return nil, err
 	}
 	if ref := u.pattern.GetGroupRef(); patterndefinition.Named(ref) {
-		owners, _, err := s.FindOwners(ctx, []*commonv1.Ref{ref}, false)
+		owners, _, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), []*commonv1.Ref{ref}, false)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,9 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *request
 	}
 	byID := make(map[int64]assignment, len(now))
 	for _, a := range now {
-		byID[a.id] = a
+		if visible.HasOn(a.ownerID, a.days) {
+			byID[a.id] = a
+		}
 	}
 	hired, err := s.kind.hireDates(ctx, tx, owners)
 	if err != nil {
@@ -200,6 +202,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *request
 	}
 	layers := s.kind.layers(now, hired)
 	rowvisibility.WritesForNobody(ctx) // in case no assignment is found
+	checkDays := func(parts []assignment) error { return s.checkVisible(ctx, visible, parts) }
 	errs := make([]error, len(u.ids))
 	var edits []edit
 	found := false
@@ -211,7 +214,7 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *request
 			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
 		} else if denied := visible.RefuseOwn(a.ownerID); denied != nil {
 			errs[i] = denied
-		} else if e, errs[i] = u.editOne(a, b, layers); errs[i] == nil {
+		} else if e, errs[i] = u.editOne(a, b, layers, checkDays); errs[i] == nil {
 			edits = append(edits, e)
 		}
 	}
@@ -241,8 +244,8 @@ func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, edits []edit, b
 	return nil
 }
 
-// one returns the edit of an assignment, and updates the layers.
-func (u *update) editOne(a assignment, b *requestPatterns, layers *layers) (edit, error) {
+// editOne returns the edit of an assignment whose parts may have their days, and updates the layers.
+func (u *update) editOne(a assignment, b *requestPatterns, layers *layers, checkDays func(parts []assignment) error) (edit, error) {
 	var r *replacement
 	if b != nil {
 		r = &b.replacement
@@ -253,6 +256,9 @@ func (u *update) editOne(a assignment, b *requestPatterns, layers *layers) (edit
 	}
 	e, err := u.apply(a, r)
 	if err != nil {
+		return edit{}, err
+	}
+	if err := checkDays(e.after); err != nil {
 		return edit{}, err
 	}
 	if e.changes() {
