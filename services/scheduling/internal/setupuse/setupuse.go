@@ -1,3 +1,5 @@
+// Package setupuse finds the entries, patterns and templates of schedules, and the tag definitions, that refer to
+// setup, such as pay codes, work rules and tag definitions.
 package setupuse
 
 import (
