@@ -176,6 +176,18 @@ images: ## Build the container images, or IMAGES="gateway auth"; needs buildah o
 images-reproducible: ## Build an image twice, the second time in a clone elsewhere: IMAGES=gateway; fails when they differ.
 	@deploy/images/reproducible.sh $(or $(IMAGES),gateway)
 
+.PHONY: dist
+dist: ## Make archives and Debian packages for amd64 and arm64, with bills of materials and checksums: build/dist; ARCH=amd64 makes those of one.
+	@tools/dist.sh $(ARCH)
+
+.PHONY: dist-reproducible
+dist-reproducible: ## Make the archives and packages of the last commit twice, the second time in a clone elsewhere; fails when they differ.
+	@tools/dist-reproducible.sh $(ARCH)
+
+.PHONY: package-test
+package-test: ## Install the Debian package of this machine's architecture in a bare Debian, start the program and remove it. Needs root.
+	@tools/dist.sh "$$(dpkg --print-architecture)" && tests/package/run.sh build/dist/*.deb
+
 .PHONY: deploy-test
 deploy-test: ## Check that the chart, the overlays and compose.yaml match the programs.
 	GOWORK=off go -C deploy/tests test ./...

@@ -4,7 +4,7 @@
 # clusters without a registry; with Docker it is in Docker's own store.
 #
 #   REPOSITORY  the repository of the images    localhost/rotaloom
-#   TAG         their tag                       the commit
+#   TAG         their tag                       the version (tools/version.sh)
 #
 # The same commit gives the same image: the programs contain no paths, and all times are
 # the time of the commit.
@@ -15,7 +15,8 @@ all=(auth commons timekeeping scheduling propagator recruiting platform gateway 
 images=("${@:-${all[@]}}")
 repository=${REPOSITORY:-localhost/rotaloom}
 commit=$(git rev-parse HEAD)
-tag=${TAG:-${commit:0:12}}
+version=$(tools/version.sh)
+tag=${TAG:-$version}
 when=$(git log -1 --format=%ct)
 context=build/images/context
 
@@ -42,11 +43,11 @@ GOWORK=off go -C tools/sbom build -o "$sbom" .
 
 for image in "${images[@]}"; do
   [[ " ${all[*]} " == *" $image "* ]] || { echo "There is no image $image; there are: ${all[*]}" >&2; exit 2; }
-  CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=true -ldflags='-s -w -buildid=' -o "$context/$image" "$(command_of "$image")"
+  CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs=true -ldflags="-s -w -buildid=$(tools/version.sh --flags)" -o "$context/$image" "$(command_of "$image")"
   "$sbom" "$context/$image" >"$context/$image.cdx.json"
   # The modes and times of files are part of a layer.
   chmod 0755 "$context/$image"; chmod 0644 "$context/$image.cdx.json"
-  labels=(--label "org.opencontainers.image.title=rotaloom-$image" --label "org.opencontainers.image.revision=$commit")
+  labels=(--label "org.opencontainers.image.title=rotaloom-$image" --label "org.opencontainers.image.version=$version" --label "org.opencontainers.image.revision=$commit")
   name=$repository/$image:$tag
   if [ "$with" = buildah ]; then
     archive=build/images/$image.tar

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v3/pkg/chart/loader"
 )
 
 var (
@@ -46,5 +47,35 @@ func TestImagesOfOthersArePinned(t *testing.T) {
 	assert.Len(t, servers, 2, "PostgreSQL and NATS")
 	for repository, images := range servers {
 		assert.Len(t, images, 1, "%s is the same everywhere", repository)
+	}
+}
+
+// The version has one source, pkg/boot/version.txt. The chart names the same release, and all images
+// come from one registry with one tag.
+func TestTheChartHasTheVersionOfThePrograms(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../pkg/boot/version.txt")
+	require.NoError(t, err)
+	version := strings.TrimSpace(string(text))
+	chart, err := loader.LoadDir(chartDir)
+	require.NoError(t, err)
+	assert.Equal(t, version, chart.Metadata.AppVersion)
+	assert.Equal(t, version, chart.Metadata.Version)
+
+	for want, values := range map[string]string{
+		"localhost/rotaloom/%s:" + version: "",
+		"registry.example/team/%s:1.2.3":   "image: {repository: registry.example/team, tag: 1.2.3}",
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			found := map[string]bool{}
+			for _, match := range imageLine.FindAllStringSubmatch(string(render(t, values)), -1) {
+				found[match[1]] = true
+			}
+			for _, program := range []string{"auth", "commons", "timekeeping", "scheduling", "propagator", "recruiting", "platform", "gateway"} {
+				assert.True(t, found[strings.ReplaceAll(want, "%s", program)], program)
+			}
+			assert.Len(t, found, 10, "the programs, PostgreSQL and NATS")
+		})
 	}
 }
