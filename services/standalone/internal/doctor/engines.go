@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
@@ -35,7 +36,7 @@ func (e *examination) databases(ctx context.Context) {
 		pool, err := e.openPool(ctx, service.Name)
 		if err != nil {
 			cancel()
-			e.add("database "+service.Name, Failed, databaseAdvice(e.Database), "%v", err)
+			e.add("database "+service.Name, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 			continue
 		}
 		if i == 0 {
@@ -77,7 +78,7 @@ func (e *examination) databaseServer(ctx context.Context, pool *pg.Pool) {
 		current_setting('max_connections')::int, clock_timestamp()`).Scan(&version, &used, &most, &theirs)
 	after := e.clock.Now()
 	if err != nil {
-		e.add("database server", Failed, databaseAdvice(e.Database), "%v", err)
+		e.add("database server", Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 		return
 	}
 	found := fmt.Sprintf("PostgreSQL %s, %d of %d connections are in use", version, used, most)
@@ -120,10 +121,18 @@ func (e *examination) schema(ctx context.Context, pool *pg.Pool, service Service
 		return
 	}
 	if err != nil {
-		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+		e.add(check, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 		return
 	}
-	e.add(check, OK, "", "%s has the schema of this program", pool.Database())
+	denied, err := deniedTables(ctx, pool)
+	switch {
+	case err != nil:
+		e.add(check, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
+	case denied != "":
+		e.add(check, Failed, databasePermissionAdvice(&pgconn.PgError{Code: insufficientPrivilege}, ""), "the role may not read or write tables of %s: %s", pool.Database(), denied)
+	default:
+		e.add(check, OK, "", "%s has the schema of this program", pool.Database())
+	}
 }
 
 // checkRestored checks whether a database refuses writes because it was restored.
@@ -140,13 +149,13 @@ func (e *examination) times(ctx context.Context, pool *pg.Pool, service Service)
 	check := "times of " + service.Name
 	var now, newest time.Time
 	if err := pool.QueryRow(tenant.All(ctx), "SELECT clock_timestamp()").Scan(&now); err != nil {
-		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+		e.add(check, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 		return
 	}
 	for _, statement := range service.NewestTimes {
 		var found *time.Time
 		if err := pool.QueryRow(tenant.All(ctx), statement, now.Add(apart)).Scan(&found); err != nil {
-			e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+			e.add(check, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 			return
 		}
 		if found != nil && found.After(newest) {
@@ -167,7 +176,7 @@ func (e *examination) deadLetters(ctx context.Context, pool *pg.Pool, service st
 	found, err := outbox.NewDeadLetters(pool).List(tenant.All(ctx), 0, maxDeadLetters)
 	switch {
 	case err != nil:
-		e.add(check, Failed, databaseAdvice(e.Database), "%v", err)
+		e.add(check, Failed, permissionAdvice(err, databaseAdvice(e.Database)), "%v", err)
 	case len(found) > 0:
 		e.add(check, Warning, fmt.Sprintf("rotaloom deadletter list --service %s shows the reasons; rotaloom deadletter replay retries the events", service),
 			"at least %d events are dead-lettered", len(found))
@@ -184,16 +193,20 @@ func (e *examination) broker(ctx context.Context) {
 		return
 	}
 	if err := natsconn.Probe(e.NATS); err != nil {
-		e.add(check, Failed, do, "%v", err)
+		e.add(check, Failed, permissionAdvice(err, do), "%v", err)
 		return
 	}
 	conn, err := natsconn.Connect(e.NATS, "doctor", e.log)
 	if err != nil {
-		e.add(check, Failed, do, "%v", err)
+		e.add(check, Failed, permissionAdvice(err, do), "%v", err)
 		return
 	}
 	defer conn.Close()
 	trip, err := conn.RTT()
+	if last := conn.LastError(); err != nil && permissionAdvice(last, "") != "" {
+		e.add(check, Failed, permissionAdvice(last, do), "%v", last)
+		return
+	}
 	if err != nil {
 		e.add(check, Failed, do, "no server answers at the addresses of --nats-url: %v", err)
 		return
@@ -206,6 +219,10 @@ func (e *examination) broker(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	account, err := js.AccountInfo(ctx)
+	if last := conn.LastError(); err != nil && permissionAdvice(last, "") != "" {
+		e.add(check, Failed, permissionAdvice(last, do), "JetStream: %v", last)
+		return
+	}
 	if err != nil {
 		e.add(check, Failed, "enable JetStream on the servers (jetstream {} in nats-server.conf), and permit the user to use it", "JetStream: %v", err)
 		return

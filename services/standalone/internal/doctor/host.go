@@ -48,7 +48,7 @@ func (e *examination) stateFolder(context.Context) {
 			"%s does not exist", e.StateDir)
 		return
 	case err != nil:
-		e.add(check, Failed, "use the program version that created the folder, or another folder", "%v", err)
+		e.add(check, Failed, permissionAdvice(err, "use the program version that created the folder, or another folder"), "%v", err)
 		return
 	}
 	for _, name := range []string{"credentials.json", "demo.json", "key-encryption", "ready.json", filepath.Join("tls", "ca-key.pem"), filepath.Join("tls", "localhost-key.pem")} {
@@ -92,12 +92,12 @@ func (e *examination) server(ctx context.Context) {
 	}
 	const do = "look at the log of the serving process, and at /readyz of its admin listener"
 	if err != nil {
-		e.add(check, Failed, do, "%v", err)
+		e.add(check, Failed, permissionAdvice(err, do), "%v", err)
 		return
 	}
 	roots, err := readCA(ready.CAFile)
 	if err != nil {
-		e.add(check, Failed, "restart the server, which creates its certificates", "%v", err)
+		e.add(check, Failed, permissionAdvice(err, "restart the server, which creates its certificates"), "%v", err)
 		return
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -151,7 +151,7 @@ func (e *examination) certificate(path, do string) {
 	check := "certificate " + filepath.Base(path)
 	data, err := os.ReadFile(path)
 	if err != nil {
-		e.add(check, Failed, "name a file that this user may read", "%v", err)
+		e.add(check, Failed, permissionAdvice(err, "name a file that exists"), "%v", err)
 		return
 	}
 	block, _ := pem.Decode(data)
