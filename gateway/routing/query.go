@@ -46,7 +46,8 @@ func queryFields(input protoreflect.MessageDescriptor, taken map[protoreflect.Na
 
 // QueryValues parses the query and returns its values by the names that the generated code expects. A list may
 // be several parameters, or one with commas. Unknown parameters are ignored, because existing clients send some
-// that an operation does not have.
+// that an operation does not have. The error is the one of the first wrong parameter in the alphabet, and lists the
+// others.
 func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 	if raw == "" {
 		return nil, nil
@@ -56,7 +57,8 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 		return nil, fault.Invalid(fault.CodeValue, "The query contains an invalid percent escape. Encode it as application/x-www-form-urlencoded.")
 	}
 	parsed := make(url.Values, len(values))
-	for name, texts := range values {
+	var errs []error
+	for name, texts := range fault.InOrder(values) {
 		f, ok := r.query[name]
 		if !ok {
 			continue
@@ -65,21 +67,35 @@ func (r *Route) QueryValues(raw string) (url.Values, *fault.Error) {
 			if texts = splitCommas(texts); len(texts) == 0 {
 				continue // The generated code rejects a name without a value.
 			}
-		} else if len(texts)+len(parsed[f.path]) > 1 {
-			return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q occurs more than once. Send it once.", name)).WithMembers(name)
 		}
-		for _, text := range texts {
-			if !parses(f.desc, text) {
-				return nil, fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shortenText(text))).WithMembers(name)
-			}
-			// Services check the format too, but know only the property's JSON name.
-			if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {
-				return nil, bad.WithMembers(name)
-			}
+		if bad := f.check(name, texts, len(parsed[f.path])); bad != nil {
+			errs = append(errs, bad.WithMembers(name))
+			continue
 		}
 		parsed[f.path] = append(parsed[f.path], texts...)
 	}
+	if len(errs) > 0 {
+		return nil, fault.FromError(fault.Join(errs...))
+	}
 	return parsed, nil
+}
+
+// check returns the fault of the values of a parameter, or nil. known is the number of values that the query has under
+// another name of the field.
+func (f queryField) check(name string, texts []string, known int) *fault.Error {
+	if !f.desc.IsList() && len(texts)+known > 1 {
+		return fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q occurs more than once. Send it once.", name))
+	}
+	for _, text := range texts {
+		if !parses(f.desc, text) {
+			return fault.Invalid(fault.CodeValue, fmt.Sprintf("The query parameter %q cannot be %q.", name, shortenText(text)))
+		}
+		// Services check the format too, but know only the property's JSON name.
+		if bad := policy.CheckFormat(f.desc, "the query parameter "+name, text); bad != nil {
+			return bad
+		}
+	}
+	return nil
 }
 
 // AppendPage appends the page that the query names to the fields of a body. It replaces the page in the body, so
