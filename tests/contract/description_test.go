@@ -62,9 +62,9 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 		{name: "a status that is not described", do: "GET /v1/scheduling/shift_templates/5", status: 418, response: `{}`, problem: "no status 418"},
 		{name: "an error of another form", do: "GET /v1/scheduling/shift_templates/5", status: 404, response: `{"code":5}`, problem: "additional properties 'code'"},
 		{name: "an object for a list", do: "GET /v1/scheduling/shift_templates", status: 200, response: `{}`, problem: "want array"},
-		{name: "lenient forms of a request", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"id":"5","name":7,"segments":{"orderNumber":1.5},"label":null}`, response: `{}`},
+		{name: "lenient forms of a request", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"id":"5","name":7,"segments":{"orderNumber":1.5,"startDateTime":"2026-03-02T08:00:00","endDateTime":"2026-03-02T16:00:00"},"label":null}`, response: `{}`},
 		{name: "the other name of a property", do: "POST /v1/timekeeping/timecard", status: 200, request: `{"where":{"dateRange":{"startDate":"2026-03-02","EndDate":"2026-03-03"}},"do":{"punches":{"added":[{"isEditable":true}]}}}`, response: `{}`},
-		{name: "the other name in a response", do: "POST /v1/timekeeping/timecard", status: 200, request: `{}`, response: `{"punches":[{"isEditable":true}]}`, problem: "additional properties 'isEditable'"},
+		{name: "the other name in a response", do: "POST /v1/timekeeping/timecard", status: 200, response: `{"punches":[{"isEditable":true}]}`, problem: "additional properties 'isEditable'"},
 		{name: "a request that is not described", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"foo":1}`, response: `{}`, problem: "additional properties 'foo'"},
 		{name: "an unknown operation", do: "GET /v1/nothing", status: 404, response: `nothing`},
 	}
