@@ -21,7 +21,9 @@ func TestDocsAreServedToAnybodyUnlessTurnedOff(t *testing.T) {
 	}{
 		{"the description", http.MethodGet, "/openapi.json", true, http.StatusOK, `"openapi": "3.1.1"`},
 		{"the page", http.MethodGet, "/docs", true, http.StatusOK, "swagger-ui-bundle.js"},
+		{"the root", http.MethodGet, "/", true, http.StatusOK, "swagger-ui-bundle.js"},
 		{"another method", http.MethodPost, "/docs", true, http.StatusMethodNotAllowed, fault.CodeMethodNotAllowed},
+		{"the root without pages", http.MethodGet, "/", false, http.StatusNotFound, fault.CodeNotFound},
 		{"turned off", http.MethodGet, "/docs", false, http.StatusNotFound, fault.CodeNotFound},
 	}
 	for _, test := range tests {

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/rotaloom/rotaloom/proto/gen/openapi"
@@ -45,6 +46,8 @@ var pages = sync.OnceValue(func() map[string]*Page {
 		ErrorsPath:                   newPage("text/html; charset=utf-8", file("page/errors.html")),
 		"/docs/errors.css":           newPage("text/css; charset=utf-8", file("page/errors.css")),
 		"/docs/start.js":             newPage("text/javascript; charset=utf-8", file("page/start.js")),
+		"/docs/search.js":            newPage("text/javascript; charset=utf-8", file("page/search.js")),
+		"/docs/page.css":             newPage("text/css; charset=utf-8", file("page/page.css")),
 		"/docs/swagger-ui-bundle.js": newPage("text/javascript; charset=utf-8", file("swagger-ui/swagger-ui-bundle.js")),
 		"/docs/swagger-ui.css":       newPage("text/css; charset=utf-8", file("swagger-ui/swagger-ui.css")),
 		"/docs/favicon-32x32.png":    newPage("image/png", file("swagger-ui/favicon-32x32.png")),
@@ -52,7 +55,12 @@ var pages = sync.OnceValue(func() map[string]*Page {
 })
 
 // Find returns the page at a path, or nil.
-func Find(path string) *Page { return pages()[path] }
+func Find(path string) *Page {
+	if strings.HasPrefix(path, partsPath) {
+		return findPart(path)
+	}
+	return pages()[path]
+}
 
 func file(name string) []byte {
 	data, err := files.ReadFile(name)

@@ -18,6 +18,8 @@ func TestPagesAreServed(t *testing.T) {
 		"/docs": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8",
 		"/docs/errors": "text/html; charset=utf-8", "/docs/errors.css": "text/css; charset=utf-8",
 		"/docs/start.js": "text/javascript; charset=utf-8", "/docs/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+		"/docs/search.js": "text/javascript; charset=utf-8", "/docs/page.css": "text/css; charset=utf-8",
+		"/docs/parts/index.json": "application/json", "/docs/parts/commons-job.json": "application/json",
 		"/docs/swagger-ui.css": "text/css; charset=utf-8", "/docs/favicon-32x32.png": "image/png",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -46,7 +48,7 @@ func TestPagesAreServed(t *testing.T) {
 
 func TestOtherPathsAreNoPages(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/docs/x", "/docs/../openapi.json", "/v1/scheduling/shift_templates"} {
+	for _, path := range []string{"/", "/docs/x", "/docs/parts/x.json", "/docs/../openapi.json", "/v1/scheduling/shift_templates"} {
 		t.Run(path, func(t *testing.T) {
 			require.Nil(t, Find(path), path)
 		})
